@@ -1,0 +1,110 @@
+//! Round keys, in constant time on every back end: the S-box is an operation of the instruction set, never a table.
+
+use crate::{Block, isa::Isa};
+use zeroize::{Zeroize, optimization_barrier};
+
+/// AES round keys.
+#[derive(Clone)]
+pub(crate) struct Schedule {
+    /// All but the last.
+    pub(crate) keys: [Block; 14],
+    pub(crate) last: Block,
+    /// 10, 12 or 14.
+    pub(crate) rounds: usize,
+}
+
+impl Schedule {
+    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, rounds: 0 };
+
+    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes.
+    #[inline(always)]
+    pub(crate) fn expand<S: Isa>(&mut self, s: S, key: &[u8]) {
+        let half = |i: usize| key[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as Block;
+        let mut a = half(0) | half(1) << 64;
+        self.keys[0] = a;
+        match key.len() {
+            16 => {
+                each!(I in 1 2 3 4 5 6 7 8 9 => {
+                    a = s.next_words::<true>(a, a, RCON[I]);
+                    self.keys[I] = a;
+                });
+                self.last = s.next_words::<true>(a, a, RCON[10]);
+                self.rounds = 10;
+            }
+            24 => {
+                // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a half keys.
+                let mut b = half(2) << 64;
+                for i in 1..=4 {
+                    let (a1, b1) = six(s, a, b, RCON[2 * i - 1]);
+                    self.keys[3 * i - 2] = b >> 64 | a1 << 64;
+                    self.keys[3 * i - 1] = a1 >> 64 | (b1 >> 64) << 64;
+                    (a, b) = six(s, a1, b1, RCON[2 * i]);
+                    self.keys[3 * i] = a;
+                }
+                self.last = a;
+                self.rounds = 12;
+            }
+            _ => {
+                let mut b = half(2) | half(3) << 64;
+                self.keys[1] = b;
+                each!(I in 1 2 3 4 5 6 => {
+                    a = s.next_words::<true>(a, b, RCON[I]);
+                    b = s.next_words::<false>(b, a, 0);
+                    (self.keys[2 * I], self.keys[2 * I + 1]) = (a, b);
+                });
+                self.last = s.next_words::<true>(a, b, RCON[7]);
+                self.rounds = 14;
+            }
+        }
+    }
+
+    /// The ten keys before the last: those of the rounds that GHASH is woven into.
+    #[inline(always)]
+    pub(crate) fn last_ten(&self) -> &[Block; 10] {
+        let from = match self.rounds {
+            10 => 0,
+            12 => 2,
+            _ => 4,
+        };
+        self.keys[from..].first_chunk().unwrap() // 14 - 4 = 10
+    }
+
+    /// The key before the last.
+    #[inline(always)]
+    pub(crate) fn before_last(&self) -> &Block {
+        &self.last_ten()[9]
+    }
+
+    /// AES of one block; with the zero block that is H.
+    #[inline(always)]
+    pub(crate) fn encrypt<S: Isa>(&self, s: S, block: Block) -> Block {
+        let mut key = s.state(s.splat(self.keys[0]));
+        let mut x = s.state(s.whiten(s.splat(block), s.splat(self.keys[0])));
+        for next in &self.keys[1..self.rounds] {
+            let next = s.state(s.splat(*next));
+            x = s.round(x, key, next);
+            key = next;
+        }
+        let x = s.last_round(x, key, s.state(s.splat(self.last)), s.splat(0));
+        s.fold(s.keep_first(x, 16))
+    }
+}
+
+/// The next six words of an AES-192 schedule.
+#[inline(always)]
+fn six<S: Isa>(s: S, a: Block, b: Block, rcon: u8) -> (Block, Block) {
+    let a = s.next_words::<true>(a, b, rcon);
+    let fifth = (b >> 64) as u32 ^ (a >> 96) as u32;
+    let sixth = (b >> 96) as u32 ^ fifth;
+    (a, (fifth as Block) << 64 | (sixth as Block) << 96)
+}
+
+impl Zeroize for Schedule {
+    fn zeroize(&mut self) {
+        (self.keys, self.last) = ([0; 14], 0);
+        optimization_barrier(self);
+    }
+}
+
+/// Powers of x in the field of AES.
+const RCON: [u8; 11] = [0, 1, 2, 4, 8, 16, 32, 64, 128, 0x1b, 0x36];

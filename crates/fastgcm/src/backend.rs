@@ -1,0 +1,179 @@
+//! THE TABLE: one row for each back end, in order of preference. Everything that depends on the machine follows from it.
+
+use crate::{
+    Block, Error,
+    entry::entries,
+    inout::InOut,
+    isa::{
+        detect::{Features, features},
+        item_on, on,
+    },
+    key::Material,
+    nonce::{J0, Nonce96},
+};
+use core::{fmt, str::FromStr};
+
+macro_rules! backends {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)?;)+) => {
+        /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
+        ///
+        /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
+        /// back end gives the same answers; they differ in speed only.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Backend {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl Backend {
+            /// All that there are, best first.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Its name, as in the table and in [`FromStr`].
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// What the CPU must have, as rustc spells it.
+            const fn needs(self) -> Features {
+                match self { $(Self::$variant => const { Features::named(concat!($($features)?)) }),+ }
+            }
+
+            /// The row's functions, if they were compiled for this target at all.
+            fn compiled(self) -> Option<&'static Entries> {
+                match self { $(Self::$variant => on!($family => Some(&$row::ENTRIES))),+ }
+            }
+        }
+
+        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? } })+
+    };
+}
+
+backends! {
+    /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
+    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Vaes512::here(), Winograd, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl";
+    /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
+    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Vaes256::here(), Winograd, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
+    /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
+    AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx";
+    /// AES-NI and PCLMULQDQ.
+    AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1";
+    /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
+    Portable portable = "portable" on any: Portable::<4>::here(), Winograd;
+}
+
+impl Backend {
+    /// The best one for this machine: the first of [`available`](Self::available).
+    pub fn detect() -> Self {
+        Self::best().backend
+    }
+
+    /// The functions of that one. `portable` is compiled everywhere and needs nothing.
+    pub(crate) fn best() -> &'static Entries {
+        Self::ALL.iter().find_map(|backend| backend.entries().ok()).unwrap_or(&portable::ENTRIES)
+    }
+
+    /// Those that this machine can run, best first. The last is always `portable`.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|backend| backend.is_available())
+    }
+
+    /// This machine can run it.
+    pub fn is_available(self) -> bool {
+        self.entries().is_ok()
+    }
+
+    /// The features that it needs, as rustc spells them, each with whether the CPU has it and the operating system lets us
+    /// use it.
+    pub fn features(self) -> impl Iterator<Item = (&'static str, bool)> {
+        let here = features();
+        self.needs().names().map(move |name| (name, here.contain(Features::named(name))))
+    }
+
+    /// The row's functions: the only way to get at them, so that none runs where its features are missing.
+    pub(crate) fn entries(self) -> Result<&'static Entries, Error> {
+        // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets rust-lang/rust#158622:
+        // LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than wrong.
+        let miscompiled = cfg!(target_feature = "avx512dq") && self == Self::VaesAvx512;
+        self.compiled().filter(|_| features().contain(self.needs()) && !miscompiled).ok_or(Error::Unavailable)
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = Error;
+
+    /// The back end of that name. `Unavailable` if there is none; whether this machine can run it is asked later.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(Error::Unavailable)
+    }
+}
+
+/// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    pub(crate) backend: Backend,
+    pub(crate) expand: unsafe fn(&mut Material, &[u8]),
+    pub(crate) seal: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
+    pub(crate) open: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
+    pub(crate) seal_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
+    pub(crate) open_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
+    pub(crate) j0: unsafe fn(&Material, &[u8]) -> J0,
+    pub(crate) tag: unsafe fn(&Material, J0, &[u8], &[u8]) -> Block,
+}
+
+/// Safe, because `Backend::entries` hands out a row only where its features were found.
+#[allow(unsafe_code)]
+impl Entries {
+    /// Everything that a message needs, from the bytes of a key.
+    #[inline(always)]
+    pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
+        // SAFETY: see the impl.
+        unsafe { (self.expand)(material, key) }
+    }
+
+    /// Encrypts, and returns the tag.
+    #[inline(always)]
+    pub(crate) fn seal(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        // SAFETY: see the impl.
+        unsafe { (self.seal)(material, nonce, aad, text) }
+    }
+
+    /// Decrypts, and returns the tag that the message should have.
+    #[inline(always)]
+    pub(crate) fn open(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        // SAFETY: see the impl.
+        unsafe { (self.open)(material, nonce, aad, text) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn seal_any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+        // SAFETY: see the impl.
+        unsafe { (self.seal_any)(material, j0, aad, text) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn open_any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+        // SAFETY: see the impl.
+        unsafe { (self.open_any)(material, j0, aad, text) }
+    }
+
+    /// The pre-counter block of a nonce that has not 12 bytes.
+    #[inline(always)]
+    pub(crate) fn j0(&self, material: &Material, nonce: &[u8]) -> J0 {
+        // SAFETY: see the impl.
+        unsafe { (self.j0)(material, nonce) }
+    }
+
+    /// The tag of AAD and ciphertext, which are only read.
+    #[inline(always)]
+    pub(crate) fn tag(&self, material: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+        // SAFETY: see the impl.
+        unsafe { (self.tag)(material, j0, aad, ciphertext) }
+    }
+}

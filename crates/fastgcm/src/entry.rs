@@ -1,0 +1,80 @@
+//! The only functions with `#[target_feature]`, generated from the table in `backend.rs`.
+
+/// The entries of one row: what `backend::Entries` lists, behind the one gate where vectors come to life. Short and long
+/// messages are two functions, so that a short one does not pay for the long one's stack frame.
+macro_rules! entries {
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr $(, $features:literal)?) => {
+        mod $row {
+            #[allow(unused_imports)]
+            use crate::{
+                Block,
+                backend::{Backend, Entries},
+                gcm::{self, Path},
+                ghash::Winograd,
+                inout::InOut,
+                isa::*,
+                key::Material,
+                nonce::{J0, Nonce96},
+            };
+
+            pub(super) static ENTRIES: Entries =
+                Entries { backend: Backend::$variant, expand, seal, open, seal_any, open_any, j0, tag };
+
+            $(#[target_feature(enable = $features)])?
+            fn expand(material: &mut Material, key: &[u8]) {
+                gcm::expand($isa, $multiply, material, key);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                match gcm::path($isa, aad, &text) {
+                    Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
+                    Path::Long => seal_long(key, nonce, aad, text),
+                    Path::Any => seal_any(key, nonce.into(), aad, text),
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                match gcm::path($isa, aad, &text) {
+                    Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
+                    Path::Long => open_long(key, nonce, aad, text),
+                    Path::Any => open_any(key, nonce.into(), aad, text),
+                }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn seal_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn open_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                gcm::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                gcm::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+                gcm::j0($isa, $multiply, key, nonce)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
+            }
+        }
+    };
+}
+pub(crate) use entries;

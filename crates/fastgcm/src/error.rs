@@ -1,0 +1,33 @@
+//! What can go wrong, in one small enum.
+
+use core::fmt;
+
+/// Why a call did nothing. Each function names the variants that it returns.
+///
+/// Nothing in it depends on a secret but the one bit that [`Unauthentic`](Error::Unauthentic) is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Error {
+    /// The message, its AAD, its nonce or its tag is not what the key's owner sealed. Nothing more is said, and the output
+    /// holds no plaintext.
+    Unauthentic,
+    /// A key, nonce, tag or buffer has a length that the function does not take. Nothing was read or written.
+    InvalidLength,
+    /// A text, AAD or nonce is longer than SP 800-38D allows ([`limits`](crate::limits)). Nothing was read or written.
+    TooLong,
+    /// This processor cannot run the back end that was asked for.
+    Unavailable,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unauthentic => "the message is not authentic",
+            Self::InvalidLength => "a key, nonce, tag or buffer has an invalid length",
+            Self::TooLong => "a text, AAD or nonce is longer than AES-GCM allows",
+            Self::Unavailable => "this processor cannot run that back end",
+        })
+    }
+}
+
+impl core::error::Error for Error {}

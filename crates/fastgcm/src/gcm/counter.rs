@@ -1,0 +1,232 @@
+//! Counter blocks, by three means. Which of them a message may use is a matter of types.
+//!
+//! **[`Public`]: one XOR a vector.** The counter of data block i is i + 2. Within 256 blocks only its low byte moves, so
+//! `nonce || counter` is a constant XOR an entry of a table; AES begins with an XOR of its first key, which melts into the
+//! constant.
+//!
+//! **[`Face`]: and one round less** (Park and Lee, "FACE: Fast AES CTR mode Encryption Techniques", 2018). The low byte reaches one
+//! column of the state after the first round, and what it changes there does not depend on the nonce. So a table of these
+//! changes takes the first round's place. It costs 64 rounds to make, and a long message makes it on its stack: nothing to
+//! store in a key, nothing to share between threads.
+//!
+//! Both tables are indexed by the position in the message. With a 96-bit nonce that is all that the index tells. With any other
+//! nonce the counter starts at a value that depends on H, and an index made of it would lead a neighbour in the cache to the
+//! key. So both are made of a [`Nonce96`] only, and the third is all that a [`J0`] can be given:
+//!
+//! **[`Secret`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and without a carry into
+//! the nonce.
+
+use crate::{
+    Block,
+    aes::Schedule,
+    inout::{TURN, Table},
+    isa::Isa,
+    nonce::{J0, Nonce96},
+};
+use zeroize::Zeroize;
+
+/// AES states in flight, at most: nine vectors of a tail and the mask of the tag.
+pub(crate) const STATES: usize = 10;
+
+/// The counter blocks of one message, in order.
+pub(crate) trait Counters<S: Isa> {
+    /// The states come with the first round done.
+    const FACE: bool;
+    /// Of a rare kind of message: fewer tails to choose from, half the code.
+    const RARE: bool;
+
+    /// The next `N` vectors, whitened. Only the last call of a message may ask for another number than `TURN`.
+    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]);
+
+    /// J0, whose encryption masks the tag, whitened and without any round done.
+    fn j0(&self, s: S, schedule: &Schedule) -> S::State;
+}
+
+/// Blocks between two changes of the constant.
+const PERIOD: usize = 256;
+
+/// Entry i: what the low byte of counter i + 2 changes in a block. Padded, so that a tail may begin in the last turn of a period.
+pub(crate) type Changes = Table<{ PERIOD + 8 }>;
+
+/// Before the first round: the byte itself, the last of its block.
+static PLAIN: Changes = {
+    let mut changes = Table::ZERO;
+    let mut i = 0;
+    while i < PERIOD + 8 {
+        changes.set(i, (((i + 2) & 0xff) as Block) << 120);
+        i += 1;
+    }
+    changes
+};
+
+/// The counter of a 96-bit nonce.
+pub(crate) struct Public<S: Isa> {
+    nonce: Nonce96,
+    /// A block whose counter has a low byte of zero, whitened.
+    constant: S::V,
+    /// The counter's upper three bytes.
+    high: u32,
+    /// Blocks done in this period.
+    done: usize,
+}
+
+impl<S: Isa> Public<S> {
+    #[inline(always)]
+    pub(crate) fn new(s: S, schedule: &Schedule, nonce: Nonce96) -> Self {
+        Self { nonce, constant: constant::<S, false>(s, schedule, nonce, 0), high: 0, done: 0 }
+    }
+
+    /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
+    #[inline(always)]
+    fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &Changes, x: &mut [S::State; STATES]) {
+        let row = changes.row(s, self.done, N);
+        let mut blocks = [self.constant; STATES];
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { blocks[I] = s.xor(self.constant, row.load(s, I)); } });
+        self.done += TURN * S::BLOCKS;
+        if self.done == PERIOD {
+            // The last two blocks of a period, and those behind it, belong to the next constant.
+            let before = self.constant;
+            self.high = self.high.wrapping_add(1);
+            self.done = 0;
+            self.constant = constant::<S, FACE>(s, schedule, self.nonce, self.high);
+            let carry = s.xor(before, self.constant);
+            each!(I in 6 7 8 => {
+                // Lanes of vector I that lie before the last two blocks of the turn.
+                let lanes = (2 * S::BLOCKS - 2).saturating_sub((I - 6) * S::BLOCKS);
+                if I < N && lanes < S::BLOCKS {
+                    blocks[I] = s.xor(blocks[I], s.xor(carry, s.keep_first(carry, 16 * lanes)));
+                }
+            });
+        }
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { x[I] = s.state(blocks[I]); } });
+    }
+}
+
+/// The counter block with `high` in the counter's upper three bytes and zero in the lowest, whitened; with `FACE`, after the
+/// first round.
+#[inline(always)]
+fn constant<S: Isa, const FACE: bool>(s: S, schedule: &Schedule, nonce: Nonce96, high: u32) -> S::V {
+    let (key0, key1) = (s.splat(schedule.keys[0]), s.splat(schedule.keys[1]));
+    let whitened = s.whiten(s.splat(nonce.with_counter(high << 8)), key0);
+    if FACE { s.leave(s.round(s.state(whitened), s.state(key0), s.state(key1))) } else { whitened }
+}
+
+impl<S: Isa> Counters<S> for Public<S> {
+    const FACE: bool = false;
+    const RARE: bool = false;
+
+    #[inline(always)]
+    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+        self.next_of::<false, N>(s, schedule, &PLAIN, x);
+    }
+
+    #[inline(always)]
+    fn j0(&self, s: S, schedule: &Schedule) -> S::State {
+        whitened(s, schedule, self.nonce.into())
+    }
+}
+
+/// The same with the first round in the table. It is dropped before the tail, which goes on with the [`Public`] that it borrowed.
+pub(crate) struct Face<'a, S: Isa> {
+    public: &'a mut Public<S>,
+    changes: &'a mut Changes,
+}
+
+impl<'a, S: Isa> Face<'a, S> {
+    /// Room for its table. From a copy of `PLAIN`, not from zeros: `memset` of more than 2 KiB is slow to start.
+    pub(crate) const fn room() -> Changes {
+        PLAIN
+    }
+
+    /// Fills the table in place: returned by value it would be copied once more.
+    #[inline(always)]
+    pub(crate) fn new(s: S, schedule: &Schedule, public: &'a mut Public<S>, changes: &'a mut Changes) -> Self {
+        let key_byte = s.splat(schedule.keys[0] & (0xff << 120));
+        let unchanged = first_round(s, key_byte);
+        for i in (0..PERIOD).step_by(S::BLOCKS) {
+            let x = s.xor(key_byte, changes.load(s, i));
+            changes.store(s, i, s.xor(unchanged, first_round(s, x)));
+        }
+        public.constant = constant::<S, true>(s, schedule, public.nonce, public.high);
+        Self { public, changes }
+    }
+
+    /// Gives the counter back, and wipes the table: it is made of the key.
+    #[inline(always)]
+    pub(crate) fn done(self, s: S, schedule: &Schedule) {
+        self.changes.zeroize();
+        self.public.constant = constant::<S, false>(s, schedule, self.public.nonce, self.public.high);
+    }
+}
+
+/// A round without a key.
+#[inline(always)]
+fn first_round<S: Isa>(s: S, x: S::V) -> S::V {
+    let zero = s.state(s.splat(0));
+    s.leave(s.round(s.state(x), zero, zero))
+}
+
+impl<S: Isa> Counters<S> for Face<'_, S> {
+    const FACE: bool = true;
+    const RARE: bool = false;
+
+    #[inline(always)]
+    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+        self.public.next_of::<true, N>(s, schedule, self.changes, x);
+    }
+
+    #[inline(always)]
+    fn j0(&self, s: S, schedule: &Schedule) -> S::State {
+        self.public.j0(s, schedule)
+    }
+}
+
+/// The counter of a nonce of any other length.
+pub(crate) struct Secret<S: Isa> {
+    j0: J0,
+    /// The next counter blocks, mirrored: the counter is in the first four bytes.
+    next: S::V,
+}
+
+/// How many blocks lane l is ahead of lane 0.
+static LANES: Table<4> = {
+    let mut lanes = Table::ZERO;
+    lanes.set(1, 1);
+    lanes.set(2, 2);
+    lanes.set(3, 3);
+    lanes
+};
+
+impl<S: Isa> Secret<S> {
+    #[inline(always)]
+    pub(crate) fn new(s: S, j0: J0) -> Self {
+        let first = s.add32(s.splat(j0.0.swap_bytes()), s.splat(1));
+        Self { j0, next: s.add32(first, LANES.load(s, 0)) }
+    }
+}
+
+impl<S: Isa> Counters<S> for Secret<S> {
+    const FACE: bool = false;
+    const RARE: bool = !S::CALLS;
+
+    #[inline(always)]
+    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+        each!(I in 0 1 2 3 4 5 6 7 8 => {
+            if I < N {
+                x[I] = s.state(s.whiten(s.byte_swap(self.next), s.splat(schedule.keys[0])));
+                self.next = s.add32(self.next, s.splat(S::BLOCKS as Block));
+            }
+        });
+    }
+
+    #[inline(always)]
+    fn j0(&self, s: S, schedule: &Schedule) -> S::State {
+        whitened(s, schedule, self.j0)
+    }
+}
+
+/// J0 in every lane.
+#[inline(always)]
+fn whitened<S: Isa>(s: S, schedule: &Schedule, j0: J0) -> S::State {
+    s.state(s.whiten(s.splat(j0.0), s.splat(schedule.keys[0])))
+}

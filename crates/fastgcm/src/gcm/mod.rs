@@ -1,0 +1,18 @@
+//! GCM, once for every instruction set. Safe code, no instruction-set word in it.
+//!
+//! ```text
+//! nonce ─ counter ─ AES ────────────────┐ XOR text ─ ciphertext
+//!                    └ J0: tag mask ┐                   │
+//! AAD ─────────────── GHASH ────────┴─ GHASH ───────────┴─ lengths ─ tag
+//! ```
+//! A message is cut in *turns* of eight vectors ([`turn`]) and a last part of at most nine ([`tail`]). A message that fits in
+//! the last part is only that: one pass, one reduction, no loop.
+
+mod counter;
+mod message;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub(crate) use message::{Path, any, expand, j0, long, path, short, tag};

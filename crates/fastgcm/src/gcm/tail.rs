@@ -1,0 +1,145 @@
+//! The last part of a message: up to nine vectors, the mask of the tag, the lengths; one reduction.
+//!
+//! A short message is nothing else. Each block meets its own power of H, so nothing has to wait for anything: the sum is
+//! reduced once, and its lanes are added once.
+
+use super::{
+    counter::{Counters, STATES},
+    turn::{Meanwhile, Nothing, OfTurn, rounds},
+};
+use crate::{
+    Block,
+    ghash::{Multiply, PADDING, Powers},
+    inout::{InOut, load_bytes},
+    isa::Isa,
+    key::Material,
+};
+
+/// What the tail has to know of the message before it.
+pub(crate) struct Before<'a, S: Isa> {
+    /// AAD that has not been hashed yet: at most `aad_lanes` blocks.
+    pub(crate) aad: &'a [u8],
+    /// The hash of what has been, in lanes (see `turn`).
+    pub(crate) hash: S::V,
+    /// The lengths block, mirrored.
+    pub(crate) lengths: Block,
+}
+
+/// `N` vectors, of which `WHOLE` are whole for certain. `pending` is a turn that is encrypted but not hashed yet. Returns the tag.
+#[inline(always)]
+pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+    s: S,
+    key: &Material,
+    mut counters: C,
+    text: InOut<'_>,
+    before: Before<'_, S>,
+    pending: Option<OfTurn<'_, S, true>>,
+) -> Block {
+    const { assert!(ALL == N + 1 && ALL <= STATES && !C::FACE) }
+    // The last vector of the fewest blocks that come here, at least one more than `WHOLE` vectors have, with its power and H^1 behind.
+    const { assert!(N == 0 || (N - WHOLE) * S::BLOCKS <= PADDING + 2) }
+    let (schedule, powers) = (&key.schedule, &key.powers);
+    let mut text = text.at_least::<S>(WHOLE);
+
+    // N counter blocks, and J0 as one state more.
+    let zero = s.splat(0);
+    let mut x = [s.state(zero); STATES];
+    counters.next::<N>(s, schedule, &mut x);
+    x[N] = counters.j0(s, schedule);
+
+    // AAD and lengths share a vector: AAD in the first lanes, with its own powers, and the lengths in the last, with H^1.
+    // (Vectors of one block take one each.)
+    let blocks = text.len().div_ceil(16);
+    let aad_blocks = before.aad.len().div_ceil(16);
+    let lengths = if N == 0 { before.lengths ^ s.fold(before.hash) } else { before.lengths };
+    let total = aad_blocks + blocks + 1;
+    let header = s.byte_swap(load_bytes(s, before.aad));
+    let mut sum = if S::BLOCKS == 1 {
+        let (first, second) = powers.splat(s, 1);
+        let sum = M::product(s, M::ready(s, s.splat(lengths), first, second));
+        if aad_blocks == 0 {
+            sum
+        } else {
+            let (first, second) = powers.from(s, total, 0);
+            M::add(s, sum, M::product(s, M::ready(s, header, first, second)))
+        }
+    } else {
+        let (first, second) = powers.partly::<S, true>(s, total, 0, aad_blocks);
+        M::product(s, M::ready(s, s.put_last(header, lengths), first, second))
+    };
+
+    // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
+    let woven = schedule.last_ten();
+    let own = OfTail::<S, N, WHOLE> { powers, hash: before.hash, text, blocks };
+    let mut hash = before.hash;
+    if SEAL {
+        if let Some(pending) = pending {
+            if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &pending) {
+                hash = pending.reduce::<M>(s, hashed);
+            }
+        } else {
+            rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &Nothing);
+        }
+    } else if N > WOVEN {
+        if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &own) {
+            sum = M::add(s, sum, hashed);
+        }
+    } else {
+        rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &Nothing);
+    }
+    let own = OfTail::<S, N, WHOLE> { powers, hash, text, blocks };
+
+    let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
+    let last = s.state(s.splat(schedule.last));
+    each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
+        let input = text.load::<S, I>(s);
+        let output = s.last_round(x[I], prev, last, input);
+        text.store::<S, I>(s, output);
+        if SEAL {
+            let output = if I < WHOLE { output } else { s.keep_first(output, text.bytes::<S, I>()) };
+            sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, output)));
+        } else if N <= WOVEN || I >= 8 {
+            sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, input)));
+        }
+    } });
+    let mask = s.byte_swap(s.last_round(x[N], prev, last, zero));
+
+    let extra = s.xor(s.keep_first(mask, 16), s.first(powers.constants(total)));
+    s.fold(s.byte_swap(M::reduce(s, sum, extra)))
+}
+
+/// Up to here the CPU overlaps AES and GHASH by itself: both fit in its window.
+const WOVEN: usize = 4;
+
+/// The vectors of the tail, each lane with its own power.
+struct OfTail<'a, S: Isa, const N: usize, const WHOLE: usize> {
+    powers: &'a Powers,
+    hash: S::V,
+    text: InOut<'a>,
+    blocks: usize,
+}
+
+impl<S: Isa, const N: usize, const WHOLE: usize> OfTail<'_, S, N, WHOLE> {
+    /// Vector `I` of the ciphertext meets its powers. Vector 0 carries the hash of what came before.
+    #[inline(always)]
+    fn meet<M: Multiply<S>, const I: usize>(&self, s: S, v: S::V) -> M::Ready {
+        let v = s.byte_swap(v);
+        let v = if I == 0 { s.xor(v, self.hash) } else { v };
+        let (n, skip) = (self.blocks + 1, I * S::BLOCKS);
+        let (first, second) = if I < WHOLE {
+            self.powers.from(s, n, skip)
+        } else {
+            self.powers.partly::<S, false>(s, n, skip, self.text.bytes::<S, I>().div_ceil(16))
+        };
+        M::ready(s, v, first, second)
+    }
+}
+
+impl<S: Isa, M: Multiply<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for OfTail<'_, S, N, WHOLE> {
+    const COUNT: usize = if N < 8 { N } else { 8 };
+
+    #[inline(always)]
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        self.meet::<M, I>(s, self.text.load::<S, I>(s))
+    }
+}

@@ -1,0 +1,75 @@
+//! The algorithm at every width, on any machine: `Portable` with one, two and four lanes takes the paths that the processor's
+//! instruction sets take, so a fault in a path shows also where no such processor is at hand.
+
+extern crate std;
+use super::*;
+use crate::{
+    ghash::Winograd,
+    inout::InOut,
+    isa::{Isa, Portable},
+    key::Material,
+    nonce::{J0, Kind, Nonce},
+};
+use fastgcm_model::Model;
+use std::{vec, vec::Vec};
+
+/// As one of the rows with that many blocks a vector would do it.
+fn like_a_row<S: Isa>(s: S, key_length: usize) -> usize {
+    let bytes = |n: usize, seed: usize| -> Vec<u8> { (0..n).map(|i| ((i * 0x9e37 + seed * 77) >> 3) as u8 ^ i as u8).collect() };
+    let key = bytes(key_length, 1);
+    let model = Model::new(&key);
+    let mut material = Material::ZERO;
+    expand(s, Winograd, &mut material, &key);
+
+    let vector = 16 * S::BLOCKS;
+    let few = 0..=3 * vector + 17;
+    let edges = (3..=20).flat_map(|n| [n * vector - 1, n * vector, n * vector + 1]);
+    let counters_carry = [4095usize, 4096, 4097, 8191].into_iter().chain((60..68).map(|n| n * vector + 5));
+    let face = [(1 << 14) - 1, 1 << 14, (1 << 14) + vector - 3, (1 << 14) + 9 * vector];
+    let mut messages = 0;
+    for length in few.chain(edges).chain(counters_carry).chain(face) {
+        let text = bytes(length, 2);
+        let aad = bytes([0, 13, 16, 20, 48, 100][messages % 6], 3);
+        let nonce: [u8; 12] = bytes(12, messages).try_into().unwrap();
+        let Kind::Public(nonce96) = Nonce::from(nonce).0 else { unreachable!() };
+
+        // The counter from tables, and with the counter block as if the nonce had another length.
+        let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
+        let j0 = J0::from(nonce96);
+        for any in [false, true] {
+            let mut buffer = text.clone();
+            let seal = InOut::in_place(&mut buffer);
+            let found = match path(s, &aad, &seal) {
+                _ if any => super::any::<_, _, true>(s, Winograd, &material, j0, &aad, seal),
+                Path::Short => short::<_, _, true>(s, Winograd, &material, nonce96, &aad, seal),
+                _ => long::<_, _, true>(s, Winograd, &material, nonce96, &aad, seal),
+            };
+            assert_eq!((found.to_le_bytes(), &buffer), (tag, &ciphertext), "seal, {length} bytes, any: {any}");
+            let mut opened = vec![0; length];
+            let open = InOut::copying(&ciphertext, &mut opened).unwrap();
+            let found = match path(s, &aad, &open) {
+                _ if any => super::any::<_, _, false>(s, Winograd, &material, j0, &aad, open),
+                Path::Short => short::<_, _, false>(s, Winograd, &material, nonce96, &aad, open),
+                _ => long::<_, _, false>(s, Winograd, &material, nonce96, &aad, open),
+            };
+            assert_eq!((found.to_le_bytes(), &opened), (tag, &text), "open, {length} bytes, any: {any}");
+        }
+        messages += 1;
+    }
+    messages
+}
+
+#[test]
+fn one_block_a_vector() {
+    assert_eq!(like_a_row(Portable::<1, 1>::here(), 16), 66 + 54 + 12 + 4);
+}
+
+#[test]
+fn two_blocks_a_vector() {
+    assert_eq!(like_a_row(Portable::<2, 1>::here(), 24), 114 + 54 + 12 + 4);
+}
+
+#[test]
+fn four_blocks_a_vector_and_many_registers() {
+    assert_eq!(like_a_row(Portable::<4, 3>::here(), 32), 210 + 54 + 12 + 4);
+}

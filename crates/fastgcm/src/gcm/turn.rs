@@ -1,0 +1,159 @@
+//! AES of up to ten vectors, and meanwhile GHASH of a turn: the inner loop of the library.
+//!
+//! AES and carry-less multiplication use different units of the CPU, so the two are written as one schedule: between the
+//! two halves of each AES round stands one step of hashing, and each step works on another vector of the turn.
+//! ```text
+//! round r:  AES, first half │ load and prepare vector r │ AES, second half │ multiply vector r-1 │ add vectors r-3 and r-2
+//! ```
+//! `pin` holds each step in its place.
+
+use super::counter::{Counters, STATES};
+use crate::{
+    Block,
+    aes::Schedule,
+    ghash::{Multiply, Powers},
+    inout::Turn,
+    isa::Isa,
+};
+
+/// What is hashed while AES runs: eight vectors (of a tail with fewer, those that it has).
+pub(crate) trait Meanwhile<S: Isa, M: Multiply<S>> {
+    /// How many vectors.
+    const COUNT: usize;
+    /// Vector `I`, byte-swapped, with its powers.
+    fn ready<const I: usize>(&self, s: S) -> M::Ready;
+}
+
+/// AES alone.
+pub(crate) struct Nothing;
+
+/// A turn. Lane l of every vector has its own chain: the powers are H^8B, H^7B ... H^B in every lane, and the lanes meet only
+/// in the tail, where lane l is added to block l. So no turn ends with a sum over lanes.
+pub(crate) struct OfTurn<'a, S: Isa, const STORED: bool> {
+    pub(crate) powers: &'a Powers,
+    /// Of all turns before.
+    pub(crate) hash: S::V,
+    /// Seal: already stored. Open: not yet overwritten.
+    pub(crate) text: Turn<'a, S>,
+}
+
+/// Rounds 1 (2 with `C::FACE`) to last but one of the first `N` vectors of `x`; returns the sum of what was hashed meanwhile.
+/// `key` is `schedule.last_ten()`: chosen inside a loop, the ten keys would be ten loads a turn (5 % slower); chosen before
+/// it, they are operands.
+#[inline(always)]
+#[allow(unused_comparisons)]
+pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>, const N: usize>(
+    s: S,
+    schedule: &Schedule,
+    key: &[Block; 10],
+    x: &mut [S::State; STATES],
+    meanwhile: &H,
+) -> Option<M::Sum> {
+    /// AES round `$r` of vectors `$from..$to`.
+    macro_rules! aes {
+        ($key:ident, $r:expr, $from:expr, $to:expr) => {
+            let (prev, next) = (s.state(s.splat($key[$r - 1])), s.state(s.splat($key[$r])));
+            each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { x[I] = s.round(x[I], prev, next); } });
+            if H::COUNT > 0 {
+                each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { s.pin_state(&mut x[I]); } });
+            }
+        };
+    }
+
+    if S::CALLS {
+        for r in C::FACE as usize + 1..schedule.rounds {
+            let (prev, next) = (s.state(s.splat(schedule.keys[r - 1])), s.state(s.splat(schedule.keys[r])));
+            for state in &mut x[..N] {
+                *state = s.round(*state, prev, next);
+            }
+        }
+        let mut sum = M::zero(s);
+        each!(I in 0 1 2 3 4 5 6 7 => { if I < H::COUNT { sum = M::add(s, sum, M::product(s, meanwhile.ready::<I>(s))); } });
+        return if H::COUNT > 0 { Some(sum) } else { None };
+    }
+
+    // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
+    let all = &schedule.keys;
+    if schedule.rounds > 10 {
+        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, 0, N); });
+        if schedule.rounds > 12 {
+            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, 0, N); });
+        }
+    }
+    if H::COUNT == 0 {
+        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(key, R, 0, N); } });
+        return None;
+    }
+
+    /// The `$q`-th vector to be hashed. Vector 0 waits for the hash before it, so it comes last.
+    macro_rules! prepare {
+        ($q:expr) => {
+            meanwhile.ready::<{ ($q + 1) % 8 }>(s)
+        };
+    }
+
+    if S::ROOMY {
+        let (nothing, zero) = (<Nothing as Meanwhile<S, M>>::ready::<0>(&Nothing, s), M::zero(s));
+        let mut ready: [M::Ready; 8] = [nothing; 8];
+        let (mut sums, mut sum) = ([zero; 8], zero);
+        each!(R in 1 2 3 4 5 6 7 8 9 => {
+            if R > C::FACE as usize { aes!(key, R, 0, N / 2); }
+            if R <= 8 && R % 8 < H::COUNT {
+                ready[R - 1] = prepare!(R - 1);
+                M::pin_ready(s, &mut ready[R - 1]);
+            }
+            if R > C::FACE as usize { aes!(key, R, N / 2, N); }
+            if R >= 2 && (R - 1) % 8 < H::COUNT {
+                sums[R - 2] = M::product(s, ready[R - 2]);
+                M::pin_sum(s, &mut sums[R - 2]);
+            }
+            if R == 4 || R == 6 || R == 8 {
+                sum = M::add3(s, sum, sums[R - 4], sums[R - 3]);
+                M::pin_sum(s, &mut sum);
+            }
+        });
+        sum = M::add3(s, sum, sums[6], sums[7]);
+        Some(sum)
+    } else {
+        // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
+        let mut sum = M::product(s, prepare!(0));
+        each!(R in 1 2 3 4 5 6 7 8 9 => {
+            if R > C::FACE as usize { aes!(key, R, 0, N); }
+            if R <= 7 && (R + 1) % 8 < H::COUNT {
+                sum = M::add(s, sum, M::product(s, prepare!(R)));
+                M::pin_sum(s, &mut sum);
+            }
+        });
+        Some(sum)
+    }
+}
+
+impl<S: Isa, M: Multiply<S>> Meanwhile<S, M> for Nothing {
+    const COUNT: usize = 0;
+
+    #[inline(always)]
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        let zero = s.splat(0);
+        M::ready(s, zero, zero, zero)
+    }
+}
+
+impl<S: Isa, const STORED: bool> OfTurn<'_, S, STORED> {
+    /// The hash after the turn, lane by lane.
+    #[inline(always)]
+    pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
+        M::reduce(s, sum, s.splat(self.powers.turn_constant()))
+    }
+}
+
+impl<S: Isa, M: Multiply<S>, const STORED: bool> Meanwhile<S, M> for OfTurn<'_, S, STORED> {
+    const COUNT: usize = 8;
+
+    #[inline(always)]
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
+        let v = if I == 0 { s.xor(v, self.hash) } else { v };
+        let (first, second) = self.powers.splat(s, S::BLOCKS * (8 - I));
+        M::ready(s, v, first, second)
+    }
+}

@@ -1,0 +1,131 @@
+//! The powers of H that a key holds, in the layout that its multiplication wants.
+
+use super::multiply::{FoldedKey, Multiply, fold};
+use crate::{
+    Block,
+    inout::{TURN, Table},
+    isa::Isa,
+};
+use zeroize::Zeroize;
+
+/// Powers kept for the widest vectors (four blocks).
+const POWERS: usize = kept(4);
+/// Zeros behind H^1: a vector that reaches past the last block multiplies zeros by zeros. `tail` proves that they are enough.
+pub(crate) const PADDING: usize = 20;
+
+/// The highest power that a message asks for: a tail of up to nine vectors, AAD beside it, and the lengths.
+const fn kept(blocks: usize) -> usize {
+    ((TURN + 1) * blocks + aad_lanes(blocks) + 1).next_multiple_of(blocks)
+}
+
+/// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take two.)
+pub(crate) const fn aad_lanes(blocks: usize) -> usize {
+    if blocks == 1 { 1 } else { blocks - 1 }
+}
+
+/// Powers descending: entry `POWERS - n` belongs to H^n, so that blocks and powers run the same way.
+#[derive(Clone)]
+#[repr(C)]
+pub(crate) struct Powers {
+    first: Table<{ POWERS + PADDING }>,
+    second: Table<{ POWERS + PADDING }>,
+    /// Entry `POWERS - n`: the constants of H^1 ..= H^n together.
+    constants: Table<POWERS>,
+    /// The constants of one turn of the bulk loop, for each lane.
+    turn: Block,
+}
+
+impl Powers {
+    pub(crate) const ZERO: Self = Self { first: Table::ZERO, second: Table::ZERO, constants: Table::ZERO, turn: 0 };
+
+    /// The entries of H^n, H^(n-1), ..., but for the first `skip`: those of one vector.
+    #[inline(always)]
+    pub(crate) fn from<S: Isa>(&self, s: S, n: usize, skip: usize) -> (S::V, S::V) {
+        (self.first.load(s, POWERS - n + skip), self.second.load(s, POWERS - n + skip))
+    }
+
+    /// The same for the first `blocks` lanes, zeros in the others. With `LAST`, the last lane meets H^1.
+    #[inline(always)]
+    pub(crate) fn partly<S: Isa, const LAST: bool>(&self, s: S, n: usize, skip: usize, blocks: usize) -> (S::V, S::V) {
+        let (first, second) = self.from(s, n, skip);
+        let (first, second) = (s.keep_first(first, 16 * blocks), s.keep_first(second, 16 * blocks));
+        if LAST {
+            (s.put_last(first, self.first.get(POWERS - 1)), s.put_last(second, self.second.get(POWERS - 1)))
+        } else {
+            (first, second)
+        }
+    }
+
+    /// H^n in every lane.
+    #[inline(always)]
+    pub(crate) fn splat<S: Isa>(&self, s: S, n: usize) -> (S::V, S::V) {
+        (s.splat(self.first.get(POWERS - n)), s.splat(self.second.get(POWERS - n)))
+    }
+
+    /// What to add to a sum that used each of H^1 ..= H^n once.
+    #[inline(always)]
+    pub(crate) fn constants(&self, n: usize) -> Block {
+        self.constants.get(POWERS - n)
+    }
+
+    /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
+    #[inline(always)]
+    pub(crate) fn turn_constant(&self) -> Block {
+        self.turn
+    }
+
+    /// All powers that back end `s` can ask for, and no more: 11, 20 or 40. `h` is AES(0).
+    ///
+    /// By doubling, since one power after the other would wait for forty multiplications: H^1 ..= H^n times H^n are the next n, and
+    /// those do not wait for each other. In the first steps n is less than a vector holds; its other lanes are zero, and so is
+    /// what they are multiplied to, until the next step fills them.
+    #[inline(always)]
+    pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
+        let last = const { kept(S::BLOCKS) };
+        self.first.store(s, POWERS - S::BLOCKS, s.splat(0));
+        self.first.set(POWERS - 1, times_x(h.swap_bytes()));
+        let mut n = 1;
+        while n < last {
+            let step = FoldedKey::new(s, s.splat(self.first.get(POWERS - n)));
+            for i in (0..n.min(last - n)).step_by(S::BLOCKS) {
+                let row = self.first.load(s, POWERS - S::BLOCKS - i);
+                self.first.store(s, POWERS - S::BLOCKS - i - n, step.multiply(s, row));
+            }
+            n *= 2;
+        }
+
+        for i in (POWERS - last..POWERS).step_by(S::BLOCKS) {
+            let power = self.first.load(s, i);
+            let (first, second) = M::table(s, power, fold(s, power));
+            self.first.store(s, i, first);
+            self.second.store(s, i, second);
+            self.constants.store(s, i, M::constant(s, first, second));
+        }
+
+        let mut sum = 0;
+        self.turn = 0;
+        for n in 1..=last {
+            let constant = self.constants.get(POWERS - n);
+            sum ^= constant;
+            self.constants.set(POWERS - n, sum);
+            if n % S::BLOCKS == 0 && n <= TURN * S::BLOCKS {
+                self.turn ^= constant;
+            }
+        }
+    }
+}
+
+/// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
+#[inline(always)]
+fn times_x(h: Block) -> Block {
+    (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))
+}
+
+impl Zeroize for Powers {
+    fn zeroize(&mut self) {
+        self.first.zeroize();
+        self.second.zeroize();
+        self.constants.zeroize();
+        self.turn.zeroize();
+    }
+}

@@ -1,0 +1,184 @@
+//! Memory as vectors: the message that is being transformed, and tables of blocks. Bounds are checked once for a whole turn;
+//! inside, positions are compile-time constants.
+
+use crate::{Block, isa::Isa};
+use core::marker::PhantomData;
+use zeroize::{Zeroize, optimization_barrier};
+
+/// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
+pub(crate) const TURN: usize = 8;
+
+/// A message on its way: `len` bytes read from `src` and written to `dst`, which are equal or disjoint.
+#[derive(Clone, Copy)]
+pub(crate) struct InOut<'a> {
+    src: *const u8,
+    dst: *mut u8,
+    len: usize,
+    life: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> InOut<'a> {
+    #[inline(always)]
+    pub(crate) fn in_place(text: &'a mut [u8]) -> Self {
+        let dst = text.as_mut_ptr();
+        Self { src: dst, dst, len: text.len(), life: PhantomData }
+    }
+
+    /// `None` unless both have the same length.
+    #[inline(always)]
+    pub(crate) fn copying(from: &'a [u8], to: &'a mut [u8]) -> Option<Self> {
+        (from.len() == to.len()).then_some(Self { src: from.as_ptr(), dst: to.as_mut_ptr(), len: from.len(), life: PhantomData })
+    }
+
+    /// Bytes that are left.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Takes the next turn, if at least one byte more than that is left.
+    #[inline(always)]
+    pub(crate) fn turn<S: Isa>(&mut self) -> Option<Turn<'a, S>> {
+        let turn = TURN * 16 * S::BLOCKS;
+        if self.len < turn + 16 * S::BLOCKS {
+            return None;
+        }
+        let taken = Turn { src: self.src, dst: self.dst, life: PhantomData };
+        // SAFETY: the turn lies inside the message.
+        unsafe {
+            self.src = self.src.add(turn);
+            self.dst = self.dst.add(turn);
+        }
+        self.len -= turn;
+        Some(taken)
+    }
+
+    /// Vector `I` of what is left; zeros behind the end.
+    #[inline(always)]
+    pub(crate) fn load<S: Isa, const I: usize>(&self, s: S) -> S::V {
+        // SAFETY: `bytes` never reaches past the end; where it is 0 nothing is read.
+        unsafe { s.load_first(self.src.wrapping_add(I * 16 * S::BLOCKS), self.bytes::<S, I>()) }
+    }
+
+    /// Writes what lies inside the message.
+    #[inline(always)]
+    pub(crate) fn store<S: Isa, const I: usize>(&mut self, s: S, v: S::V) {
+        // SAFETY: `bytes` never reaches past the end; where it is 0 nothing is written.
+        unsafe { s.store_first(self.dst.wrapping_add(I * 16 * S::BLOCKS), self.bytes::<S, I>(), v) }
+    }
+
+    /// Bytes of the message in vector `I`.
+    #[inline(always)]
+    pub(crate) fn bytes<S: Isa, const I: usize>(&self) -> usize {
+        self.len.saturating_sub(I * 16 * S::BLOCKS).min(16 * S::BLOCKS)
+    }
+
+    /// Tells the optimiser that the first `whole` vectors are whole, so that they need no mask.
+    #[inline(always)]
+    pub(crate) fn at_least<S: Isa>(self, whole: usize) -> Self {
+        assert!(self.len >= whole * 16 * S::BLOCKS);
+        self
+    }
+}
+
+/// `TURN` vectors, known to be in bounds.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn<'a, S> {
+    src: *const u8,
+    dst: *mut u8,
+    life: PhantomData<(&'a mut [u8], S)>,
+}
+
+impl<S: Isa> Turn<'_, S> {
+    #[inline(always)]
+    pub(crate) fn load<const I: usize>(&self, s: S) -> S::V {
+        const { assert!(I < TURN) }
+        // SAFETY: a turn is in bounds.
+        unsafe { s.load(self.src.add(I * 16 * S::BLOCKS)) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store<const I: usize>(&mut self, s: S, v: S::V) {
+        const { assert!(I < TURN) }
+        // SAFETY: a turn is in bounds.
+        unsafe { s.store(self.dst.add(I * 16 * S::BLOCKS), v) }
+    }
+
+    /// What `store` wrote.
+    #[inline(always)]
+    pub(crate) fn stored<const I: usize>(&self, s: S) -> S::V {
+        const { assert!(I < TURN) }
+        // SAFETY: a turn is in bounds.
+        unsafe { s.load(self.dst.add(I * 16 * S::BLOCKS)) }
+    }
+}
+
+/// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind. (Longer input is cut.)
+#[inline(always)]
+pub(crate) fn load_bytes<S: Isa>(s: S, bytes: &[u8]) -> S::V {
+    let n = bytes.len().min(16 * S::BLOCKS);
+    // SAFETY: n bytes are readable.
+    unsafe { s.load_first(bytes.as_ptr(), n) }
+}
+
+/// A table of blocks that can be read one by one or a vector at a time: in memory every block has its bytes in the order of
+/// the message, whatever the machine's own order.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Table<const N: usize>([Block; N]);
+
+impl<const N: usize> Table<N> {
+    pub(crate) const ZERO: Self = Self([0; N]);
+
+    pub(crate) const fn set(&mut self, i: usize, block: Block) {
+        self.0[i] = block.to_le();
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, i: usize) -> Block {
+        Block::from_le(self.0[i])
+    }
+
+    /// The vector that starts at block `i`.
+    #[inline(always)]
+    pub(crate) fn load<S: Isa>(&self, s: S, i: usize) -> S::V {
+        assert!(i <= N - S::BLOCKS);
+        // SAFETY: just checked.
+        unsafe { s.load(self.0.as_ptr().add(i).cast()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store<S: Isa>(&mut self, s: S, i: usize, v: S::V) {
+        assert!(i <= N - S::BLOCKS);
+        // SAFETY: just checked.
+        unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
+    }
+
+    /// `vectors` vectors from block `i` on: bounds are checked once. (A check for each left eight compare-and-branch pairs in the
+    /// bulk loop.)
+    #[inline(always)]
+    pub(crate) fn row<S: Isa>(&self, _: S, i: usize, vectors: usize) -> Row<'_> {
+        Row(&self.0[i..i + vectors * S::BLOCKS])
+    }
+}
+
+/// A part of a table.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a>(&'a [Block]);
+
+impl Row<'_> {
+    #[inline(always)]
+    pub(crate) fn load<S: Isa>(self, s: S, vector: usize) -> S::V {
+        assert!((vector + 1) * S::BLOCKS <= self.0.len());
+        // SAFETY: just checked.
+        unsafe { s.load(self.0.as_ptr().add(vector * S::BLOCKS).cast()) }
+    }
+}
+
+/// One fill and a barrier, which is what `zeroize` promises; its own loop of volatile stores took as long as a short message.
+impl<const N: usize> Zeroize for Table<N> {
+    fn zeroize(&mut self) {
+        self.0 = [0; N];
+        optimization_barrier(self);
+    }
+}

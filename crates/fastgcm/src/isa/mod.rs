@@ -1,0 +1,128 @@
+//! The one abstraction: a proof that the CPU has an instruction set, and the few vector operations that GCM needs.
+//!
+//! A token (`Vaes512`, ...) has one constructor, `#[target_feature(enable = "...")] fn here()`. It is safe to call only from
+//! a function that enables the same features, so rustc itself checks every row of the table in `backend.rs`, and the code
+//! above this module needs no `unsafe`.
+//!
+//! Operations are `#[inline(always)]` *without* `#[target_feature]`: they melt into the entry, and only there do the
+//! intrinsics find the features they need.
+//!
+//! This is also the only place, beside the table, that asks which machine the code is compiled for.
+
+use crate::Block;
+
+pub(crate) mod detect;
+mod portable;
+pub(crate) use portable::Portable;
+// A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to a function:
+// LLVM cannot compile the rows there, and whoever chose such a target does not want them.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod x86;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use x86::{AesAvx, AesSse, Vaes256, Vaes512};
+
+/// Keeps an expression where the instruction sets of a family exist, and gives `None` elsewhere.
+macro_rules! on {
+    (any => $some:expr) => {
+        $some
+    };
+    (x86 => $some:expr) => {{
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        {
+            $some
+        }
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+        {
+            None
+        }
+    }};
+}
+pub(crate) use on;
+
+/// Keeps an item likewise.
+macro_rules! item_on {
+    (any => $($item:tt)*) => { $($item)* };
+    (x86 => $($item:tt)*) => {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        $($item)*
+    };
+}
+pub(crate) use item_on;
+
+/// Operations on vectors of `BLOCKS` lanes of 128 bits. Lane 0 is the first block in memory.
+pub(crate) trait Isa: Copy {
+    /// A vector.
+    type V: Copy;
+    /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
+    /// there are none. States and round keys have it.
+    type State: Copy;
+    const BLOCKS: usize;
+    /// Enough registers (32) to keep two hash vectors in flight beside eight AES states.
+    const ROOMY: bool;
+    /// Operations are calls, not instructions. Then there is nothing to weave and little to win by a path for each length: loops
+    /// take the place of straight-line code, and one path serves all messages. (Without this, `portable` was 745 KB of code.)
+    const CALLS: bool;
+    /// Bytes from which on a message earns the making of its FACE table (`gcm::counter`); `usize::MAX`: never.
+    const FACE_PAYS: usize;
+
+    // ---- memory: called from `inout.rs` only
+    /// # Safety
+    /// `16 * BLOCKS` bytes are readable.
+    unsafe fn load(self, src: *const u8) -> Self::V;
+    /// # Safety
+    /// `16 * BLOCKS` bytes are writable.
+    unsafe fn store(self, dst: *mut u8, v: Self::V);
+    /// The first `n` bytes; zeros behind them.
+    /// # Safety
+    /// `n <= 16 * BLOCKS` bytes are readable.
+    unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V;
+    /// # Safety
+    /// `n <= 16 * BLOCKS` bytes are writable.
+    unsafe fn store_first(self, dst: *mut u8, n: usize, v: Self::V);
+
+    // ---- lanes
+    /// `block` in every lane.
+    fn splat(self, block: Block) -> Self::V;
+    /// `block` in lane 0, zeros behind.
+    fn first(self, block: Block) -> Self::V;
+    /// `v` with its last lane replaced.
+    fn put_last(self, v: Self::V, block: Block) -> Self::V;
+    /// The first `n <= 16 * BLOCKS` bytes of `v`; zeros behind them.
+    fn keep_first(self, v: Self::V, n: usize) -> Self::V;
+    /// The sum (XOR) of the lanes.
+    fn fold(self, v: Self::V) -> Block;
+
+    // ---- bits, lane by lane
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    fn byte_swap(self, v: Self::V) -> Self::V;
+    fn swap_halves(self, v: Self::V) -> Self::V;
+    /// `(low(a), low(b))`
+    fn low_halves(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `(high(a), high(b))`
+    fn high_halves(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Carry-less product of one half of `a` with one half of `b`.
+    fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Adds `n` to the first four bytes of every lane, a little-endian number, modulo 2^32.
+    fn add32(self, v: Self::V, n: Self::V) -> Self::V;
+
+    // ---- AES, in a form that costs neither family an instruction: x86 adds the key after a round and ignores `prev`,
+    //      Arm adds it before and ignores `next`.
+    fn whiten(self, x: Self::V, key0: Self::V) -> Self::V;
+    /// `v` in the form for AES.
+    fn state(self, v: Self::V) -> Self::State;
+    /// And back.
+    fn leave(self, x: Self::State) -> Self::V;
+    fn round(self, x: Self::State, prev: Self::State, next: Self::State) -> Self::State;
+    /// The last round, XOR `data`.
+    fn last_round(self, x: Self::State, prev: Self::State, last: Self::State, data: Self::V) -> Self::V;
+    /// Key schedule, four words at a time: t = S-box of the last word of `last`, rotated by a byte if `ROTATE`, XOR `rcon`;
+    /// then t plus the first, the first two, three, four words of `four`.
+    fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
+
+    // ---- scheduling
+    /// Computes `v` *here*: no instruction, but the compiler moves neither its producers nor any memory access across.
+    /// Without it LLVM emits all of a turn's hashing, then all of its AES, whatever the source order.
+    fn pin(self, v: &mut Self::V);
+    fn pin_state(self, x: &mut Self::State);
+}

@@ -1,0 +1,341 @@
+//! Any machine: bit-sliced AES and integer multiplication, in constant time. No table, no branch on data.
+//!
+//! **AES** on bit planes (Käsper and Schwabe). A state is up to four blocks as eight words: word i holds bit i of all 64 bytes. So
+//! one AND works on 64 S-boxes at once, and the S-box is a circuit (Boyar and Peralta, 2011: 113 gates, depth 27), not a
+//! table that a neighbour could watch in the cache. The byte of row r, column c and block b is at bit `16r + 4c + b`:
+//! ShiftRows rotates within 16 bits, MixColumns rotates the word.
+//!
+//! **Carry-less multiplication** from integer multiplication (Pornin): keep every fourth bit of both factors, and the carries of
+//! their product fall in the three zeros above each bit. A sum of more than 15 ones would overflow them; only the top bits of
+//! a factor can make it 16, so the top four are taken on their own.
+//!
+//! This assumes that the CPU multiplies in constant time, as all 64-bit ones known to us do (Cortex-M3 does not).
+
+use super::Isa;
+use crate::Block;
+
+/// `N` lanes, 1 to 4: the table uses four. Our tests use all, and let it take the paths `LIKE` those of the other back ends
+/// (bit 0: not as calls; bit 1: roomy), so that every path runs on any machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable<const N: usize, const LIKE: u8 = 0>(());
+
+impl<const N: usize, const LIKE: u8> Portable<N, LIKE> {
+    /// Nothing to prove.
+    pub(crate) fn here() -> Self {
+        const { assert!(N >= 1 && N <= 4) }
+        Self(())
+    }
+}
+
+/// Eight bit planes.
+type Planes = [u64; 8];
+
+impl<const N: usize, const LIKE: u8> Isa for Portable<N, LIKE> {
+    type V = [Block; N];
+    type State = Planes;
+    const BLOCKS: usize = N;
+    const ROOMY: bool = LIKE & 2 != 0;
+    const CALLS: bool = LIKE & 1 == 0;
+    const FACE_PAYS: usize = if Self::CALLS { usize::MAX } else { 1 << 14 };
+
+    unsafe fn load(self, src: *const u8) -> Self::V {
+        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        unsafe { src.cast::<[[u8; 16]; N]>().read() }.map(Block::from_le_bytes)
+    }
+    unsafe fn store(self, dst: *mut u8, v: Self::V) {
+        // SAFETY: likewise.
+        unsafe { dst.cast::<[[u8; 16]; N]>().write(v.map(Block::to_le_bytes)) }
+    }
+    #[inline(never)]
+    unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V {
+        let mut bytes = [[0; 16]; N];
+        // SAFETY: the caller's promise for `src`, and n <= 16 N.
+        unsafe { src.copy_to_nonoverlapping(bytes.as_mut_ptr().cast(), n) };
+        bytes.map(Block::from_le_bytes)
+    }
+    #[inline(never)]
+    unsafe fn store_first(self, dst: *mut u8, n: usize, v: Self::V) {
+        let bytes = v.map(Block::to_le_bytes);
+        // SAFETY: likewise for `dst`.
+        unsafe { dst.copy_from_nonoverlapping(bytes.as_ptr().cast(), n) };
+    }
+
+    fn splat(self, block: Block) -> Self::V {
+        [block; N]
+    }
+    fn first(self, block: Block) -> Self::V {
+        lanes(|i| if i == 0 { block } else { 0 })
+    }
+    fn put_last(self, mut v: Self::V, block: Block) -> Self::V {
+        v[N - 1] = block;
+        v
+    }
+    #[inline(never)]
+    fn keep_first(self, v: Self::V, n: usize) -> Self::V {
+        lanes(|i| match n.saturating_sub(16 * i) {
+            0 => 0,
+            bytes @ 1..16 => v[i] & ((1 << (8 * bytes)) - 1),
+            _ => v[i],
+        })
+    }
+    fn fold(self, v: Self::V) -> Block {
+        v.iter().fold(0, |sum, lane| sum ^ lane)
+    }
+
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V {
+        lanes(|i| a[i] ^ b[i])
+    }
+    fn xor3(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
+        lanes(|i| a[i] ^ b[i] ^ c[i])
+    }
+    fn byte_swap(self, v: Self::V) -> Self::V {
+        v.map(Block::swap_bytes)
+    }
+    fn swap_halves(self, v: Self::V) -> Self::V {
+        v.map(|x| x.rotate_left(64))
+    }
+    fn low_halves(self, a: Self::V, b: Self::V) -> Self::V {
+        lanes(|i| a[i] as u64 as Block | b[i] << 64)
+    }
+    fn high_halves(self, a: Self::V, b: Self::V) -> Self::V {
+        lanes(|i| a[i] >> 64 | b[i] >> 64 << 64)
+    }
+    #[inline(never)]
+    fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: Self::V, b: Self::V) -> Self::V {
+        let half = |x: Block, high| if high { (x >> 64) as u64 } else { x as u64 };
+        lanes(|i| clmul(half(a[i], A_HIGH), half(b[i], B_HIGH)))
+    }
+    fn add32(self, v: Self::V, n: Self::V) -> Self::V {
+        const LOW: Block = u32::MAX as Block;
+        lanes(|i| v[i] & !LOW | (v[i] as u32).wrapping_add(n[i] as u32) as Block)
+    }
+
+    fn whiten(self, x: Self::V, key0: Self::V) -> Self::V {
+        self.xor(x, key0)
+    }
+    fn state(self, v: Self::V) -> Planes {
+        slice(v)
+    }
+    fn leave(self, x: Planes) -> Self::V {
+        unslice(x)
+    }
+    fn round(self, x: Planes, _prev: Planes, next: Planes) -> Planes {
+        round(x, next)
+    }
+    fn last_round(self, x: Planes, _prev: Planes, last: Planes, data: Self::V) -> Self::V {
+        self.xor(unslice(last_round(x, last)), data)
+    }
+    fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
+        let mut word = unslice::<1>(sub_bytes(slice([last >> 96])))[0] as u32;
+        if ROTATE {
+            word = word.rotate_right(8);
+        }
+        let mut sums = four;
+        sums ^= sums << 32;
+        sums ^= sums << 64;
+        sums ^ ((word ^ rcon as u32) as Block * 0x1_00000001_00000001_00000001)
+    }
+
+    fn pin(self, _: &mut Self::V) {}
+    fn pin_state(self, _: &mut Planes) {}
+}
+
+fn lanes<const N: usize>(lane: impl Fn(usize) -> Block) -> [Block; N] {
+    core::array::from_fn(lane)
+}
+
+// ---- AES. These are calls: a round is hundreds of instructions, and GCM spells out hundreds of rounds.
+
+#[inline(never)]
+fn round(x: Planes, key: Planes) -> Planes {
+    add(mix_columns(shift_rows(sub_bytes(x))), key)
+}
+
+#[inline(never)]
+fn last_round(x: Planes, key: Planes) -> Planes {
+    add(shift_rows(sub_bytes(x)), key)
+}
+
+fn add(x: Planes, y: Planes) -> Planes {
+    core::array::from_fn(|i| x[i] ^ y[i])
+}
+
+/// Row r, 16 bits of every word, moves by r columns of 4 bits.
+fn shift_rows(x: Planes) -> Planes {
+    x.map(|w| {
+        let row = |r: u32| (w >> (16 * r)) as u16;
+        row(0) as u64
+            | (row(1).rotate_right(4) as u64) << 16
+            | (row(2).rotate_right(8) as u64) << 32
+            | (row(3).rotate_right(12) as u64) << 48
+    })
+}
+
+/// `2a + 3a' + a'' + a'''` is `2t + a' + t''` with `t = a + a'`, where each prime is the next row of the column.
+fn mix_columns(a: Planes) -> Planes {
+    let next = a.map(|w| w.rotate_right(16));
+    let t = add(a, next);
+    let double = |i: usize| match i {
+        0 => t[7],
+        1 | 3 | 4 => t[i - 1] ^ t[7],
+        _ => t[i - 1],
+    };
+    core::array::from_fn(|i| double(i) ^ next[i] ^ t[i].rotate_right(32))
+}
+
+/// Blocks to bit planes. (A call: it stands wherever a round key is used.)
+#[inline(never)]
+fn slice<const N: usize>(v: [Block; N]) -> Planes {
+    // Word 4p + b gets the columns of block b with parity p, interleaved: their byte 2r + c/2 is that of row r, column c.
+    let mut planes = [0; 8];
+    for (b, block) in v.iter().enumerate() {
+        let column = |c: u32| spread((block >> (32 * c)) as u32);
+        planes[b] = column(0) | column(2) << 8;
+        planes[4 + b] = column(1) | column(3) << 8;
+    }
+    transpose(&mut planes);
+    planes
+}
+
+/// Bit planes to blocks.
+#[inline(never)]
+fn unslice<const N: usize>(mut planes: Planes) -> [Block; N] {
+    transpose(&mut planes);
+    lanes(|b| {
+        let [even, odd] = [planes[b], planes[4 + b]];
+        gather(even) as Block | (gather(odd) as Block) << 32 | (gather(even >> 8) as Block) << 64 | (gather(odd >> 8) as Block) << 96
+    })
+}
+
+/// Four bytes to every other byte of eight.
+fn spread(x: u32) -> u64 {
+    let x = x as u64;
+    let x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+    (x | x << 8) & 0x00ff_00ff_00ff_00ff
+}
+
+/// And back; what lies between is dropped.
+fn gather(x: u64) -> u32 {
+    let x = x & 0x00ff_00ff_00ff_00ff;
+    let x = (x | x >> 8) & 0x0000_ffff_0000_ffff;
+    (x | x >> 16) as u32
+}
+
+/// Byte k of the eight words, an 8 x 8 matrix of bits, is transposed, for each k.
+fn transpose(w: &mut Planes) {
+    let mut swap = |low: u64, distance: usize| {
+        for i in 0..8 {
+            if i & distance == 0 {
+                let t = (w[i] >> distance ^ w[i + distance]) & low;
+                w[i] ^= t << distance;
+                w[i + distance] ^= t;
+            }
+        }
+    };
+    swap(0x5555_5555_5555_5555, 1);
+    swap(0x3333_3333_3333_3333, 2);
+    swap(0x0f0f_0f0f_0f0f_0f0f, 4);
+}
+
+/// The S-box of 64 bytes: the circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), figures 5 to 8 in
+/// their names; `x7` there is the lowest bit.
+#[rustfmt::skip]
+fn sub_bytes([x7, x6, x5, x4, x3, x2, x1, x0]: Planes) -> Planes {
+    // Into the basis of the tower field.
+    let y14 = x3 ^ x5;   let y13 = x0 ^ x6;   let y9 = x0 ^ x3;    let y8 = x0 ^ x5;
+    let t0 = x1 ^ x2;    let y1 = t0 ^ x7;    let y4 = y1 ^ x3;    let y12 = y13 ^ y14;
+    let y2 = y1 ^ x0;    let y5 = y1 ^ x6;    let y3 = y5 ^ y8;    let t1 = x4 ^ y12;
+    let y15 = t1 ^ x5;   let y20 = t1 ^ x1;   let y6 = y15 ^ x7;   let y10 = y15 ^ t0;
+    let y11 = y20 ^ y9;  let y7 = x7 ^ y11;   let y17 = y10 ^ y11; let y19 = y10 ^ y8;
+    let y16 = t0 ^ y11;  let y21 = y13 ^ y16; let y18 = x0 ^ y16;
+    // Inversion.
+    let t2 = y12 & y15;  let t3 = y3 & y6;    let t4 = t3 ^ t2;    let t5 = y4 & x7;
+    let t6 = t5 ^ t2;    let t7 = y13 & y16;  let t8 = y5 & y1;    let t9 = t8 ^ t7;
+    let t10 = y2 & y7;   let t11 = t10 ^ t7;  let t12 = y9 & y11;  let t13 = y14 & y17;
+    let t14 = t13 ^ t12; let t15 = y8 & y10;  let t16 = t15 ^ t12; let t17 = t4 ^ t14;
+    let t18 = t6 ^ t16;  let t19 = t9 ^ t14;  let t20 = t11 ^ t16; let t21 = t17 ^ y20;
+    let t22 = t18 ^ y19; let t23 = t19 ^ y21; let t24 = t20 ^ y18; let t25 = t21 ^ t22;
+    let t26 = t21 & t23; let t27 = t24 ^ t26; let t28 = t25 & t27; let t29 = t28 ^ t22;
+    let t30 = t23 ^ t24; let t31 = t22 ^ t26; let t32 = t31 & t30; let t33 = t32 ^ t24;
+    let t34 = t23 ^ t33; let t35 = t27 ^ t33; let t36 = t24 & t35; let t37 = t36 ^ t34;
+    let t38 = t27 ^ t36; let t39 = t29 & t38; let t40 = t25 ^ t39; let t41 = t40 ^ t37;
+    let t42 = t29 ^ t33; let t43 = t29 ^ t40; let t44 = t33 ^ t37; let t45 = t42 ^ t41;
+    let z0 = t44 & y15;  let z1 = t37 & y6;   let z2 = t33 & x7;   let z3 = t43 & y16;
+    let z4 = t40 & y1;   let z5 = t29 & y7;   let z6 = t42 & y11;  let z7 = t45 & y17;
+    let z8 = t41 & y10;  let z9 = t44 & y12;  let z10 = t37 & y3;  let z11 = t33 & y4;
+    let z12 = t43 & y13; let z13 = t40 & y5;  let z14 = t29 & y2;  let z15 = t42 & y9;
+    let z16 = t45 & y14; let z17 = t41 & y8;
+    // Back, and the affine map.
+    let t46 = z15 ^ z16; let t47 = z10 ^ z11; let t48 = z5 ^ z13;  let t49 = z9 ^ z10;
+    let t50 = z2 ^ z12;  let t51 = z2 ^ z5;   let t52 = z7 ^ z8;   let t53 = z0 ^ z3;
+    let t54 = z6 ^ z7;   let t55 = z16 ^ z17; let t56 = z12 ^ t48; let t57 = t50 ^ t53;
+    let t58 = z4 ^ t46;  let t59 = z3 ^ t54;  let t60 = t46 ^ t57; let t61 = z14 ^ t57;
+    let t62 = t52 ^ t58; let t63 = t49 ^ t58; let t64 = z4 ^ t59;  let t65 = t61 ^ t62;
+    let t66 = z1 ^ t63;  let s0 = t59 ^ t63;  let s6 = t56 ^ !t62; let s7 = t48 ^ !t60;
+    let t67 = t64 ^ t65; let s3 = t53 ^ t66;  let s4 = t51 ^ t66;  let s5 = t47 ^ t65;
+    let s1 = t64 ^ !s3;  let s2 = t55 ^ !t67;
+    [s7, s6, s5, s4, s3, s2, s1, s0]
+}
+
+// ---- GHASH
+
+/// The carry-less product of two 64-bit polynomials.
+fn clmul(a: u64, b: u64) -> u128 {
+    const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
+    const WIDE: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
+    // Without its top four bits, `a` has at most 15 ones in each class.
+    let x: [u64; 4] = core::array::from_fn(|i| a & (EVERY_FOURTH << i) & (u64::MAX >> 4));
+    let y: [u64; 4] = core::array::from_fn(|i| b & (EVERY_FOURTH << i));
+    let product = |i: usize, j: usize| x[i] as u128 * y[j] as u128;
+    let mut sum = 0;
+    for k in 0..4 {
+        let class = product(0, k) ^ product(1, (k + 3) % 4) ^ product(2, (k + 2) % 4) ^ product(3, (k + 1) % 4);
+        sum |= class & (WIDE << k);
+    }
+    for k in 60..64 {
+        sum ^= ((b as u128) << k) & 0u128.wrapping_sub((a >> k) as u128 & 1);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All 256 values, against inversion and the affine map of FIPS 197, section 5.1.1.
+    #[test]
+    fn s_box_is_that_of_fips_197() {
+        let times = |a: u8, b: u8| (0..8).fold((0u8, a), |(sum, a), i| (sum ^ a * (b >> i & 1), a << 1 ^ 0x1b * (a >> 7))).0;
+        for x in 0..=255u8 {
+            let inverse = (0..=255).find(|&y| times(x, y) == 1).unwrap_or(0);
+            let want = [0, 1, 2, 3, 4].map(|n| inverse.rotate_left(n)).iter().fold(0x63, |a, b| a ^ b);
+            let planes = core::array::from_fn(|i| if x >> i & 1 == 1 { u64::MAX } else { 0 });
+            let got = sub_bytes(planes);
+            for (i, plane) in got.iter().enumerate() {
+                assert_eq!(*plane, if want >> i & 1 == 1 { u64::MAX } else { 0 }, "{x:02x} bit {i}");
+            }
+        }
+    }
+
+    /// Every pair of single bits, and the worst case for carries: all ones.
+    #[test]
+    fn clmul_is_carry_less() {
+        for i in 0..64 {
+            for j in 0..64 {
+                assert_eq!(clmul(1 << i, 1 << j), 1 << (i + j));
+            }
+        }
+        let slow = |a: u64, b: u64| (0..64).fold(0, |sum, i| sum ^ ((b as u128) << i) * (a >> i & 1) as u128);
+        let (mut a, mut b) = (u64::MAX, u64::MAX);
+        for _ in 0..10_000 {
+            assert_eq!(clmul(a, b), slow(a, b));
+            (a, b) = (b, (a ^ b.rotate_left(23)).wrapping_mul(0x9e37_79b9_7f4a_7c15) | a & a >> 1);
+        }
+    }
+
+    #[test]
+    fn planes_and_back() {
+        let v = [1, 2, 3, 4].map(|i: u128| i * 0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978);
+        assert_eq!(unslice::<4>(slice(v)), v);
+    }
+}

@@ -1,0 +1,141 @@
+//! The key: what every message under it needs, derived once and wiped on drop.
+
+use crate::{Backend, Error, aes::Schedule, backend::Entries, ghash::Powers};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// An AES-GCM key of 128, 192 or 256 bits, ready for use: AES round keys and powers of the hash key H.
+///
+/// Making one takes about as long as sealing a kilobyte, so keep it. It is `Send` and `Sync`: one key serves any number of
+/// threads. It is wiped when it is dropped; what the compiler copied when it was *moved* by value is not. [`Key::boxed`] and
+/// [`Key::rekey`] derive it where it stays.
+///
+/// The same key must never seal two messages with the same nonce: that gives away the XOR of both texts, and the hash key
+/// with which anybody can forge.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct Key {
+    pub(crate) material: Material,
+    pub(crate) entries: &'static Entries,
+}
+
+/// What is derived from the key bytes.
+#[derive(Clone)]
+#[repr(C)]
+pub(crate) struct Material {
+    pub(crate) powers: Powers,
+    pub(crate) schedule: Schedule,
+}
+
+impl Key {
+    /// A key of 16, 24 or 32 bytes for the best back end of this machine.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    ///
+    /// ```
+    /// let key = fastgcm::Key::new(b"sixteen bytes...")?;
+    /// assert!(fastgcm::Key::new(b"seventeen bytes..").is_err());
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[inline]
+    pub fn new(key: &[u8]) -> Result<Self, Error> {
+        check(key)?;
+        Ok(Self::derive(key, Backend::best()))
+    }
+
+    /// AES-128: cannot fail.
+    #[inline]
+    pub fn aes128(key: &[u8; 16]) -> Self {
+        Self::derive(key, Backend::best())
+    }
+
+    /// AES-192: cannot fail.
+    #[inline]
+    pub fn aes192(key: &[u8; 24]) -> Self {
+        Self::derive(key, Backend::best())
+    }
+
+    /// AES-256: cannot fail.
+    #[inline]
+    pub fn aes256(key: &[u8; 32]) -> Self {
+        Self::derive(key, Backend::best())
+    }
+
+    /// The same for one back end, whichever this machine would prefer.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as [`new`](Self::new).
+    pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
+        let entries = backend.entries()?;
+        check(key)?;
+        Ok(Self::derive(key, entries))
+    }
+
+    /// The same on the heap, derived in place: nothing is ever copied by a move.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(feature = "alloc")]
+    pub fn boxed(key: &[u8]) -> Result<alloc::boxed::Box<Self>, Error> {
+        check(key)?;
+        let mut new = alloc::boxed::Box::new(Self { material: Material::ZERO, entries: Backend::best() });
+        new.entries.expand(&mut new.material, key);
+        Ok(new)
+    }
+
+    /// Replaces the key in place, and wipes the old one. The new one may have another length; the back end stays.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength): the old key is still there.
+    pub fn rekey(&mut self, key: &[u8]) -> Result<(), Error> {
+        check(key)?;
+        self.material.zeroize();
+        self.entries.expand(&mut self.material, key);
+        Ok(())
+    }
+
+    /// The back end that it uses.
+    pub fn backend(&self) -> Backend {
+        self.entries.backend
+    }
+
+    #[inline(always)]
+    fn derive(key: &[u8], entries: &'static Entries) -> Self {
+        let mut new = Self { material: Material::ZERO, entries };
+        entries.expand(&mut new.material, key);
+        new
+    }
+}
+
+fn check(key: &[u8]) -> Result<(), Error> {
+    if matches!(key.len(), 16 | 24 | 32) { Ok(()) } else { Err(Error::InvalidLength) }
+}
+
+impl Material {
+    pub(crate) const ZERO: Self = Self { powers: Powers::ZERO, schedule: Schedule::ZERO };
+}
+
+impl Zeroize for Material {
+    fn zeroize(&mut self) {
+        self.powers.zeroize();
+        self.schedule.zeroize();
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.material.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Key {}
+
+impl fmt::Debug for Key {
+    /// The length and the back end; nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key(AES-{}, {})", 32 * (self.material.schedule.rounds - 6), self.backend())
+    }
+}
+
+const _: () = assert!(size_of::<Key>() <= 4096);

@@ -1,0 +1,75 @@
+//! **fastgcm** is AES-GCM (NIST SP 800-38D) written once, in Rust, over vectors of one, two or four blocks, and run on the best
+//! instructions that the processor has: AVX-512, AVX2 or 128-bit AES instructions on x86-64, and plain integers anywhere else.
+//! There is no C, no assembler, no build script and nothing to configure.
+//!
+//! ```
+//! use fastgcm::Key;
+//!
+//! let key = Key::aes256(&[0x42; 32]);
+//! let mut message = *b"attack at dawn";
+//! let tag = key.seal([1; 12], b"to: everyone", &mut message)?; // a nonce must never be used twice with one key
+//! key.open([1; 12], b"to: everyone", &mut message, &tag)?;
+//! assert_eq!(&message, b"attack at dawn");
+//! # Ok::<(), fastgcm::Error>(())
+//! ```
+//!
+//! # What it promises
+//! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A failed open leaves no
+//!   plaintext; an error about lengths leaves everything untouched. No input makes it panic.
+//! * **Time** depends on lengths and on the verdict only. No table is indexed by a secret on any back end.
+//! * **Limits** of SP 800-38D are checked ([`limits`]); how many messages a key may seal is for the caller to count.
+//! * **Keys** are wiped on drop.
+//!
+//! # Features
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | implies `alloc`; nothing else needs the standard library today |
+//! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`] |
+//! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
+//! | `hazmat` | | tags of 8 and 4 bytes |
+//!
+//! # Layers
+//! ```text
+//! lib ── seal                              public verbs
+//!         └── key ── backend ── entry      one row of the table, one crossing
+//!                         └── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
+//!                                     └── isa · inout    the machine: `unsafe` lives here
+//! ```
+#![no_std]
+#![deny(unsafe_code)]
+// `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
+#![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+#[macro_use]
+mod unroll;
+mod aes;
+mod backend;
+mod entry;
+mod error;
+mod gcm;
+mod ghash;
+#[allow(unsafe_code)]
+mod inout;
+#[allow(unsafe_code)]
+mod isa;
+mod key;
+pub mod limits;
+mod nonce;
+#[cfg(feature = "aead06")]
+pub mod rustcrypto;
+pub mod seal;
+mod tag;
+
+pub use backend::Backend;
+pub use error::Error;
+pub use key::Key;
+pub use nonce::Nonce;
+pub use tag::{AnyTag, ShortTag, Tag};
+
+/// A 128-bit block, its bytes in memory order: the first is the lowest.
+pub(crate) type Block = u128;

@@ -1,0 +1,36 @@
+//! The limits of SP 800-38D, section 5.2.1.1, in bytes.
+//!
+//! They are checked before anything is read or written. How many messages one key may seal is not a limit of one call: with
+//! random 96-bit nonces at most 2^32 (section 8.3).
+
+use crate::Error;
+
+/// The longest text: 2^39 - 256 bits. The 32-bit counter of a 96-bit nonce never comes back to the block that masks the tag.
+pub const TEXT: u64 = (1 << 36) - 32;
+/// The longest AAD: 2^64 - 1 bits, in whole bytes.
+pub const AAD: u64 = (1 << 61) - 1;
+/// The longest nonce, likewise.
+pub const NONCE: u64 = (1 << 61) - 1;
+
+/// `TooLong` unless both lengths are within the limits.
+#[inline]
+pub(crate) fn check(aad: usize, text: usize) -> Result<(), Error> {
+    if aad as u64 > AAD || text as u64 > TEXT { Err(Error::TooLong) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F5, F6: the limits themselves are allowed, one byte more is not.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn f05_f06_limits_are_exact() {
+        assert_eq!(TEXT, 68_719_476_704);
+        assert_eq!(AAD, 2_305_843_009_213_693_951);
+        assert_eq!(check(AAD as usize, TEXT as usize), Ok(()));
+        assert_eq!(check(AAD as usize + 1, 0), Err(Error::TooLong));
+        assert_eq!(check(0, TEXT as usize + 1), Err(Error::TooLong));
+        assert_eq!(check(usize::MAX, usize::MAX), Err(Error::TooLong));
+    }
+}

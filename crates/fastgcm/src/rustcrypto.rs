@@ -1,0 +1,229 @@
+//! RustCrypto's interface (`aead` 0.6), name for name that of the crate `aes-gcm` 0.11: where a program says `use aes_gcm::...` it
+//! says `use fastgcm::rustcrypto::...`, and nothing else changes.
+#![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
+#![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
+//! use fastgcm::rustcrypto::{
+//!     Aes256Gcm, Nonce,
+//!     aead::{Aead, Generate, Key, KeyInit, Payload},
+//! };
+//!
+//! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::generate());
+//! let nonce = Nonce::generate(); // must be unique for each message under one key
+//! let sealed = cipher.encrypt(&nonce, Payload { msg: b"text", aad: b"header" })?;
+//! assert_eq!(cipher.decrypt(&nonce, Payload { msg: &sealed, aad: b"header" })?, b"text");
+//! # Ok::<(), fastgcm::rustcrypto::Error>(())
+//! ```
+//!
+//! [`Aead`](aead::Aead) and `Vec` come with feature `alloc`, `Generate` with `getrandom`. Whoever wants `ArrayVec` or `BytesMut` as a
+//! buffer adds `aead` to the dependencies and enables its feature `arrayvec` or `bytes`.
+//!
+//! # What is different
+//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key, so there is no `From<Aes>`, and no other
+//!   implementation of AES can be put in.
+//! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. Here text is decrypted while it is hashed; if the tag is wrong, it is
+//!   encrypted again, which restores the ciphertext bit for bit. So after an error the buffer is as it was, in both; but during the call
+//!   another thread or process with a view of the same memory could see unverified plaintext here
+//!   ([`Key::open_verified_first`](crate::Key::open_verified_first) is for those).
+//! * **From one buffer to another** (an `InOutBuf` of two) the input is copied first and worked on in place. After a wrong tag the
+//!   output holds that copy, where `aes-gcm` leaves it untouched.
+//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D has none, and its tags give away the hash key.
+//! * **The key is always wiped** when it is dropped. It is larger (see [`Key`](crate::Key)): keep it where it is, do not move it about.
+
+pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
+
+use crate::{AnyTag, ShortTag, inout::InOut, limits, nonce::Kind, tag::differ};
+#[cfg(feature = "hazmat")]
+use aead::consts::{U4, U8};
+use aead::{
+    TagPosition,
+    array::{Array, ArraySize},
+    consts::{U12, U13, U14, U15, U16, U24, U32},
+    inout::InOutBuf,
+};
+use core::{fmt, marker::PhantomData};
+
+/// The longest AAD in bytes.
+pub const A_MAX: u64 = limits::AAD;
+
+/// The longest plaintext in bytes.
+pub const P_MAX: u64 = limits::TEXT;
+
+/// A nonce. [`U12`] is the size to prefer; any other, from `U1` on, works.
+pub type Nonce<NonceSize> = Array<u8, NonceSize>;
+
+/// A tag.
+pub type Tag<TagSize = U16> = Array<u8, TagSize>;
+
+/// AES-GCM with a key of 128 bits and nonces of 96.
+pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
+
+/// AES-GCM with a key of 256 bits and nonces of 96.
+pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
+
+/// AES-GCM with a key of the length of `Aes` (one of [`aes`]), nonces of `NonceSize` bytes and tags of `TagSize`.
+///
+/// All three are known to the compiler only: inside is a [`Key`](crate::Key) for the best back end of this machine.
+#[derive(Clone)]
+pub struct AesGcm<Aes, NonceSize, TagSize = U16>
+where
+    TagSize: self::TagSize,
+{
+    key: crate::Key,
+    sizes: PhantomData<(Aes, NonceSize, TagSize)>,
+}
+
+/// The lengths of a tag: 12 to 16 bytes, and with feature `hazmat` also 8 and 4. It cannot be implemented elsewhere.
+pub trait TagSize: private::SealedTagSize {}
+
+impl<T: private::SealedTagSize> TagSize for T {}
+
+impl<Aes: KeySizeUser, NonceSize, TagSize: self::TagSize> KeySizeUser for AesGcm<Aes, NonceSize, TagSize> {
+    type KeySize = Aes::KeySize;
+}
+
+impl<Aes: private::KeyLength, NonceSize, TagSize: self::TagSize> KeyInit for AesGcm<Aes, NonceSize, TagSize> {
+    #[inline]
+    fn new(key: &Key<Self>) -> Self {
+        Self { key: Aes::derive(key), sizes: PhantomData }
+    }
+}
+
+impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadCore for AesGcm<Aes, NonceSize, TagSize> {
+    type NonceSize = NonceSize;
+    type TagSize = TagSize;
+    const TAG_POSITION: TagPosition = TagPosition::Postfix;
+}
+
+impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes, NonceSize, TagSize> {
+    #[inline]
+    fn encrypt_inout_detached(
+        &self,
+        nonce: &Nonce<NonceSize>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+    ) -> Result<Tag<TagSize>, Error> {
+        let nonce = checked(nonce, associated_data, &buffer)?;
+        let text = buffer.into_out_with_copied_in();
+        let tag = self.key.seal(nonce, associated_data, text).map_err(|_| Error)?;
+        Ok(Array::from_fn(|i| tag.0[i]))
+    }
+
+    #[inline]
+    fn decrypt_inout_detached(
+        &self,
+        nonce: &Nonce<NonceSize>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+        tag: &Tag<TagSize>,
+    ) -> Result<(), Error> {
+        let nonce = checked(nonce, associated_data, &buffer)?;
+        let text = buffer.into_out_with_copied_in();
+        let crate::Key { entries, material } = &self.key;
+        let found = match nonce.0 {
+            Kind::Public(nonce) => entries.open(material, nonce, associated_data, InOut::in_place(text)),
+            Kind::Any(bytes) => entries.open_any(material, entries.j0(material, bytes), associated_data, InOut::in_place(text)),
+        };
+        if differ(found, &TagSize::native(tag)) {
+            restore(&self.key, nonce, associated_data, text);
+            return Err(Error);
+        }
+        Ok(())
+    }
+}
+
+/// Everything that can be wrong before anything is written.
+#[inline(always)]
+fn checked<'n>(nonce: &'n [u8], aad: &[u8], buffer: &InOutBuf<'_, '_, u8>) -> Result<crate::Nonce<'n>, Error> {
+    limits::check(aad.len(), buffer.len()).map_err(|_| Error)?;
+    crate::Nonce::any(nonce).map_err(|_| Error)
+}
+
+/// Back to the ciphertext: GCM encrypts by XOR with a keystream, so the same nonce undoes its decryption.
+#[cold]
+#[inline(never)]
+fn restore(key: &crate::Key, nonce: crate::Nonce<'_>, aad: &[u8], text: &mut [u8]) {
+    // The lengths have been checked, so it cannot fail. The tag must not leave: it is the one that the forger was looking for.
+    if key.seal(nonce, aad, text).is_err() {
+        text.fill(0);
+    }
+}
+
+/// What stands for RustCrypto's crate `aes`: the names of the key lengths, as the first parameter of [`AesGcm`].
+pub mod aes {
+    /// A key of 128 bits.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Aes128 {}
+
+    /// A key of 192 bits.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Aes192 {}
+
+    /// A key of 256 bits.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Aes256 {}
+}
+
+/// What the type parameters can do; nobody else's types can.
+mod private {
+    use super::{AnyTag, Array, ArraySize, Key, KeySizeUser};
+
+    pub trait KeyLength: KeySizeUser + Sized {
+        fn derive(key: &Key<Self>) -> crate::Key;
+    }
+
+    pub trait SealedTagSize: ArraySize {
+        type Native: AnyTag;
+        fn native(tag: &Array<u8, Self>) -> Self::Native;
+    }
+}
+
+macro_rules! key_lengths {
+    ($($aes:ident $size:ident $derive:ident,)+) => { $(
+        impl KeySizeUser for aes::$aes {
+            type KeySize = $size;
+        }
+
+        impl private::KeyLength for aes::$aes {
+            #[inline(always)]
+            fn derive(key: &Key<Self>) -> crate::Key {
+                crate::Key::$derive(&key.0)
+            }
+        }
+    )+ };
+}
+
+key_lengths! { Aes128 U16 aes128, Aes192 U24 aes192, Aes256 U32 aes256, }
+
+macro_rules! tag_sizes {
+    ($($(#[$when:meta])? $size:ident $native:path,)+) => { $(
+        $(#[$when])?
+        impl private::SealedTagSize for $size {
+            type Native = $native;
+
+            #[inline(always)]
+            fn native(tag: &Array<u8, Self>) -> $native {
+                $native(tag.0)
+            }
+        }
+    )+ };
+}
+
+tag_sizes! {
+    U16 crate::Tag,
+    U15 ShortTag<15>,
+    U14 ShortTag<14>,
+    U13 ShortTag<13>,
+    U12 ShortTag<12>,
+    #[cfg(feature = "hazmat")] U8 ShortTag<8>,
+    #[cfg(feature = "hazmat")] U4 ShortTag<4>,
+}
+
+impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSize, TagSize> {
+    /// The name of the type; nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AesGcm").finish_non_exhaustive()
+    }
+}
+
+/// The key inside is, and there is nothing else.
+impl<Aes, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}

@@ -1,0 +1,229 @@
+//! Sealing and opening one message: the public verbs.
+//!
+//! Three ways to lay out memory, each in both directions:
+//!
+//! | | tag apart | tag behind the text |
+//! |---|---|---|
+//! | in place | [`seal`](Key::seal), [`open`](Key::open), [`open_verified_first`](Key::open_verified_first) | [`seal_appended`](Key::seal_appended), [`open_appended`](Key::open_appended) |
+//! | from one buffer to another | [`seal_detached_to`](Key::seal_detached_to), [`open_detached_to`](Key::open_detached_to) | [`seal_to`](Key::seal_to), [`open_to`](Key::open_to) |
+//! | to a new `Vec` | | [`seal_vec`](Key::seal_vec), [`open_vec`](Key::open_vec) |
+//!
+//! **Opening is one pass**: text is decrypted while it is hashed, and zeroed if the tag turns out wrong. A caller behind a reference
+//! never sees unverified plaintext; another thread or process with a view of the same memory could. Where that matters, or where
+//! the ciphertext must survive a wrong tag, `open_verified_first` takes two passes.
+
+use crate::{
+    Block, Error, Key, Nonce, Tag,
+    inout::InOut,
+    limits,
+    nonce::{J0, Kind},
+    tag::{AnyTag, differ},
+};
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
+/// Bytes of a full tag.
+const TAG: usize = 16;
+
+impl Key {
+    /// Encrypts `text` in place and returns its tag.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong), with `text` untouched, if it has more than [`limits::TEXT`] bytes or `aad` more than
+    /// [`limits::AAD`].
+    ///
+    /// ```
+    /// # use fastgcm::Key;
+    /// let key = Key::aes256(&[7; 32]);
+    /// let mut text = *b"to be sealed";
+    /// let tag = key.seal([0; 12], b"header", &mut text)?;
+    /// key.open([0; 12], b"header", &mut text, &tag)?;
+    /// assert_eq!(&text, b"to be sealed");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[inline]
+    pub fn seal<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+        self.encrypt(nonce.into(), aad, InOut::in_place(text))
+    }
+
+    /// Decrypts `text` in place. The tag is a [`Tag`] or a [`ShortTag`](crate::ShortTag).
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as
+    /// for [`seal`](Self::seal): `text` is untouched.
+    #[inline]
+    pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+        let found = self.decrypt(nonce.into(), aad, InOut::in_place(text))?;
+        verdict(found, tag, text)
+    }
+
+    /// The same in two passes: nothing is written before the tag has been verified. On `Unauthentic`, too, `text` is untouched.
+    ///
+    /// It takes about half as long again as [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), always with `text` untouched.
+    pub fn open_verified_first<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let nonce = nonce.into();
+        limits::check(aad.len(), text.len())?;
+        if differ(self.entries.tag(&self.material, self.j0(nonce), aad, text), tag) {
+            return Err(Error::Unauthentic);
+        }
+        self.open(nonce, aad, text, tag)
+    }
+
+    /// Encrypts `buffer` in place but for its last 16 bytes, which receive the tag.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if it has fewer than 16 bytes, or `TooLong`: it is untouched.
+    #[inline]
+    pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
+        let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
+        *tag = self.seal(nonce, aad, text)?.0;
+        Ok(())
+    }
+
+    /// Decrypts `buffer`, of which the last 16 bytes are the tag, and returns the text: all but these.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes: what was text is all zero.
+    #[inline]
+    pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::Unauthentic)?;
+        self.open(nonce, aad, text, &Tag(*tag))?;
+        Ok(text)
+    }
+
+    /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag. Nothing is copied first.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong`: nothing is written.
+    #[inline]
+    pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
+        self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
+    }
+
+    /// Decrypts `ciphertext` to `text`, of the same length.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic): `text` is all zero. [`InvalidLength`](Error::InvalidLength) if the lengths differ, or
+    /// `TooLong`: nothing is written.
+    #[inline]
+    pub fn open_detached_to<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        ciphertext: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let found = self.decrypt(nonce.into(), aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?)?;
+        verdict(found, tag, text)
+    }
+
+    /// Encrypts `text` to `sealed`, which is 16 bytes longer: ciphertext and tag.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, or `TooLong`: nothing is written.
+    ///
+    /// ```
+    /// # use fastgcm::Key;
+    /// let key = Key::aes128(&[7; 16]);
+    /// let (mut sealed, mut text) = ([0; 20], [0; 4]);
+    /// key.seal_to([1; 12], b"", b"text", &mut sealed)?;
+    /// key.open_to([1; 12], b"", &sealed, &mut text)?;
+    /// assert_eq!(&text, b"text");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[inline]
+    pub fn seal_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
+        *tag = self.seal_detached_to(nonce, aad, text, ciphertext)?.0;
+        Ok(())
+    }
+
+    /// Decrypts `sealed`, ciphertext and tag, to `text`, which is 16 bytes shorter.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic): `text` is all zero. [`InvalidLength`](Error::InvalidLength) unless
+    /// `sealed.len() == text.len() + 16`, or `TooLong`: nothing is written.
+    #[inline]
+    pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
+        let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::InvalidLength)?;
+        self.open_detached_to(nonce, aad, ciphertext, text, &Tag(*tag))
+    }
+
+    /// Encrypts `text` to a new vector: ciphertext and tag.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong).
+    #[cfg(feature = "alloc")]
+    pub fn seal_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+        limits::check(aad.len(), text.len())?;
+        let mut sealed = alloc::vec![0; text.len() + TAG];
+        self.seal_to(nonce, aad, text, &mut sealed)?;
+        Ok(sealed)
+    }
+
+    /// Decrypts `sealed`, ciphertext and tag, to a new vector.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; [`TooLong`](Error::TooLong).
+    #[cfg(feature = "alloc")]
+    pub fn open_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let length = sealed.len().checked_sub(TAG).ok_or(Error::Unauthentic)?;
+        limits::check(aad.len(), length)?;
+        let mut text = alloc::vec![0; length];
+        self.open_to(nonce, aad, sealed, &mut text)?;
+        Ok(text)
+    }
+
+    #[inline(always)]
+    fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Tag, Error> {
+        limits::check(aad.len(), text.len())?;
+        let tag = match nonce.0 {
+            Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
+            Kind::Any(_) => self.entries.seal_any(&self.material, self.j0(nonce), aad, text),
+        };
+        Ok(Tag(tag.to_le_bytes()))
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+        limits::check(aad.len(), text.len())?;
+        Ok(match nonce.0 {
+            Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text),
+            Kind::Any(_) => self.entries.open_any(&self.material, self.j0(nonce), aad, text),
+        })
+    }
+
+    #[inline]
+    fn j0(&self, nonce: Nonce<'_>) -> J0 {
+        match nonce.0 {
+            Kind::Public(nonce) => nonce.into(),
+            Kind::Any(bytes) => self.entries.j0(&self.material, bytes),
+        }
+    }
+}
+
+/// One branch, on the verdict, which the caller learns anyway.
+#[inline(always)]
+fn verdict(found: Block, tag: &impl AnyTag, text: &mut [u8]) -> Result<(), Error> {
+    if differ(found, tag) {
+        wipe(text);
+        return Err(Error::Unauthentic);
+    }
+    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn wipe(text: &mut [u8]) {
+    text.fill(0);
+}

@@ -1,0 +1,101 @@
+//! Tags: 16 bytes, and shorter ones by an explicit type.
+
+use crate::Block;
+#[cfg(doc)]
+use crate::Key;
+
+/// The tag of a message: 16 bytes that only the key's owner can make.
+///
+/// It has no `PartialEq`, so that nobody compares it with `==`: whoever opens a message passes the tag to [`Key::open`], which
+/// compares in constant time.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag(pub [u8; 16]);
+
+/// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and 4.
+///
+/// A forger's chance grows by 2^8 for every byte that is missing; appendix C of the standard bounds how much a key with tags
+/// of 8 or 4 bytes may be used.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortTag<const N: usize>(pub [u8; N]);
+
+/// What [`Key::open`] takes as a tag: `Tag`, or a `ShortTag` of a length that the standard allows. It cannot be implemented
+/// elsewhere.
+pub trait AnyTag: sealed::Sealed {
+    /// How many bytes.
+    #[doc(hidden)]
+    const LEN: usize;
+    /// The bytes, zeros behind.
+    #[doc(hidden)]
+    fn block(&self) -> Block;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl Tag {
+    /// The shorter tag, where a protocol wants one.
+    #[inline]
+    pub fn truncate<const N: usize>(&self) -> ShortTag<N>
+    where
+        ShortTag<N>: AnyTag,
+    {
+        let mut short = [0; N];
+        short.copy_from_slice(&self.0[..N]);
+        ShortTag(short)
+    }
+}
+
+impl sealed::Sealed for Tag {}
+impl AnyTag for Tag {
+    const LEN: usize = 16;
+
+    #[inline(always)]
+    fn block(&self) -> Block {
+        Block::from_le_bytes(self.0)
+    }
+}
+
+macro_rules! short_tags {
+    ($($(#[$when:meta])? $n:literal)+) => { $(
+        $(#[$when])?
+        impl sealed::Sealed for ShortTag<$n> {}
+        $(#[$when])?
+        impl AnyTag for ShortTag<$n> {
+            const LEN: usize = $n;
+
+            #[inline]
+            fn block(&self) -> Block {
+                let mut bytes = [0; 16];
+                bytes[..$n].copy_from_slice(&self.0);
+                Block::from_le_bytes(bytes)
+            }
+        }
+    )+ };
+}
+
+short_tags! { 15 14 13 12 #[cfg(feature = "hazmat")] 8 #[cfg(feature = "hazmat")] 4 }
+
+impl AsRef<[u8]> for Tag {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<const N: usize> AsRef<[u8]> for ShortTag<N> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<[u8; 16]> for Tag {
+    fn from(tag: [u8; 16]) -> Self {
+        Self(tag)
+    }
+}
+
+/// The two differ in one of the first `len` bytes. Constant time: the answer is one bit of one word.
+#[inline(always)]
+pub(crate) fn differ<T: AnyTag>(found: Block, tag: &T) -> bool {
+    (found ^ tag.block()) << (8 * (16 - T::LEN)) != 0
+}

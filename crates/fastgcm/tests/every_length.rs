@@ -1,0 +1,129 @@
+//! Every back end of this machine against the model: every length up to 1100 and around the places where something changes,
+//! with AAD of several lengths, three key sizes, both directions, in place and copying, at odd addresses.
+
+use fastgcm::{Backend, Error, Key, Nonce, Tag};
+use fastgcm_model::Model;
+
+/// AAD: none, one byte, TLS 1.2's, one block, IPsec's, and more than any tail takes.
+const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
+
+/// Every length to 1100, and around 4096 (where a counter's carry once went wrong, at 4095), 8192, 16384, 65536; and one behind the
+/// place where the FACE table begins.
+fn lengths() -> impl Iterator<Item = usize> {
+    let around = |n: usize| n - 66..=n + 66;
+    (0..=1100).chain(around(4096)).chain(around(8192)).chain(around(16384)).chain(around(65536)).chain([131_072 + 33])
+}
+
+/// Deterministic bytes that differ everywhere.
+fn bytes(n: usize, seed: u64) -> Vec<u8> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..n)
+        .map(|_| {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            (x >> 32) as u8
+        })
+        .collect()
+}
+
+#[test]
+fn every_back_end_every_length() {
+    let mut messages = 0usize;
+    for key_length in [16, 24, 32] {
+        let key = bytes(key_length, 1);
+        let model = Model::new(&key);
+        let keys: Vec<Key> = Backend::available().map(|backend| Key::with_backend(&key, backend).unwrap()).collect();
+        for (i, length) in lengths().enumerate() {
+            let text = bytes(length, 2 + i as u64);
+            let nonce: [u8; 12] = bytes(12, 3 + i as u64).try_into().unwrap();
+            // The model is slow: above 1100 bytes each length meets one AAD, below all of them.
+            let all = if length <= 1100 { 0..AADS.len() } else { i % AADS.len()..i % AADS.len() + 1 };
+            for aad in AADS[all].iter().map(|n| bytes(*n, 4)) {
+                let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
+                for key in &keys {
+                    check(key, &nonce, &aad, &text, &ciphertext, tag);
+                    messages += 1;
+                }
+            }
+        }
+    }
+    let expected = 3 * (1101 * AADS.len() + 4 * 133 + 1) * Backend::available().count();
+    assert_eq!(messages, expected);
+    println!("every_length ok {messages}");
+}
+
+/// One message, in every way.
+fn check(key: &Key, nonce: &[u8; 12], aad: &[u8], text: &[u8], ciphertext: &[u8], tag: [u8; 16]) {
+    let what = format!("{key:?}, {} bytes, AAD of {}", text.len(), aad.len());
+    let n = text.len();
+    let odd = 1 + n % 15;
+
+    // In place, at an odd address, with a fence of known bytes on both sides.
+    let mut buffer = vec![0xee; odd + n + 80];
+    buffer[odd..odd + n].copy_from_slice(text);
+    assert_eq!(key.seal(nonce, aad, &mut buffer[odd..odd + n]).unwrap().0, tag, "tag: {what}");
+    assert!(buffer[odd..odd + n] == *ciphertext, "ciphertext: {what}");
+    key.open(nonce, aad, &mut buffer[odd..odd + n], &Tag(tag)).unwrap_or_else(|e| panic!("open: {e}: {what}"));
+    assert!(buffer[odd..odd + n] == *text, "text: {what}");
+    assert!(buffer[..odd].iter().chain(&buffer[odd + n..]).all(|b| *b == 0xee), "written outside: {what}");
+
+    // From one buffer to another, tag behind.
+    let mut sealed = vec![0; n + 16];
+    key.seal_to(nonce, aad, text, &mut sealed).unwrap();
+    assert!(sealed[..n] == *ciphertext && sealed[n..] == tag, "seal_to: {what}");
+    let mut opened = vec![0xee; n];
+    key.open_to(nonce, aad, &sealed, &mut opened).unwrap();
+    assert!(opened == text, "open_to: {what}");
+
+    // A wrong tag.
+    sealed[n + n % 16] ^= 1 << (n % 8);
+    assert_eq!(key.open_to(nonce, aad, &sealed, &mut opened), Err(Error::Unauthentic), "{what}");
+    assert!(opened.iter().all(|b| *b == 0), "plaintext left: {what}");
+    let wrong = Tag(sealed[n..].try_into().unwrap());
+    let mut kept = ciphertext.to_vec();
+    assert_eq!(key.open_verified_first(nonce, aad, &mut kept, &wrong), Err(Error::Unauthentic), "{what}");
+    assert!(kept == ciphertext, "verified first, but written: {what}");
+    key.open_verified_first(nonce, aad, &mut kept, &Tag(tag)).unwrap_or_else(|e| panic!("verified first: {e}: {what}"));
+    assert!(kept == text, "verified first: {what}");
+}
+
+/// Nonces of other lengths: J0 is a GHASH, and the counter starts anywhere.
+#[test]
+fn every_back_end_every_nonce_length() {
+    let mut messages = 0usize;
+    let key = bytes(32, 5);
+    let model = Model::new(&key);
+    let keys: Vec<Key> = Backend::available().map(|backend| Key::with_backend(&key, backend).unwrap()).collect();
+    for nonce_length in (1..=130).chain([256, 257, 1000, 4096]) {
+        let nonce = bytes(nonce_length, 6);
+        for length in [0, 1, 16, 63, 64, 65, 200, 512, 577, 1200, 2500, 5000] {
+            for aad_length in [3, 200] {
+                let (text, aad) = (bytes(length, 7), bytes(aad_length, 8));
+                let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
+                for key in &keys {
+                    let what = format!("{key:?}, nonce of {nonce_length}, {length} bytes, AAD of {aad_length}");
+                    let nonce = Nonce::any(&nonce).unwrap();
+                    let mut buffer = text.clone();
+                    assert_eq!(key.seal(nonce, &aad, &mut buffer).unwrap().0, tag, "{what}");
+                    assert!(buffer == ciphertext, "{what}");
+                    key.open_verified_first(nonce, &aad, &mut buffer, &Tag(tag)).unwrap_or_else(|e| panic!("{e}: {what}"));
+                    assert!(buffer == text, "{what}");
+                    messages += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(messages, 134 * 12 * 2 * Backend::available().count());
+    println!("every_nonce_length ok {messages}");
+}
+
+/// Says which back ends this processor could not run, so that a suite that passed by running less is seen.
+#[test]
+fn what_did_not_run() {
+    for backend in Backend::ALL.iter().filter(|backend| !backend.is_available()) {
+        let missing: Vec<&str> = backend.features().filter(|(_, here)| !here).map(|(name, _)| name).collect();
+        println!("SKIPPED {backend} natively: this processor lacks {}", missing.join(", "));
+    }
+    assert!(Backend::available().any(|backend| backend == Backend::Portable));
+}

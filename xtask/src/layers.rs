@@ -1,0 +1,104 @@
+//! The rules of ARCHITECTURE.md that can be read off the source: which module uses which, where `unsafe` may stand, where the machine
+//! may be asked for.
+
+use std::{fs, path::Path};
+
+/// The library's modules from the top down. A module uses those below it, never one above.
+///
+/// Three pairs stand together because each names the other: `key` and `backend` and `entry` are one crossing (a key holds the row's
+/// entries, the row's entries take the key's material).
+const LAYERS: &[&[&str]] = &[
+    &["lib", "rustcrypto"],
+    &["seal"],
+    &["tag"],
+    &["key", "backend", "entry", "gcm"],
+    &["nonce"],
+    &["aes", "ghash"],
+    &["inout"],
+    &["isa"],
+    &["limits"],
+    &["error"],
+    &["unroll"],
+];
+
+/// `unsafe` may stand here only.
+const UNSAFE: &[&str] = &["isa", "inout", "backend"];
+
+/// `cfg(target_arch)` may stand here only.
+const MACHINE: &[&str] = &["isa/mod.rs", "isa/detect.rs", "backend.rs"];
+
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let source = root.join("crates/fastgcm/src");
+    let mut faults = Vec::new();
+    let mut files = 0;
+    for file in crate::package::files(&source, "rs") {
+        let name = file.strip_prefix(&source).map_err(|e| e.to_string())?.to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).map_err(|e| format!("{name}: {e}"))?;
+        files += 1;
+        faults.extend(check(&name, &text));
+    }
+    // The check itself is checked: these must be found.
+    let planted = "use crate::{Block, key::Key, isa::{Isa, x86}};\nunsafe { x() }\n#[cfg(target_arch = \"x86_64\")]\n";
+    if check("ghash/mod.rs", planted).len() != 3 {
+        return Err("the check of the layers does not find what was planted".into());
+    }
+    if !faults.is_empty() {
+        return Err(format!("layers:\n  {}", faults.join("\n  ")));
+    }
+    println!("layers ok {files}");
+    Ok(())
+}
+
+/// What is wrong with one file.
+fn check(name: &str, text: &str) -> Vec<String> {
+    let module = name.split(['/', '.']).next().unwrap_or(name);
+    let mut faults = Vec::new();
+    let Some(layer) = layer(module) else { return vec![format!("{name}: in no layer")] };
+    for used in crate_uses(text) {
+        match self::layer(&used) {
+            Some(below) if below >= layer => {}
+            Some(_) => faults.push(format!("{name}: uses `{used}`, which is above `{module}`")),
+            None => {} // an item of the crate's root (`Block`, `Error`), or a macro
+        }
+    }
+    let code = || text.lines().map(|line| line.split("//").next().unwrap_or(line));
+    if !UNSAFE.contains(&module) && module != "lib" && code().any(|line| line.contains("unsafe")) {
+        faults.push(format!("{name}: `unsafe` outside {UNSAFE:?}"));
+    }
+    if !MACHINE.contains(&name) && code().any(|line| line.contains("target_arch")) {
+        faults.push(format!("{name}: asks for the machine outside {MACHINE:?}"));
+    }
+    if code().any(|line| line.contains("enable") && line.contains("avx512dq")) {
+        faults.push(format!("{name}: enables avx512dq, which this rustc miscompiles (rust-lang/rust#158622)"));
+    }
+    faults
+}
+
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+/// The modules that the `use crate::` declarations of a file name. Those of its tests are not its own.
+fn crate_uses(text: &str) -> Vec<String> {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    let mut modules = Vec::new();
+    for part in text.split("use crate::").skip(1) {
+        let tree = part.split(';').next().unwrap_or("");
+        let mut depth = 0;
+        let mut word = String::new();
+        for c in tree.chars() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' => word.clear(),
+                ':' if depth <= 1 && !word.is_empty() => modules.push(std::mem::take(&mut word)),
+                c if c.is_alphanumeric() || c == '_' => word.push(c),
+                _ => {}
+            }
+            if depth > 1 {
+                word.clear();
+            }
+        }
+    }
+    modules
+}
