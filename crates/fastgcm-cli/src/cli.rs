@@ -1,0 +1,242 @@
+//! What may be asked for on the command line. The manual and the completions come of this, too.
+
+use crate::failure::Failure;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use fastgcm_file::{Backend, Format};
+use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
+
+/// Seals and opens files with AES-GCM, at the speed of the disk.
+///
+/// Files are in Cobblestone format (C2SP chunked encryption), which other software reads and writes, too. An output appears under its
+/// name only when it is complete and on the disk; no run deletes a file that it did not create.
+#[derive(Debug, Parser)]
+#[command(name = "fastgcm", version, max_term_width = 110, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str =
+    "Exit codes: 0 done, 1 input or output failed, 2 usage, 3 not authentic, 4 bad key, 5 output exists, 6 self-test failed.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a random key.
+    Keygen(Keygen),
+    /// Seal a file: encrypt it, so that any change of it will be noticed.
+    Seal(Seal),
+    /// Open a sealed file.
+    Open(Open),
+    /// Tell what a sealed file says without its key.
+    Inspect(Inspect),
+    /// Show what this processor can do and which back end is used.
+    Cpu(Cpu),
+    /// Check every back end of this machine against known answers and against each other.
+    Selftest(Selftest),
+    /// Print the completion script of a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print a page of the manual (roff): `fastgcm man seal | man -l -`.
+    Man {
+        /// Of which command; of the whole program if none is named.
+        command: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Keygen {
+    /// Where to write the key, as one line of hexadecimal digits, for your eyes only (0600). It must not exist. Standard output if left out.
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) output: Option<PathBuf>,
+    /// What the key is for: cobblestone-256 (32 bytes) or cobblestone-128 (16 bytes).
+    #[arg(long, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Seal {
+    #[command(flatten)]
+    pub(crate) which: SealKey,
+    /// Where to write the sealed file; FILE.sealed if left out, `-` for standard output.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace OUT if it exists, once the new file is complete.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// The format: cobblestone-256 or cobblestone-128.
+    #[arg(long, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The file to seal; `-` for standard input.
+    pub(crate) file: PathBuf,
+}
+
+/// One of the two.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct SealKey {
+    /// The key file: 16 or 32 raw bytes, or the same as one line of hexadecimal digits; `-` for standard input.
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) key: Option<PathBuf>,
+    /// Make a new key first, and write it to KEY, which must not exist.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) new_key: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Open {
+    /// The key file, as it was for sealing; `-` for standard input.
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) key: PathBuf,
+    /// Where to write the text; FILE without `.sealed` if left out (with --range: standard output), `-` for standard output.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace OUT if it exists, once the new file is complete.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Only the bytes from A up to, not including, B. All that they depend on is verified before anything is written.
+    #[arg(long, value_name = "A..B")]
+    pub(crate) range: Option<Range>,
+    /// The format: cobblestone-256 or cobblestone-128. The key's length tells it if left out.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The sealed file; `-` for standard input.
+    pub(crate) file: PathBuf,
+}
+
+/// What sealing and opening have in common.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// What the file is and where it belongs. It opens only with the same text, which is not stored.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) context: String,
+    /// How many threads; all cores if left out. The output is the same for any number.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZero<usize>>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// Accept a key file that others may read.
+    #[arg(long)]
+    pub(crate) insecure_key_file: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// The sealed file; `-` for standard input.
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cpu {
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Selftest {
+    /// Say nothing if all is well.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// How the cipher is run.
+#[derive(Debug, Args)]
+pub(crate) struct Machine {
+    /// The back end of the cipher, as `fastgcm cpu` lists them; the best one of this machine if left out. The environment variable
+    /// FASTGCM_BACKEND says the same.
+    #[arg(long, value_name = "NAME", value_parser = backend)]
+    backend: Option<Backend>,
+}
+
+impl Machine {
+    /// The back end to use: of the argument, of the environment, or the best.
+    pub(crate) fn backend(&self) -> Result<Backend, Failure> {
+        let chosen = match (self.backend, std::env::var_os("FASTGCM_BACKEND")) {
+            (Some(chosen), _) => chosen,
+            (None, Some(name)) if !name.is_empty() => {
+                let name = name.to_string_lossy();
+                backend(&name).map_err(|error| Failure::usage(format_args!("FASTGCM_BACKEND={name}: {error}")))?
+            }
+            _ => Backend::detect(),
+        };
+        if chosen.is_available() { Ok(chosen) } else { Err(Failure::usage(format_args!("this machine cannot run the back end {chosen}"))) }
+    }
+}
+
+impl Common {
+    /// How many threads to use.
+    pub(crate) fn threads(&self) -> NonZero<usize> {
+        self.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
+    }
+}
+
+fn backend(name: &str) -> Result<Backend, String> {
+    let names = || Backend::ALL.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(", ");
+    name.parse().map_err(|_| format!("there are {}", names()))
+}
+
+/// Bytes `A..B`. Either may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) start: u64,
+    pub(crate) end: Option<u64>,
+}
+
+impl FromStr for Range {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WANTED: &str = "a range is A..B, in bytes, with A <= B";
+        let (start, end) = text.split_once("..").ok_or(WANTED)?;
+        let number = |digits: &str| {
+            if digits.bytes().all(|digit| digit.is_ascii_digit()) { digits.parse::<u64>().map_err(|_| WANTED) } else { Err(WANTED) }
+        };
+        let start = if start.is_empty() { 0 } else { number(start)? };
+        let end = if end.is_empty() { None } else { Some(number(end)?) };
+        if end.is_some_and(|end| end < start) { Err(WANTED) } else { Ok(Self { start, end }) }
+    }
+}
+
+/// A page of the manual.
+pub(crate) fn manual(command: Option<&str>) -> Result<clap_mangen::Man, Failure> {
+    let mut program = Cli::command();
+    program.build();
+    let Some(name) = command else { return Ok(clap_mangen::Man::new(program)) };
+    let command = program.find_subcommand(name).ok_or_else(|| Failure::usage(format_args!("there is no command {name}")))?;
+    let command = command.clone().after_help(EXIT_CODES);
+    Ok(clap_mangen::Man::new(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clap_has_nothing_to_complain_about() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn ranges() {
+        let range = |start, end| Ok(Range { start, end });
+        assert_eq!("3..5".parse(), range(3, Some(5)));
+        assert_eq!("3..3".parse(), range(3, Some(3)));
+        assert_eq!("..5".parse(), range(0, Some(5)));
+        assert_eq!("3..".parse(), range(3, None));
+        assert_eq!("..".parse(), range(0, None));
+        for bad in ["", "3", "5..3", "-1..3", "+1..3", "3..=5", "a..b", "1...2", " 1..2", "0..99999999999999999999"] {
+            assert!(bad.parse::<Range>().is_err(), "{bad}");
+        }
+    }
+}

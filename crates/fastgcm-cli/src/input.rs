@@ -1,0 +1,171 @@
+//! What a run reads: a named file, a pipe, or standard input.
+
+use crate::{
+    failure::{Code, Failure, named},
+    progress::Progress,
+};
+use std::{
+    fmt,
+    fs::{File, Metadata},
+    io::{self, IsTerminal, Read, Seek, SeekFrom},
+    os::{
+        fd::AsFd,
+        unix::fs::{FileTypeExt, MetadataExt},
+    },
+    path::Path,
+};
+
+/// An open input.
+pub(crate) struct Input {
+    file: File,
+    name: String,
+    metadata: Metadata,
+    /// Bytes from where we start to the end, of a regular file.
+    pub(crate) len: Option<u64>,
+    is_stdin: bool,
+}
+
+/// A file, whatever names it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let is_stdin = is_dash(path);
+        let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
+        Self::start(path, &name, is_stdin).map_err(|error| Failure::io(&name, error))
+    }
+
+    fn start(path: &Path, name: &str, is_stdin: bool) -> io::Result<Self> {
+        let mut file = if is_stdin { standard(io::stdin())? } else { File::open(path)? };
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let len = if metadata.is_file() { Some(metadata.len().saturating_sub(file.stream_position()?)) } else { None };
+        Ok(Self { file, name: name.into(), metadata, len, is_stdin })
+    }
+
+    /// Which file it is.
+    pub(crate) fn identity(&self) -> Identity {
+        Identity::of(&self.metadata)
+    }
+
+    /// It can be read at any place, so its end can be verified first.
+    pub(crate) fn is_seekable(&self) -> bool {
+        self.len.is_some() && !self.is_stdin
+    }
+
+    /// To be read from start to end. A regular file must keep its length and its time of modification meanwhile: what it says at
+    /// its end is otherwise an error, not an end, so that nobody takes a mixture of two states of a file for one of them.
+    pub(crate) fn watch(self, progress: Progress) -> Watched {
+        Watched { input: self, progress, read: 0 }
+    }
+
+    /// To be read at any place.
+    pub(crate) fn seek(self, progress: Progress) -> Seekable {
+        Seekable { input: self, progress }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Identity {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+}
+
+/// The path that means standard input or output.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Standard input or output as a plain file, without std's buffers.
+///
+/// Rust opens /dev/null, for reading and writing, where one of them was closed. A shell's redirection opens it for one of the two:
+/// this is how they can be told apart, and a closed one must not look like an empty file or a text that was written.
+pub(crate) fn standard(stream: impl AsFd) -> io::Result<File> {
+    let file = File::from(stream.as_fd().try_clone_to_owned()?);
+    let metadata = file.metadata()?;
+    let both_ways = rustix::fs::fcntl_getfl(&file)?.contains(rustix::fs::OFlags::RDWR);
+    if metadata.file_type().is_char_device() && both_ways && !file.is_terminal() && Identity::of(&metadata) == null()? {
+        return Err(io::Error::other("is closed"));
+    }
+    Ok(file)
+}
+
+fn null() -> io::Result<Identity> {
+    Ok(Identity::of(&std::fs::metadata("/dev/null")?))
+}
+
+/// An input that is read to its end.
+pub(crate) struct Watched {
+    input: Input,
+    progress: Progress,
+    read: u64,
+}
+
+impl Watched {
+    fn check(&self) -> io::Result<()> {
+        let Some(len) = self.input.len else { return Ok(()) };
+        let (before, now) = (&self.input.metadata, self.input.file.metadata()?);
+        let same_time = (before.mtime(), before.mtime_nsec()) == (now.mtime(), now.mtime_nsec());
+        if self.read == len && before.len() == now.len() && same_time { Ok(()) } else { Err(changed()) }
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::other("changed while it was read")
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let name = named(&self.input.name);
+        let read = self.input.file.read(buffer).map_err(&name)?;
+        self.read += read as u64;
+        self.progress.advance(read);
+        if read == 0 {
+            self.check().map_err(&name)?;
+        } else if self.input.len.is_some_and(|len| self.read > len) {
+            return Err(name(changed()));
+        }
+        Ok(read)
+    }
+}
+
+/// An input that is read at any place.
+pub(crate) struct Seekable {
+    input: Input,
+    progress: Progress,
+}
+
+impl Read for Seekable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.file.read(buffer).map_err(named(&self.input.name))?;
+        self.progress.advance(read);
+        Ok(read)
+    }
+}
+
+impl Seek for Seekable {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.input.file.seek(to).map_err(named(&self.input.name))
+    }
+}
+
+/// Nothing may be read from and written to the same file.
+pub(crate) fn refuse_same(input: &Input, output: Option<Identity>) -> Result<(), Failure> {
+    if output == Some(input.identity()) && input.metadata.is_file() {
+        return Err(Failure::new(Code::Usage, format_args!("{input} is both input and output")));
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `fastgcm` seals and opens files.
+//!
+//! ```text
+//! main ── cli                    what may be asked for
+//!      ── seal · open · inspect · keygen · cpu · selftest      one command each
+//!           └── input · output · keyfile · progress            files, and how nothing of them is lost
+//!                 └── failure                                  exit codes and messages
+//! ```
+//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`.
+
+mod cli;
+mod cpu;
+mod failure;
+mod input;
+mod inspect;
+mod keyfile;
+mod keygen;
+mod open;
+mod output;
+mod progress;
+mod seal;
+mod selftest;
+
+use clap::{CommandFactory, Parser};
+use cli::{Cli, Command};
+use failure::Failure;
+use std::{io::Write, process::ExitCode};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no failure.
+            let _ = answer.print();
+            return ExitCode::from(answer.exit_code() as u8);
+        }
+    };
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Keygen(args) => keygen::run(&args),
+        Command::Seal(args) => seal::run(&args),
+        Command::Open(args) => open::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Cpu(args) => cpu::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);
+            print(&script)
+        }
+        Command::Man { command } => {
+            let mut page = Vec::new();
+            cli::manual(command.as_deref())?.render(&mut page).map_err(|error| Failure::io("the manual", error))?;
+            print(&page)
+        }
+    }
+}
+
+/// Writes an answer to standard output. (`println!` would panic at a broken pipe.)
+fn print(answer: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(answer.as_ref()).and_then(|()| stdout.flush()).map_err(|error| Failure::io("standard output", error))
+}

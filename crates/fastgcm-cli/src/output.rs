@@ -1,0 +1,311 @@
+//! What a run writes, and how it loses nothing.
+//!
+//! A new file has no name while it is written (`O_TMPFILE`). When all of it is there and on the disk it is linked into its place,
+//! which fails if something has come there meanwhile, and the directory is synced. So under its name there is nothing or
+//! everything, and whatever stops the program, even SIGKILL, leaves nothing behind.
+//!
+//! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then; a signal leaves that.
+//! To replace a file (`--force`), the new one is linked to a random name, and renamed over the old: for an instant both exist.
+
+use crate::{
+    failure::{Code, Failure, named},
+    input::{Identity, is_dash, standard},
+};
+use rustix::{
+    fs::{Advice, AtFlags, CWD, Mode, OFlags, RenameFlags},
+    io::{Errno, retry_on_intr},
+};
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::{self, Write},
+    num::NonZero,
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::fs::FileTypeExt,
+    },
+    path::Path,
+};
+
+/// Where the output shall go. Nothing has been written yet.
+pub(crate) enum Target {
+    /// Standard output, a named pipe or a device: written as it comes.
+    Stream(File, String),
+    /// A place in a directory.
+    Place(Place),
+}
+
+/// An output that is being written.
+pub(crate) enum Output {
+    Stream(File, String),
+    New(NewFile),
+}
+
+/// A name in an open directory.
+pub(crate) struct Place {
+    directory: OwnedFd,
+    name: OsString,
+    /// The whole, for messages.
+    path: String,
+    /// Replace what is there.
+    force: bool,
+    /// What is there, if anything.
+    existing: Option<Identity>,
+}
+
+/// A file that has not got its name yet. Dropped, it is gone.
+pub(crate) struct NewFile {
+    place: Place,
+    file: File,
+    /// The name that it has meanwhile, if any.
+    temporary: Option<OsString>,
+    /// Bytes so far, and up to where the kernel was told to write them to the disk.
+    written: u64,
+    started: u64,
+}
+
+impl Target {
+    /// Looks at what is there. `-` is standard output.
+    pub(crate) fn plan(path: &Path, force: bool) -> Result<Self, Failure> {
+        if is_dash(path) {
+            let name = "standard output";
+            return Ok(Self::Stream(standard(io::stdout()).map_err(|error| Failure::io(name, error))?, name.into()));
+        }
+        let shown = path.display().to_string();
+        let io = |error| Failure::io(&shown, error);
+        let metadata = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Place(Place::new(path, force, None)?)),
+            Err(error) => return Err(io(error)),
+            Ok(metadata) if metadata.is_symlink() => {
+                let nothing = |_| exists(&shown, "is a symbolic link to nothing");
+                let end = path.metadata().map_err(nothing)?;
+                if end.is_file() {
+                    // The link stays: this is about the file at its end.
+                    return Self::existing(&path.canonicalize().map_err(nothing)?, &end, force);
+                }
+                end
+            }
+            Ok(metadata) => metadata,
+        };
+        let kind = metadata.file_type();
+        if kind.is_fifo() || kind.is_char_device() {
+            let file = File::options().write(true).open(path).map_err(io)?;
+            return Ok(Self::Stream(file, shown));
+        }
+        Self::existing(path, &metadata, force)
+    }
+
+    /// The same for a key: always a new file, or a stream.
+    pub(crate) fn plan_new(path: &Path) -> Result<Self, Failure> {
+        let target = Self::plan(path, false)?;
+        target.refuse_existing()?;
+        Ok(target)
+    }
+
+    /// Without `--force` an existing file ends the run, before anything is done.
+    pub(crate) fn refuse_existing(&self) -> Result<(), Failure> {
+        match self {
+            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, "exists")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Both are the same name in the same directory.
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        let (Self::Place(one), Self::Place(two)) = (self, other) else { return false };
+        let directory = |place: &Place| rustix::fs::fstat(&place.directory).map(|stat| (stat.st_dev, stat.st_ino)).ok();
+        one.name == two.name && directory(one).is_some() && directory(one) == directory(two)
+    }
+
+    /// Which file it would replace or append to, if there is one.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        match self {
+            Self::Stream(file, _) => file.metadata().ok().map(|metadata| Identity::of(&metadata)),
+            Self::Place(place) => place.existing,
+        }
+    }
+
+    /// Starts to write.
+    pub(crate) fn create(self) -> Result<Output, Failure> {
+        match self {
+            Self::Stream(file, name) => Ok(Output::Stream(file, name)),
+            Self::Place(place) => Ok(Output::New(NewFile::create(place)?)),
+        }
+    }
+
+    fn existing(path: &Path, metadata: &std::fs::Metadata, force: bool) -> Result<Self, Failure> {
+        let shown = path.display();
+        if !metadata.is_file() {
+            return Err(exists(shown, "exists and is not a regular file"));
+        }
+        let place = Place::new(path, force, Some(Identity::of(metadata)))?;
+        Ok(Self::Place(place))
+    }
+}
+
+impl Place {
+    fn new(path: &Path, force: bool, existing: Option<Identity>) -> Result<Self, Failure> {
+        let shown = path.display().to_string();
+        let Some(name) = path.file_name().map(OsStr::to_owned) else {
+            return Err(Failure::usage(format_args!("{shown}: not the name of a file")));
+        };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = retry_on_intr(|| rustix::fs::open(parent, flags, Mode::empty()))
+            .map_err(|error| Failure::io(parent.display(), error.into()))?;
+        Ok(Self { directory, name, path: shown, force, existing })
+    }
+}
+
+impl NewFile {
+    /// Without a name if the file system can do that, else with a random one.
+    pub(crate) fn create(place: Place) -> Result<Self, Failure> {
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+            match retry_on_intr(|| rustix::fs::openat(&place.directory, ".", flags, PRIVATE)) {
+                // It gets its name through /proc, so without that it had better have one from the start.
+                Ok(file) if Path::new(&link_to(&file)).exists() => {
+                    return Ok(Self { place, file: file.into(), temporary: None, written: 0, started: 0 });
+                }
+                Ok(_) | Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {}
+                Err(error) => return Err(Failure::io(&place.path, error.into())),
+            }
+        }
+        Self::create_named(place)
+    }
+
+    fn create_named(place: Place) -> Result<Self, Failure> {
+        let temporary = random_name().map_err(|error| Failure::io(&place.path, error))?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        match retry_on_intr(|| rustix::fs::openat(&place.directory, &temporary, flags, PRIVATE)) {
+            Ok(file) => Ok(Self { place, file: file.into(), temporary: Some(temporary), written: 0, started: 0 }),
+            Err(error) => Err(Failure::io(&place.path, error.into())),
+        }
+    }
+
+    /// Syncs the file, gives it its name, and syncs the directory.
+    pub(crate) fn commit(mut self) -> Result<(), Failure> {
+        self.file.sync_all().map_err(|error| Failure::io(&self.place.path, error))?;
+        self.give_name().map_err(|error| match error {
+            Errno::EXIST => exists(&self.place.path, "exists"),
+            error => Failure::io(&self.place.path, error.into()),
+        })?;
+        match retry_on_intr(|| rustix::fs::fsync(&self.place.directory)) {
+            // Some file systems cannot sync a directory; then there is nothing to wait for.
+            Ok(()) | Err(Errno::INVAL) => Ok(()),
+            Err(error) => {
+                let failure = Failure::io(&self.place.path, error.into());
+                Err(failure.note("the file is complete and in its place, but may not survive a power failure now"))
+            }
+        }
+    }
+
+    fn give_name(&mut self) -> Result<(), Errno> {
+        let Place { directory, name, force, .. } = &self.place;
+        if self.temporary.is_none() {
+            if !force {
+                return retry_on_intr(|| rustix::fs::linkat(CWD, link_to(&self.file), directory, name, AtFlags::SYMLINK_FOLLOW));
+            }
+            let temporary = random_name().map_err(|_| Errno::IO)?;
+            retry_on_intr(|| rustix::fs::linkat(CWD, link_to(&self.file), directory, &temporary, AtFlags::SYMLINK_FOLLOW))?;
+            self.temporary = Some(temporary);
+        }
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        if *force {
+            retry_on_intr(|| rustix::fs::renameat(directory, temporary, directory, name))?;
+            self.temporary = None;
+            return Ok(());
+        }
+        #[cfg(target_os = "linux")]
+        match retry_on_intr(|| rustix::fs::renameat_with(directory, temporary, directory, name, RenameFlags::NOREPLACE)) {
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            result => {
+                if result.is_ok() {
+                    self.temporary = None;
+                }
+                return result;
+            }
+        }
+        // No such rename here: link, which fails as well if the name is taken. The random name goes when this is dropped.
+        retry_on_intr(|| rustix::fs::linkat(directory, temporary, directory, name, AtFlags::empty()))
+    }
+}
+
+impl Drop for NewFile {
+    /// Removes the random name, if it has one: no other file can have had it.
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = rustix::fs::unlinkat(&self.place.directory, temporary, AtFlags::empty());
+        }
+    }
+}
+
+impl Output {
+    /// All has been written.
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        match self {
+            Self::Stream(..) => Ok(()),
+            Self::New(file) => file.commit(),
+        }
+    }
+
+    /// What was written is out of our hands at once.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self, Self::Stream(..))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(file, name) => file.write(bytes).map_err(named(name)),
+            Self::New(new) => {
+                let written = new.file.write(bytes).map_err(named(&new.place.path))?;
+                new.written += written as u64;
+                new.start_writeback();
+                Ok(written)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl NewFile {
+    /// Lets the kernel start to bring what was written to the disk, so that the sync at the end has little left to wait for.
+    ///
+    /// That is what this advice does to pages that are not on the disk yet (mm/fadvise.c); `sync_file_range` would say it more
+    /// plainly, but needs `unsafe` here. It is advice: if it fails nothing is lost.
+    fn start_writeback(&mut self) {
+        if let Some(len) = NonZero::new(self.written - self.started).filter(|len| len.get() >= WRITEBACK) {
+            let _ = rustix::fs::fadvise(&self.file, self.started, Some(len), Advice::DontNeed);
+            self.started = self.written;
+        }
+    }
+}
+
+/// Bytes after which writing to the disk is started.
+const WRITEBACK: u64 = 8 << 20;
+
+/// For the owner only.
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
+    Failure::new(Code::Exists, format_args!("{path} {how}"))
+}
+
+/// The way to an open file that has no name.
+fn link_to(file: &impl AsRawFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+fn random_name() -> io::Result<OsString> {
+    let random = getrandom::u64()?;
+    Ok(format!(".fastgcm-{random:016x}.tmp").into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,348 @@
+//! Each command does what it says, and each exit code comes when it should.
+
+mod support;
+
+use std::{fs, os::unix::fs::PermissionsExt};
+use support::{Bench, text};
+
+#[test]
+fn round_trips() {
+    let bench = Bench::new();
+    let mut cases = 0;
+    for len in [0, 1, 16383, 16384, 16385, 32768, (1 << 20) + 1] {
+        let text = text(len);
+        bench.write("a", &text);
+        for (key, format) in [("key", "cobblestone-256"), ("key128", "cobblestone-128")] {
+            for threads in ["1", "2", "16"] {
+                bench.ok(&["seal", "-k", key, "--format", format, "--threads", threads, "a"]);
+                let sealed = bench.read("a.sealed");
+                assert_eq!(sealed.len() as u64, fastgcm_file::sealed_len(len as u64).unwrap());
+                fs::rename(bench.path("a"), bench.path("original")).unwrap();
+                bench.ok(&["open", "-k", key, "--threads", threads, "a.sealed"]);
+                assert!(bench.read("a") == text);
+                for name in ["a", "a.sealed"] {
+                    assert_eq!(fs::metadata(bench.path(name)).unwrap().permissions().mode() & 0o777, 0o600);
+                }
+                fs::remove_file(bench.path("a.sealed")).unwrap();
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(bench.names(), ["a", "key", "key128", "original"]);
+    println!("round_trips ok {cases}");
+}
+
+#[test]
+fn pipes() {
+    let bench = Bench::new();
+    for len in [0, 5, 16384, 700_000] {
+        let text = text(len);
+        let sealed = bench.run_with(&["seal", "-k", "key", "-"], &text);
+        assert_eq!((sealed.status.code(), sealed.stderr.len()), (Some(0), 0));
+        let opened = bench.run_with(&["open", "-k", "key", "-"], &sealed.stdout);
+        assert_eq!((opened.status.code(), opened.stderr.len()), (Some(0), 0));
+        assert!(opened.stdout == text);
+
+        bench.write("a.sealed", &sealed.stdout);
+        assert!(bench.ok(&["open", "-k", "key", "-o", "-", "a.sealed"]) == text);
+        bench.write("a", &text);
+        let sealed = bench.ok(&["seal", "-k", "key", "-o", "-", "a"]);
+        assert!(bench.run_with(&["open", "-k", "key", "-"], &sealed).stdout == text);
+        let piped = bench.run_with(&["open", "-k", "key", "-o", "b", "-"], &sealed);
+        assert!(piped.status.success() && piped.stdout.is_empty() && bench.read("b") == text);
+        fs::remove_file(bench.path("b")).unwrap();
+    }
+}
+
+#[test]
+fn keygen() {
+    let bench = Bench::new();
+    for (name, len) in [("key", 65), ("key128", 33)] {
+        let key = bench.read(name);
+        assert_eq!((key.len(), key.last()), (len, Some(&b'\n')));
+        assert!(key[..len - 1].iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
+        assert_eq!(fs::metadata(bench.path(name)).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let printed = bench.ok(&["keygen"]);
+    assert_eq!(printed.len(), 65);
+    assert_ne!(printed, bench.read("key"));
+    bench.fails(5, &["keygen", "-o", "key"]);
+    bench.fails(1, &["keygen", "-o", "no/such/directory"]);
+    bench.fails(2, &["keygen", "--format", "zip"]);
+    // A key from a pipe seals, and the same from a file opens.
+    bench.write("a", b"text");
+    let sealed = bench.run_with(&["seal", "-k", "-", "a"], &printed);
+    assert!(sealed.status.success());
+    bench.write("printed", &printed);
+    fs::set_permissions(bench.path("printed"), PermissionsExt::from_mode(0o600)).unwrap();
+    assert_eq!(bench.ok(&["open", "-k", "printed", "-o", "-", "a.sealed"]), b"text");
+}
+
+#[test]
+fn new_key() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    bench.ok(&["seal", "--new-key", "new", "a"]);
+    assert_eq!(bench.ok(&["open", "-k", "new", "-o", "-", "a.sealed"]), b"text");
+    bench.fails(5, &["seal", "--new-key", "new", "-o", "b", "a"]);
+    bench.fails(5, &["seal", "--new-key", "other", "a"]); // a.sealed exists: no key is made
+    bench.fails(2, &["seal", "--new-key", "same", "-o", "same", "a"]);
+    bench.fails(2, &["seal", "--new-key", "same", "-o", "./same", "a"]);
+    bench.fails(2, &["seal", "--new-key", "-", "-o", "b", "a"]);
+    bench.fails(1, &["seal", "--new-key", "other", "-o", "b", "missing"]);
+    // Where sealing fails after the key was made, it says so, and the key stays.
+    let failed = bench.run(&["seal", "--new-key", "kept", "-o", "/dev/full", "a"]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(String::from_utf8(failed.stderr).unwrap().contains("the new key was written to kept and stays there"));
+    assert_eq!(bench.read("kept").len(), 65);
+}
+
+#[test]
+fn key_files() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    let key = |content: &[u8]| {
+        bench.write("k", content);
+        fs::set_permissions(bench.path("k"), PermissionsExt::from_mode(0o600)).unwrap();
+    };
+    let raw: Vec<u8> = (0..32).map(|i| i * 7 + 3).collect();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    key(&raw);
+    bench.ok(&["seal", "-k", "k", "a"]);
+    for same in [hex(&raw), hex(&raw) + "\n", hex(&raw).to_uppercase() + "\r\n"] {
+        key(same.as_bytes());
+        assert_eq!(bench.ok(&["open", "-k", "k", "-o", "-", "a.sealed"]), b"text");
+    }
+    // 16 bytes are for Cobblestone-128 only, and 32 for Cobblestone-256.
+    for short in [raw[..16].to_vec(), hex(&raw[..16]).into_bytes(), (hex(&raw[..16]) + "\n").into_bytes()] {
+        key(&short);
+        assert!(bench.fails(4, &["seal", "-k", "k", "-o", "b", "a"]).contains("cobblestone-128"));
+        bench.ok(&["seal", "-k", "k", "--format", "cobblestone-128", "-o", "b", "a"]);
+        for format in [&[][..], &["--format", "cobblestone-128"]] {
+            assert_eq!(bench.ok(&[&["open", "-k", "k", "-o", "-", "b"], format].concat()), b"text");
+        }
+        bench.fails(4, &["open", "-k", "k", "--format", "cobblestone-256", "-o", "-", "b"]);
+        fs::remove_file(bench.path("b")).unwrap();
+    }
+    key(&raw);
+    bench.fails(4, &["seal", "-k", "k", "--format", "cobblestone-128", "-o", "b", "a"]);
+    let hex = hex(&raw);
+    let lines =
+        [format!("{hex}\n\n"), format!("{hex} "), format!(" {hex}"), format!("0x{hex}"), format!("{}g", &hex[..63]), hex[..62].into()];
+    let raws = [0, 1, 15, 17, 24, 31, 33, 66, 67, 100, 100_000].map(|len| vec![0xa5; len]);
+    for bad in lines.into_iter().map(String::into_bytes).chain(raws) {
+        key(&bad);
+        bench.fails(4, &["seal", "-k", "k", "-o", "b", "a"]);
+        bench.fails(4, &["open", "-k", "k", "-o", "b", "a.sealed"]);
+    }
+    bench.fails(1, &["seal", "-k", "missing", "-o", "b", "a"]);
+    bench.fails(2, &["seal", "-k", "-", "-"]);
+    bench.fails(2, &["open", "-k", "-", "-"]);
+}
+
+#[test]
+fn key_files_that_others_may_read_are_refused() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    bench.ok(&["seal", "-k", "key", "a"]);
+    for mode in [0o640, 0o604, 0o644, 0o660, 0o610, 0o601, 0o620, 0o602] {
+        fs::set_permissions(bench.path("key"), PermissionsExt::from_mode(mode)).unwrap();
+        assert!(bench.fails(4, &["seal", "-k", "key", "-o", "b", "a"]).contains("--insecure-key-file"));
+        bench.fails(4, &["open", "-k", "key", "-o", "b", "a.sealed"]);
+        assert_eq!(bench.ok(&["open", "-k", "key", "--insecure-key-file", "-o", "-", "a.sealed"]), b"text");
+    }
+    for mode in [0o600, 0o400] {
+        fs::set_permissions(bench.path("key"), PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(bench.ok(&["open", "-k", "key", "-o", "-", "a.sealed"]), b"text");
+    }
+}
+
+#[test]
+fn ranges() {
+    let bench = Bench::new();
+    let text = text(700_000);
+    bench.write("a", &text);
+    bench.ok(&["seal", "-k", "key", "a"]);
+    let open = |range: &str, more: &[&str]| bench.ok(&[&["open", "-k", "key", "--range", range, "a.sealed"], more].concat());
+    for (start, end) in
+        [(0, 0), (0, 1), (5, 5), (16383, 16385), (16384, 32768), (100_000, 600_000), (0, 700_000), (699_999, 700_000), (700_000, 700_000)]
+    {
+        assert!(open(&format!("{start}..{end}"), &[]) == text[start..end], "{start}..{end}");
+        open(&format!("{start}..{end}"), &["-o", "b"]);
+        assert!(bench.read("b") == text[start..end], "{start}..{end}");
+        fs::remove_file(bench.path("b")).unwrap();
+    }
+    assert!(open("699990..", &[]) == text[699_990..] && open("..7", &[]) == text[..7]);
+    for bad in ["0..700001", "700001..", "5..4", "5", "x..y", "0..18446744073709551616"] {
+        bench.fails(2, &["open", "-k", "key", "--range", bad, "a.sealed"]);
+    }
+    bench.fails(2, &["open", "-k", "key", "--range", "0..1", "-"]);
+
+    // Truncation is noticed although the range does not touch the end, and so is a bad chunk at the end of a long range before
+    // anything of it is written.
+    let sealed = bench.read("a.sealed");
+    for len in [sealed.len() - 1, sealed.len() - 12_000, 56 + 16400 * 30, 56 + 16400 * 30 + 16, 56, 55, 0] {
+        bench.write("cut.sealed", &sealed[..len]);
+        bench.fails(3, &["open", "-k", "key", "--range", "0..10", "cut.sealed"]);
+    }
+    let mut changed = sealed;
+    changed[56 + 16400 * 35] ^= 1;
+    bench.write("bad.sealed", &changed);
+    bench.fails(3, &["open", "-k", "key", "--range", "0..600000", "bad.sealed"]);
+    bench.fails(3, &["open", "-k", "key", "--range", "0..600000", "-o", "b", "bad.sealed"]);
+    assert!(bench.ok(&["open", "-k", "key", "--range", "0..500000", "bad.sealed"]) == text[..500_000]);
+}
+
+#[test]
+fn not_authentic() {
+    let bench = Bench::new();
+    bench.write("a", &text(50_000));
+    bench.ok(&["seal", "-k", "key", "--context", "here", "a"]);
+    let sealed = bench.read("a.sealed");
+    bench.ok(&["open", "-k", "key", "--context", "here", "-o", "b", "a.sealed"]);
+    assert!(bench.read("b") == text(50_000));
+    fs::remove_file(bench.path("b")).unwrap();
+
+    bench.ok(&["keygen", "-o", "other"]);
+    for args in [
+        &["-k", "key"][..],
+        &["-k", "key", "--context", "there"],
+        &["-k", "other", "--context", "here"],
+        &["-k", "key128", "--context", "here"],
+    ] {
+        bench.fails(3, &[&["open", "-o", "b", "a.sealed"], args].concat());
+        bench.fails(3, &[&["open", "-o", "-", "a.sealed"], args].concat());
+    }
+    let mut files: Vec<Vec<u8>> =
+        [0, 1, 24, 55, 56, 71, 72, 10_000, 56 + 16400, 56 + 2 * 16400 + 16, sealed.len() - 1].map(|len| sealed[..len].to_vec()).into();
+    files.push([&sealed[..], b"x"].concat());
+    files.push([&sealed[..], &[0; 16400]].concat());
+    for at in (0..sealed.len()).step_by(1999).chain([23, 24, 55, 56, sealed.len() - 1]) {
+        let mut file = sealed.clone();
+        file[at] ^= 4;
+        files.push(file);
+    }
+    let mut swapped = sealed.clone();
+    let (one, two) = swapped[56..].split_at_mut(16400);
+    one.swap_with_slice(&mut two[..16400]);
+    files.push(swapped);
+    for file in &files {
+        bench.write("bad.sealed", file);
+        bench.fails(3, &["open", "-k", "key", "--context", "here", "bad.sealed"]);
+        bench.fails(3, &["open", "-k", "key", "--context", "here", "--force", "-o", "a", "bad.sealed"]);
+    }
+    println!("not_authentic ok {}", files.len());
+}
+
+/// From a pipe the end is not known before it comes: what was given is authentic, and the exit code and a message say that it is not all.
+#[test]
+fn a_truncated_stream() {
+    let bench = Bench::new();
+    let text = text(1 << 20);
+    bench.write("a", &text);
+    let sealed = bench.ok(&["seal", "-k", "key", "-o", "-", "a"]);
+    let mut given = 0;
+    for len in [0, 55, 56, 100, 56 + 16400 * 16, 56 + 16400 * 20, 56 + 16400 * 64, sealed.len() - 1] {
+        let output = bench.run_with(&["open", "-k", "key", "-"], &sealed[..len]);
+        assert_eq!(output.status.code(), Some(3));
+        assert!(text.starts_with(&output.stdout));
+        assert!(String::from_utf8(output.stderr).unwrap().contains("incomplete"));
+        given += output.stdout.len();
+    }
+    assert!(given > 0);
+}
+
+#[test]
+fn inspect() {
+    let bench = Bench::new();
+    bench.write("a", &text(40_000));
+    bench.ok(&["seal", "-k", "key", "a"]);
+    let sealed = bench.read("a.sealed");
+    let salt: String = sealed[..24].iter().map(|byte| format!("{byte:02x}")).collect();
+    let shown = String::from_utf8(bench.ok(&["inspect", "a.sealed"])).unwrap();
+    for fact in [&salt[..], "40000 bytes", "40104 bytes", "3: 2 of 16384 bytes, the last of 7232"] {
+        assert!(shown.contains(fact), "{fact}: {shown}");
+    }
+    let piped = bench.run_with(&["inspect", "-"], &sealed);
+    assert!(piped.status.success() && String::from_utf8(piped.stdout).unwrap().contains("40000 bytes"));
+    for len in [0, 10, 55, 56, 71, 56 + 16400, 56 + 16400 + 15] {
+        bench.write("bad", &sealed[..len]);
+        bench.fails(3, &["inspect", "bad"]);
+    }
+    bench.fails(1, &["inspect", "missing"]);
+}
+
+#[test]
+fn cpu_and_back_ends() {
+    let bench = Bench::new();
+    bench.write("a", &text(100_000));
+    let mut cases = 0;
+    for backend in fastgcm_file::Backend::available() {
+        let name = backend.name();
+        let json = String::from_utf8(bench.ok(&["cpu", "--json", "--backend", name])).unwrap();
+        assert!(json.contains(&format!("\"in_use\":\"{name}\"")) && json.contains(&format!("{{\"name\":\"{name}\",\"available\":true")));
+        let by_environment = bench.command(&["cpu"]).env("FASTGCM_BACKEND", name).output().unwrap();
+        assert!(String::from_utf8(by_environment.stdout).unwrap().contains(&format!("{name:<13}  in use")));
+        let sealed = bench.ok(&["seal", "-k", "key", "--backend", name, "-o", "-", "a"]);
+        for other in fastgcm_file::Backend::available() {
+            bench.write("s", &sealed);
+            assert!(bench.ok(&["open", "-k", "key", "--backend", other.name(), "-o", "-", "s"]) == text(100_000));
+            cases += 1;
+        }
+    }
+    println!("cpu_and_back_ends ok {cases}");
+    for backend in fastgcm_file::Backend::ALL {
+        if !backend.is_available() {
+            bench.fails(2, &["cpu", "--backend", backend.name()]);
+        }
+    }
+    bench.fails(2, &["seal", "-k", "key", "--backend", "abacus", "-o", "b", "a"]);
+    let bad = bench.command(&["cpu"]).env("FASTGCM_BACKEND", "abacus").output().unwrap();
+    assert_eq!((bad.status.code(), bad.stdout.len()), (Some(2), 0));
+    assert!(bench.command(&["cpu"]).env("FASTGCM_BACKEND", "").output().unwrap().status.success());
+}
+
+#[test]
+fn selftest() {
+    let bench = Bench::new();
+    let report = String::from_utf8(bench.ok(&["selftest"])).unwrap();
+    let back_ends: Vec<_> = fastgcm_file::Backend::available().collect();
+    let numbers = || report.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    assert_eq!(numbers().count(), back_ends.len() + 1);
+    assert_eq!(numbers().take(back_ends.len()).sum::<u64>(), numbers().nth(back_ends.len()).unwrap());
+    assert!(back_ends.iter().all(|backend| report.contains(backend.name())) && report.contains("selftest ok"));
+    assert!(bench.ok(&["selftest", "--quiet"]).is_empty());
+}
+
+#[test]
+fn usage() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    for args in [
+        &[][..],
+        &["frobnicate"],
+        &["seal"],
+        &["seal", "a"],
+        &["seal", "-k", "key"],
+        &["seal", "-k", "key", "--new-key", "new", "a"],
+        &["seal", "-k", "key", "--threads", "0", "a"],
+        &["seal", "-k", "key", "--threads", "many", "a"],
+        &["open", "a"],
+        &["open", "-k", "key", "a"], // the name does not end in .sealed
+        &["open", "-k", "key", ".sealed"],
+        &["seal", "-k", "key", "-o", "..", "a"],
+        &["man", "frobnicate"],
+    ] {
+        let code = bench.run(args).status.code();
+        // An existing directory as the output is "exists".
+        assert_eq!(code, Some(if args.contains(&"..") { 5 } else { 2 }), "{args:?}");
+    }
+    assert_eq!(bench.names(), ["a", "key", "key128"]);
+    for args in [&["--help"][..], &["--version"], &["help", "seal"], &["seal", "--help"], &["man"], &["man", "open"]] {
+        assert!(bench.ok(args).len() > 10, "{args:?}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(String::from_utf8(bench.ok(&["completions", shell])).unwrap().contains("insecure-key-file"));
+    }
+    assert!(String::from_utf8(bench.ok(&["man", "open"])).unwrap().contains(".TH fastgcm-open 1"));
+}

@@ -1,0 +1,103 @@
+//! A directory of one's own, and the program in it.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// A temporary directory with a key.
+pub(crate) struct Bench {
+    dir: tempfile::TempDir,
+}
+
+impl Bench {
+    /// With `key` (32 bytes) and `key128` in it.
+    pub(crate) fn new() -> Self {
+        let bench = Self { dir: tempfile::tempdir().unwrap() };
+        bench.ok(&["keygen", "-o", "key"]);
+        bench.ok(&["keygen", "-o", "key128", "--format", "cobblestone-128"]);
+        bench
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: &[u8]) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn exists(&self, name: &str) -> bool {
+        self.path(name).symlink_metadata().is_ok()
+    }
+
+    /// All names in it, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The program, to be run here.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fastgcm"));
+        command.args(args).current_dir(self.dir.path()).env_remove("FASTGCM_BACKEND");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// With something on its standard input.
+    pub(crate) fn run_with(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            // The program may end before it has read all.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            child.wait_with_output().unwrap()
+        })
+    }
+
+    /// It must succeed, and say nothing on standard error. What it wrote to standard output.
+    #[track_caller]
+    pub(crate) fn ok(&self, args: &[&str]) -> Vec<u8> {
+        let output = self.run(args);
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{args:?}");
+        output.stdout
+    }
+
+    /// It must end with that code and a message (which is returned), write nothing to standard output, and change nothing here.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, args: &[&str]) -> String {
+        let before = self.state();
+        let output = self.run(args);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        assert!(!message.is_empty() && !message.contains("panicked"), "{args:?}: {message}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        assert!(self.state() == before, "{args:?} changed something");
+        message
+    }
+
+    /// Names and contents of everything.
+    fn state(&self) -> Vec<(String, Option<Vec<u8>>)> {
+        let content = |name: &String| self.path(name).is_file().then(|| self.read(name));
+        self.names().into_iter().map(|name| (name.clone(), content(&name))).collect()
+    }
+}
+
+/// Bytes without a short period.
+pub(crate) fn text(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}

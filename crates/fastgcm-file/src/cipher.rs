@@ -1,0 +1,206 @@
+//! The keys of one file, and its chunks: sealed and opened by number, in any order.
+//!
+//! **Derivation** (C2SP chunked encryption, section "Key derivation"). The user's key is used as HKDF's pseudorandom key directly,
+//! without the extraction step, because it is uniform already:
+//! ```text
+//! AES key (16 or 32) || base nonce (12) || commitment (32) =
+//!     HKDF-Expand-SHA-512(key, "c2sp.org/chunked-encryption@v1+" || AEAD || 0x00 || salt || context)
+//! ```
+//! The **commitment** is what GCM lacks: without it somebody could make a file that opens under two keys to two texts. It also tells
+//! a wrong key from a damaged file, so it is checked before anything else, in constant time.
+//!
+//! A chunk's **nonce** is the base nonce XOR its number, so a chunk at another place, or from another file, is not authentic there,
+//! and chunks are independent of each other: threads, ranges and machines may share the work.
+
+use crate::{
+    CHUNK_LEN, COMMITMENT_LEN, Error, HEADER_LEN, Key, MAX_CHUNKS, SALT_LEN, TAG_LEN,
+    key::{MAX_KEY_LEN, random},
+};
+use hkdf::Hkdf;
+use sha2::Sha512;
+use std::fmt;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// The first [`HEADER_LEN`] bytes of a sealed file: salt and commitment.
+pub type Header = [u8; HEADER_LEN];
+
+/// What seals and opens the chunks of one file, on any number of threads. Wiped when it is dropped.
+///
+/// This is the level for protocols and for work that is spread over machines; files are simpler with [`seal`](crate::seal) and
+/// [`open`](crate::open), [`Writer`](crate::Writer), [`Reader`](crate::Reader) and [`RangeReader`](crate::RangeReader).
+/// Whoever uses it directly takes care of two things: no number is ever sealed twice with different text, and the last chunk,
+/// and only that, has fewer than [`CHUNK_LEN`] bytes of text.
+///
+/// ```
+/// use fastgcm_file::{CHUNK_LEN, Cipher, Format, Key, SEALED_CHUNK_LEN};
+/// let key = Key::generate(Format::default())?;
+/// let (header, cipher) = Cipher::create(&key, b"context")?;
+/// let (mut first, mut last) = ([0; SEALED_CHUNK_LEN], [0; 3 + 16]);
+/// cipher.seal_chunk(1, b"end", &mut last)?;
+/// cipher.seal_chunk(0, &[7; CHUNK_LEN], &mut first)?;
+/// let sealed = [&header[..], &first, &last].concat();
+///
+/// let mut text = Vec::new();
+/// fastgcm_file::open(&key, b"context", &sealed[..], &mut text, std::num::NonZero::<usize>::MIN)?;
+/// assert_eq!(text.len(), CHUNK_LEN + 3);
+/// # Ok::<(), fastgcm_file::Error>(())
+/// ```
+pub struct Cipher {
+    key: Box<fastgcm::Key>,
+    base_nonce: Zeroizing<[u8; NONCE_LEN]>,
+}
+
+/// Bytes of a nonce.
+const NONCE_LEN: usize = 12;
+
+impl Cipher {
+    /// The header, with a random salt, and the keys of a new file.
+    ///
+    /// `context` says what the file is and where it belongs (a path, a name, a version): the file opens only with the same. It
+    /// is not stored, not secret, and may be empty.
+    ///
+    /// # Errors
+    /// [`Io`](Error::Io) if the operating system has no random bytes to give.
+    pub fn create(key: &Key, context: &[u8]) -> Result<(Header, Self), Error> {
+        let mut salt = [0; SALT_LEN];
+        random(&mut salt)?;
+        Self::with_salt(key, context, &salt)
+    }
+
+    /// The keys of the file with that header.
+    ///
+    /// # Errors
+    /// [`WrongKey`](Error::WrongKey) if its commitment is not that of this key and context.
+    pub fn of(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
+        let (salt, commitment) = header.split_first_chunk::<SALT_LEN>().ok_or(Error::Truncated)?;
+        let (expected, cipher) = Self::derive(key, context, salt)?;
+        if bool::from(expected.ct_eq(commitment)) { Ok(cipher) } else { Err(Error::WrongKey) }
+    }
+
+    /// As [`create`](Self::create), with a salt that the caller chose. Not public: a salt that comes twice under one key repeats
+    /// every nonce of the file.
+    pub(crate) fn with_salt(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<(Header, Self), Error> {
+        let (commitment, cipher) = Self::derive(key, context, salt)?;
+        let mut header = [0; HEADER_LEN];
+        header[..SALT_LEN].copy_from_slice(salt);
+        header[SALT_LEN..].copy_from_slice(&commitment);
+        Ok((header, cipher))
+    }
+
+    /// Seals the chunk of that number: `sealed` is 16 bytes longer than `text`.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) from chunk [`MAX_CHUNKS`] on; [`OutOfRange`](Error::OutOfRange) if `text` is longer than a chunk or
+    /// `sealed` has not its length. Nothing is written.
+    #[inline]
+    pub fn seal_chunk(&self, number: u64, text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        if text.len() > CHUNK_LEN || sealed.len() != text.len() + TAG_LEN {
+            return Err(Error::OutOfRange);
+        }
+        self.key.seal_to(self.nonce(number, text.len())?, b"", text, sealed).map_err(|_| Error::OutOfRange)
+    }
+
+    /// Opens the chunk of that number: `text` is 16 bytes shorter than `sealed`.
+    ///
+    /// # Errors
+    /// [`Chunk`](Error::Chunk) if it is not authentic: `text` is all zero. [`Truncated`](Error::Truncated) if it is shorter than a
+    /// tag, `TooLong` and `OutOfRange` as for [`seal_chunk`](Self::seal_chunk): nothing is written.
+    #[inline]
+    pub fn open_chunk(&self, number: u64, sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
+        let len = sealed.len().checked_sub(TAG_LEN).ok_or(Error::Truncated)?;
+        if len > CHUNK_LEN || text.len() != len {
+            return Err(Error::OutOfRange);
+        }
+        self.key.open_to(self.nonce(number, len)?, b"", sealed, text).map_err(|_| Error::Chunk(number))
+    }
+
+    /// The base nonce XOR the number, in big-endian order. The last chunk that there may be is not full.
+    #[inline]
+    fn nonce(&self, number: u64, text_len: usize) -> Result<[u8; NONCE_LEN], Error> {
+        if number >= MAX_CHUNKS || (number == MAX_CHUNKS - 1 && text_len == CHUNK_LEN) {
+            return Err(Error::TooLong);
+        }
+        let mut nonce = *self.base_nonce;
+        for (byte, number) in nonce[NONCE_LEN - 8..].iter_mut().zip(number.to_be_bytes()) {
+            *byte ^= number;
+        }
+        Ok(nonce)
+    }
+
+    fn derive(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<([u8; COMMITMENT_LEN], Self), Error> {
+        // The crate `hkdf` wants a pseudorandom key of at least the hash's 64 bytes. HMAC pads any key with zeros to the hash's block
+        // of 128 bytes (RFC 2104), so the zeros that we add here change nothing.
+        let mut padded = Zeroizing::new([0; 64]);
+        padded[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
+        let hkdf = Hkdf::<Sha512>::from_prk(&*padded).map_err(|_| Error::KeyLength)?;
+
+        let mut okm = Zeroizing::new([0; MAX_KEY_LEN + NONCE_LEN + COMMITMENT_LEN]);
+        let okm = &mut okm[..key.format().key_len() + NONCE_LEN + COMMITMENT_LEN];
+        let info = [b"c2sp.org/chunked-encryption@v1+", key.format().aead().as_bytes(), &[0], salt, context];
+        hkdf.expand_multi_info(&info, okm).map_err(|_| Error::KeyLength)?;
+        let (aes_key, rest) = okm.split_at(key.format().key_len());
+        let (nonce, commitment) = rest.split_at(NONCE_LEN);
+
+        // First a key of zeros on the heap, then the real one in its place: nothing secret is ever copied by a move.
+        let placeholder = fastgcm::Key::with_backend(&[0; 16], key.backend()).map_err(|_| Error::Unavailable)?;
+        let mut cipher = Self { key: Box::new(placeholder), base_nonce: Zeroizing::new([0; NONCE_LEN]) };
+        cipher.key.rekey(aes_key).map_err(|_| Error::KeyLength)?;
+        cipher.base_nonce.copy_from_slice(nonce);
+        let mut public = [0; COMMITMENT_LEN];
+        public.copy_from_slice(commitment);
+        Ok((public, cipher))
+    }
+}
+
+impl fmt::Debug for Cipher {
+    /// Nothing secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cipher").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, SEALED_CHUNK_LEN};
+
+    #[test]
+    fn numbers_and_lengths_have_bounds() {
+        let key = Key::new(Format::Cobblestone128, &[1; 16]).unwrap();
+        let (_, cipher) = Cipher::with_salt(&key, b"", &[2; SALT_LEN]).unwrap();
+        let mut sealed = [9; SEALED_CHUNK_LEN];
+        cipher.seal_chunk(MAX_CHUNKS - 2, &[0; CHUNK_LEN], &mut sealed).unwrap();
+        cipher.seal_chunk(MAX_CHUNKS - 1, &[0; CHUNK_LEN - 1], &mut sealed[1..]).unwrap();
+        sealed.fill(9);
+        assert!(matches!(cipher.seal_chunk(MAX_CHUNKS - 1, &[0; CHUNK_LEN], &mut sealed), Err(Error::TooLong)));
+        assert!(matches!(cipher.seal_chunk(MAX_CHUNKS, &[], &mut sealed[..16]), Err(Error::TooLong)));
+        assert!(matches!(cipher.seal_chunk(0, &[0; CHUNK_LEN + 1], &mut [0; CHUNK_LEN + 17]), Err(Error::OutOfRange)));
+        assert!(matches!(cipher.seal_chunk(0, &[0; 4], &mut sealed[..19]), Err(Error::OutOfRange)));
+        assert!(matches!(cipher.open_chunk(0, &[0; 15], &mut []), Err(Error::Truncated)));
+        assert!(matches!(cipher.open_chunk(0, &[0; 20], &mut [0; 5]), Err(Error::OutOfRange)));
+        assert!(matches!(cipher.open_chunk(MAX_CHUNKS, &[0; 20], &mut [0; 4]), Err(Error::TooLong)));
+        assert_eq!(sealed, [9; SEALED_CHUNK_LEN]);
+    }
+
+    #[test]
+    fn a_chunk_that_is_not_authentic_leaves_zeros() {
+        let key = Key::new(Format::Cobblestone256, &[1; 32]).unwrap();
+        let (_, cipher) = Cipher::with_salt(&key, b"", &[2; SALT_LEN]).unwrap();
+        let (mut sealed, mut text) = ([0; 20], [9; 4]);
+        cipher.seal_chunk(5, b"text", &mut sealed).unwrap();
+        assert!(matches!(cipher.open_chunk(4, &sealed, &mut text), Err(Error::Chunk(4))));
+        assert_eq!(text, [0; 4]);
+        cipher.open_chunk(5, &sealed, &mut text).unwrap();
+        assert_eq!(&text, b"text");
+    }
+
+    #[test]
+    fn debug_shows_no_key() {
+        let key = Key::new(Format::Cobblestone256, &[0xa5; 32]).unwrap();
+        let (_, cipher) = Cipher::with_salt(&key, b"", &[2; SALT_LEN]).unwrap();
+        for shown in [format!("{key:?}"), format!("{cipher:?}")] {
+            assert!(!shown.contains("165") && !shown.to_lowercase().contains("a5"), "{shown}");
+        }
+    }
+}

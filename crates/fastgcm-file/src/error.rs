@@ -1,0 +1,97 @@
+//! What can go wrong with a file.
+
+use std::{fmt, io};
+
+/// Why a file was not sealed or opened.
+///
+/// Through the traits of [`std::io`] it comes inside an [`io::Error`], from which `downcast` gets it back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A key has not the length of its format: 32 bytes for Cobblestone-256, 16 for Cobblestone-128.
+    KeyLength,
+    /// No format of that name.
+    UnknownFormat,
+    /// This processor cannot run the back end that was asked for.
+    Unavailable,
+    /// The commitment in the header is not that of this key and context: the wrong key, the wrong context, the wrong format,
+    /// a changed header, or no sealed file at all. Nothing was decrypted.
+    WrongKey,
+    /// The sealed file ends too early: within the header, within a tag, or without the short chunk that ends each file.
+    Truncated,
+    /// The chunk of that number is not what was sealed there: changed, cut, moved, or followed by something.
+    Chunk(u64),
+    /// The text has more than [`MAX_TEXT_LEN`](crate::MAX_TEXT_LEN) bytes.
+    TooLong,
+    /// A range does not lie within the text, or a buffer has not the length that a chunk needs. Nothing was read or written.
+    OutOfRange,
+    /// Reading, writing, or asking the operating system for random bytes failed.
+    Io(io::Error),
+}
+
+impl Error {
+    /// The file is not, or no longer, what the owner of this key sealed in this context.
+    pub const fn is_unauthentic(&self) -> bool {
+        matches!(self, Self::WrongKey | Self::Truncated | Self::Chunk(_))
+    }
+
+    /// The same once more, for a reader that must fail again when it is asked again.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::KeyLength => Self::KeyLength,
+            Self::UnknownFormat => Self::UnknownFormat,
+            Self::Unavailable => Self::Unavailable,
+            Self::WrongKey => Self::WrongKey,
+            Self::Truncated => Self::Truncated,
+            Self::Chunk(number) => Self::Chunk(*number),
+            Self::TooLong => Self::TooLong,
+            Self::OutOfRange => Self::OutOfRange,
+            Self::Io(error) => Self::Io(error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeyLength => {
+                f.write_str("the key has not the length of its format (32 bytes for Cobblestone-256, 16 for Cobblestone-128)")
+            }
+            Self::UnknownFormat => f.write_str("there is no such format"),
+            Self::Unavailable => f.write_str("this processor cannot run that back end"),
+            Self::WrongKey => f.write_str("wrong key or context, or not a sealed file, or its header was changed"),
+            Self::Truncated => f.write_str("the sealed file is truncated"),
+            Self::Chunk(number) => write!(f, "chunk {number} is not authentic: the sealed file was changed or truncated"),
+            Self::TooLong => f.write_str("the text is longer than the format allows (4 PiB - 1)"),
+            Self::OutOfRange => f.write_str("the range is not within the text"),
+            Self::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let Self::Io(error) = self { Some(error) } else { None }
+    }
+}
+
+impl From<io::Error> for Error {
+    /// An `io::Error` that carries one of ours is unwrapped.
+    fn from(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(Self::Io)
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error {
+            Error::Io(error) => return error,
+            Error::KeyLength | Error::UnknownFormat | Error::OutOfRange => io::ErrorKind::InvalidInput,
+            Error::Unavailable => io::ErrorKind::Unsupported,
+            Error::Truncated => io::ErrorKind::UnexpectedEof,
+            Error::WrongKey | Error::Chunk(_) => io::ErrorKind::InvalidData,
+            Error::TooLong => io::ErrorKind::FileTooLarge,
+        };
+        Self::new(kind, error)
+    }
+}

@@ -1,0 +1,172 @@
+//! The format in figures: which bytes of a sealed file belong to which bytes of its text.
+//!
+//! ```text
+//! sealed:  salt 24 | commitment 32 | chunk 0: 16384 + tag 16 | chunk 1: 16384 + tag 16 | ... | last: 0..=16383 + tag 16
+//! ```
+//! The last chunk is always shorter than the others, and empty if need be: that is how a reader knows the end, so a file that was
+//! cut at a chunk's border is as broken as one that was cut within. Hence there is exactly one length of a sealed file for each
+//! length of text, and most other lengths can be refused without a key ([`text_len`]).
+
+use crate::Error;
+use core::fmt;
+use std::str::FromStr;
+
+/// Bytes of the header: salt and commitment.
+pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
+/// Bytes of the salt: random for every file.
+pub const SALT_LEN: usize = 24;
+/// Bytes of the commitment to key and context.
+pub const COMMITMENT_LEN: usize = 32;
+/// Bytes of text in each chunk but the last.
+pub const CHUNK_LEN: usize = 16384;
+/// Bytes of the tag behind each chunk.
+pub const TAG_LEN: usize = 16;
+/// Bytes of a sealed chunk, but for the last.
+pub const SEALED_CHUNK_LEN: usize = CHUNK_LEN + TAG_LEN;
+/// Chunks in the longest file, as the specification has it.
+pub const MAX_CHUNKS: u64 = 1 << 38;
+/// Bytes of the longest text, 4 PiB - 1: its last chunk is not full either.
+pub const MAX_TEXT_LEN: u64 = MAX_CHUNKS * CHUNK_LEN as u64 - 1;
+
+/// Which AES a file is sealed with. The file itself does not say: whoever opens it knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// AES-256-GCM under a key of 32 bytes.
+    #[default]
+    Cobblestone256,
+    /// AES-128-GCM under a key of 16 bytes.
+    Cobblestone128,
+}
+
+impl Format {
+    /// All that there are.
+    pub const ALL: &[Self] = &[Self::Cobblestone256, Self::Cobblestone128];
+
+    /// Bytes of its key.
+    pub const fn key_len(self) -> usize {
+        match self {
+            Self::Cobblestone256 => 32,
+            Self::Cobblestone128 => 16,
+        }
+    }
+
+    /// The format whose key has that many bytes.
+    pub fn of_key_len(len: usize) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.key_len() == len)
+    }
+
+    /// Its name, as in [`FromStr`].
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cobblestone256 => "cobblestone-256",
+            Self::Cobblestone128 => "cobblestone-128",
+        }
+    }
+
+    /// The name of the AEAD in IANA's registry, which goes into the key derivation.
+    pub(crate) const fn aead(self) -> &'static str {
+        match self {
+            Self::Cobblestone256 => "AEAD_AES_256_GCM",
+            Self::Cobblestone128 => "AEAD_AES_128_GCM",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// The format of that name.
+    ///
+    /// # Errors
+    /// [`UnknownFormat`](Error::UnknownFormat) if there is none.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.iter().copied().find(|format| format.name() == name).ok_or(Error::UnknownFormat)
+    }
+}
+
+/// Bytes of the sealed file for so many bytes of text.
+///
+/// # Errors
+/// [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
+///
+/// ```
+/// use fastgcm_file::sealed_len;
+/// assert_eq!(sealed_len(0)?, 56 + 16);
+/// assert_eq!(sealed_len(16384)?, 56 + 16384 + 16 + 16); // a full chunk and an empty one
+/// # Ok::<(), fastgcm_file::Error>(())
+/// ```
+pub fn sealed_len(text_len: u64) -> Result<u64, Error> {
+    Ok(HEADER_LEN as u64 + text_len + chunks(text_len)? * TAG_LEN as u64)
+}
+
+/// Chunks that so many bytes of text make; at least one.
+///
+/// # Errors
+/// [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
+pub fn chunks(text_len: u64) -> Result<u64, Error> {
+    if text_len > MAX_TEXT_LEN { Err(Error::TooLong) } else { Ok(text_len / CHUNK_LEN as u64 + 1) }
+}
+
+/// Bytes of text in a sealed file of that length, if it is whole; only opening its last chunk proves that it is.
+///
+/// # Errors
+/// [`Truncated`](Error::Truncated) if no sealed file has that length, [`TooLong`](Error::TooLong) if none may.
+///
+/// ```
+/// use fastgcm_file::text_len;
+/// assert_eq!(text_len(56 + 16 + 5)?, 5);
+/// assert!(text_len(56 + 16384 + 16).is_err()); // a full chunk is never the last
+/// # Ok::<(), fastgcm_file::Error>(())
+/// ```
+pub fn text_len(sealed_len: u64) -> Result<u64, Error> {
+    let body = sealed_len.checked_sub(HEADER_LEN as u64).ok_or(Error::Truncated)?;
+    let full = body / SEALED_CHUNK_LEN as u64;
+    let last = body % SEALED_CHUNK_LEN as u64;
+    if full >= MAX_CHUNKS {
+        return Err(Error::TooLong);
+    }
+    if last < TAG_LEN as u64 {
+        return Err(Error::Truncated);
+    }
+    Ok(full * CHUNK_LEN as u64 + last - TAG_LEN as u64)
+}
+
+/// Where in a sealed file the chunk of that number starts.
+pub(crate) const fn chunk_start(number: u64) -> u64 {
+    HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_length_has_one_sealed_length_and_back() {
+        let mut sealed_lengths = std::collections::BTreeSet::new();
+        for text in (0..=3 * CHUNK_LEN as u64).chain([MAX_TEXT_LEN - 16384, MAX_TEXT_LEN]) {
+            let sealed = sealed_len(text).unwrap();
+            assert!(sealed_lengths.insert(sealed));
+            assert_eq!(text_len(sealed).unwrap(), text);
+        }
+        for sealed in 0..chunk_start(3) {
+            assert_eq!(text_len(sealed).is_ok(), sealed_lengths.contains(&sealed), "{sealed}");
+        }
+    }
+
+    #[test]
+    fn the_longest() {
+        assert_eq!(MAX_TEXT_LEN, (4 << 50) - 1);
+        let longest = sealed_len(MAX_TEXT_LEN).unwrap();
+        assert!(matches!(sealed_len(MAX_TEXT_LEN + 1), Err(Error::TooLong)));
+        assert_eq!(text_len(longest).unwrap(), MAX_TEXT_LEN);
+        assert!(matches!(text_len(longest + 1), Err(Error::TooLong)));
+        assert!(matches!(text_len(u64::MAX), Err(Error::TooLong)));
+    }
+}

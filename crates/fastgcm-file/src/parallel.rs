@@ -1,0 +1,298 @@
+//! One file on many threads, in bounded memory, with the same bytes for any number of threads.
+//!
+//! Each thread takes the next unit of 16 chunks from the input, converts it, waits for its turn, and writes it. Reading is one at a
+//! time, in order, and so is writing; so this works for pipes as for files, needs no queue, and holds one unit a thread:
+//! ```text
+//! thread 0   read 0 | convert 0    | write 0 | read 2 | convert 2    | write 2
+//! thread 1          | read 1 | convert 1     | write 1 | read 3 | convert 3 ...
+//! ```
+//! Two threads already overlap all three steps, which is where the time goes: sealing a unit takes about as long as the kernel
+//! takes to copy it. The alternative, a reading, a writing and many converting threads with queues between them, holds several
+//! times the memory and hands each unit from core to core twice.
+//!
+//! A thread starts when there is a further unit for it, so a short file is converted by the caller alone.
+
+use crate::{CHUNK_LEN, Cipher, Error, Key, SEALED_CHUNK_LEN, TAG_LEN, reader::open_header};
+use std::{
+    io::{self, Read, Write},
+    num::NonZero,
+    sync::{Condvar, Mutex},
+    thread::{self, Scope},
+};
+use zeroize::Zeroizing;
+
+/// Seals everything that `text` gives, and writes it to `sealed`: header, then chunks. Returns how many bytes of text there were.
+///
+/// It uses the calling thread and up to `threads - 1` more, half a MiB each; more than 64 are not used. The sealed file does not depend
+/// on `threads`. If it fails, what was written is a truncated file, which every reader refuses.
+///
+/// # Errors
+/// [`Io`](Error::Io) from `text` or `sealed`, or if the operating system has no random bytes to give; [`TooLong`](Error::TooLong).
+///
+/// ```
+/// use fastgcm_file::{Format, Key, open, seal};
+/// use std::num::NonZero;
+///
+/// let key = Key::generate(Format::default())?;
+/// let two = NonZero::new(2).unwrap();
+/// let (text, mut sealed, mut opened) = ([42; 100_000], Vec::new(), Vec::new());
+/// seal(&key, b"context", &text[..], &mut sealed, two)?;
+/// open(&key, b"context", &sealed[..], &mut opened, two)?;
+/// assert_eq!(opened, text);
+/// # Ok::<(), fastgcm_file::Error>(())
+/// ```
+pub fn seal(
+    key: &Key,
+    context: &[u8],
+    text: impl Read + Send,
+    mut sealed: impl Write + Send,
+    threads: NonZero<usize>,
+) -> Result<u64, Error> {
+    let (header, cipher) = Cipher::create(key, context)?;
+    sealed.write_all(&header)?;
+    seal_chunks(&cipher, text, sealed, threads)
+}
+
+/// Opens the sealed file that `sealed` gives, and writes its text to `text`, each chunk after it was verified. Returns how many
+/// bytes of text there were.
+///
+/// **That the file is whole is known only when this returns**; after an error, what was written is a prefix of the text at best. It
+/// takes threads and memory as [`seal`] does.
+///
+/// # Errors
+/// [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated) or [`Chunk`](Error::Chunk) if the file is not what was sealed with this
+/// key and context; [`Io`](Error::Io) from `sealed` or `text`.
+pub fn open(
+    key: &Key,
+    context: &[u8],
+    mut sealed: impl Read + Send,
+    text: impl Write + Send,
+    threads: NonZero<usize>,
+) -> Result<u64, Error> {
+    let cipher = open_header(key, context, &mut sealed)?;
+    open_chunks(&cipher, 0, End::OfFile, sealed, text, threads)
+}
+
+/// What the end of the input is the end of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The file: its last chunk is short.
+    OfFile,
+    /// A range of full chunks within the file.
+    OfRange,
+}
+
+/// Seals all chunks of a file. Returns how many bytes of text there were.
+pub(crate) fn seal_chunks(
+    cipher: &Cipher,
+    text: impl Read + Send,
+    sealed: impl Write + Send,
+    threads: NonZero<usize>,
+) -> Result<u64, Error> {
+    let convert = |unit: u64, text: &[u8], last: bool, sealed: &mut [u8]| {
+        let mut number = unit * UNIT;
+        let (full, rest) = text.as_chunks::<CHUNK_LEN>();
+        let (slots, tail) = sealed.as_chunks_mut::<SEALED_CHUNK_LEN>();
+        for (text, sealed) in full.iter().zip(&mut *slots) {
+            cipher.seal_chunk(number, text, sealed)?;
+            number += 1;
+        }
+        if last {
+            let slot = slots.get_mut(full.len()).map_or(tail, |slot| &mut slot[..]);
+            cipher.seal_chunk(number, rest, &mut slot[..rest.len() + TAG_LEN])?;
+        }
+        Ok(full.len() * SEALED_CHUNK_LEN + if last { rest.len() + TAG_LEN } else { 0 })
+    };
+    Ok(run(text, sealed, threads, [CHUNK_LEN, SEALED_CHUNK_LEN], convert)?.read)
+}
+
+/// Opens chunks from the one of number `first` on. Returns how many bytes of text there were.
+pub(crate) fn open_chunks(
+    cipher: &Cipher,
+    first: u64,
+    end: End,
+    sealed: impl Read + Send,
+    text: impl Write + Send,
+    threads: NonZero<usize>,
+) -> Result<u64, Error> {
+    let convert = |unit: u64, sealed: &[u8], last: bool, text: &mut [u8]| {
+        let mut number = first + unit * UNIT;
+        let (full, rest) = sealed.as_chunks::<SEALED_CHUNK_LEN>();
+        let (slots, tail) = text.as_chunks_mut::<CHUNK_LEN>();
+        for (sealed, text) in full.iter().zip(&mut *slots) {
+            cipher.open_chunk(number, sealed, text)?;
+            number += 1;
+        }
+        let mut len = full.len() * CHUNK_LEN;
+        if last && (end == End::OfFile || !rest.is_empty()) {
+            let rest_len = rest.len().checked_sub(TAG_LEN).ok_or(Error::Truncated)?;
+            let slot = slots.get_mut(full.len()).map_or(tail, |slot| &mut slot[..]);
+            cipher.open_chunk(number, rest, &mut slot[..rest_len])?;
+            len += rest_len;
+        }
+        Ok(len)
+    };
+    Ok(run(sealed, text, threads, [SEALED_CHUNK_LEN, CHUNK_LEN], convert)?.written)
+}
+
+/// Reads until `buffer` is full or the input ends, and says how much that was; with an error, how much came before it.
+pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (io::Error, usize)> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((error, filled)),
+        }
+    }
+    Ok(filled)
+}
+
+/// Chunks in a unit of work: 256 KiB. Smaller ones cost more system calls and turns, larger ones memory and cache.
+const UNIT: u64 = 16;
+/// More threads than that do not start: 64 times two buffers of a unit are 32 MiB, and reading and writing in turn are the limit long
+/// before.
+const MAX_THREADS: usize = 64;
+
+/// One conversion of an input to an output.
+struct Pipe<R, W, F> {
+    source: Mutex<Source<R>>,
+    sink: Mutex<Sink<W>>,
+    turn: Condvar,
+    threads: usize,
+    /// Bytes of the buffers for a unit before and after.
+    buffers: [usize; 2],
+    /// (unit, input, whether it is the last, output) -> bytes of output.
+    convert: F,
+}
+
+struct Source<R> {
+    input: R,
+    /// The number of the next unit.
+    next: u64,
+    ended: bool,
+    /// Threads at work.
+    workers: usize,
+}
+
+struct Sink<W> {
+    output: W,
+    /// The unit whose turn it is.
+    turn: u64,
+    done: Result<Totals, Error>,
+    stopped: bool,
+}
+
+/// Bytes.
+#[derive(Default)]
+struct Totals {
+    read: u64,
+    written: u64,
+}
+
+/// Converts all units of `input`, in buffers of [`UNIT`] times these lengths. The last unit is the first that is not full, so it may be
+/// empty. Flushes `output`.
+fn run<R, W, F>(input: R, output: W, threads: NonZero<usize>, chunk: [usize; 2], convert: F) -> Result<Totals, Error>
+where
+    R: Read + Send,
+    W: Write + Send,
+    F: Fn(u64, &[u8], bool, &mut [u8]) -> Result<usize, Error> + Sync,
+{
+    let pipe = Pipe {
+        source: Mutex::new(Source { input, next: 0, ended: false, workers: 1 }),
+        sink: Mutex::new(Sink { output, turn: 0, done: Ok(Totals::default()), stopped: false }),
+        turn: Condvar::new(),
+        threads: threads.get().min(MAX_THREADS),
+        buffers: chunk.map(|len| len * UNIT as usize),
+        convert,
+    };
+    thread::scope(|scope| pipe.work(scope));
+    let mut sink = pipe.sink.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let totals = sink.done?;
+    sink.output.flush()?;
+    Ok(totals)
+}
+
+impl<R, W, F> Pipe<R, W, F>
+where
+    R: Read + Send,
+    W: Write + Send,
+    F: Fn(u64, &[u8], bool, &mut [u8]) -> Result<usize, Error> + Sync,
+{
+    /// What each thread does.
+    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        let _guard = StopOnPanic(self);
+        let [mut before, mut after] = self.buffers.map(|len| Zeroizing::new(vec![0; len]));
+        while let Some((unit, read, more)) = self.take(&mut before) {
+            if more {
+                // If the system does not give us another thread, those that we have do the work.
+                let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope));
+            }
+            let converted = read.and_then(|read| {
+                let written = (self.convert)(unit, &before[..read], read < before.len(), &mut after)?;
+                Ok((read, &after[..written]))
+            });
+            if !self.put(unit, converted) {
+                return;
+            }
+        }
+    }
+
+    /// Reads the next unit: its number, its length, and whether another thread should start. `None` after the last.
+    fn take(&self, buffer: &mut [u8]) -> Option<(u64, Result<usize, Error>, bool)> {
+        let mut source = self.source.lock().ok()?;
+        if source.ended {
+            return None;
+        }
+        let unit = source.next;
+        source.next += 1;
+        let read = fill(&mut source.input, buffer).map_err(|(error, _)| Error::from(error));
+        source.ended = !matches!(read, Ok(len) if len == buffer.len());
+        let more = !source.ended && source.workers < self.threads;
+        source.workers += usize::from(more);
+        Some((unit, read, more))
+    }
+
+    /// Waits for the unit's turn and writes it, or reports its error: the first in the order of units. `false` if all is over.
+    fn put(&self, unit: u64, converted: Result<(usize, &[u8]), Error>) -> bool {
+        let waited = self.sink.lock().and_then(|sink| self.turn.wait_while(sink, |sink| sink.turn != unit && !sink.stopped));
+        let Ok(mut sink) = waited else { return false };
+        if sink.stopped {
+            return false;
+        }
+        let written = converted.and_then(|(read, bytes)| {
+            sink.output.write_all(bytes)?;
+            Ok((read, bytes.len()))
+        });
+        match (written, &mut sink.done) {
+            (Ok((read, written)), Ok(totals)) => {
+                totals.read += read as u64;
+                totals.written += written as u64;
+            }
+            (Err(error), _) => {
+                sink.done = Err(error);
+                sink.stopped = true;
+            }
+            (Ok(_), Err(_)) => sink.stopped = true,
+        }
+        sink.turn += 1;
+        self.turn.notify_all();
+        !sink.stopped
+    }
+}
+
+/// If a thread panics (a reader or writer of the caller's may), its unit never gets its turn: the others must not wait for it.
+struct StopOnPanic<'a, R, W, F>(&'a Pipe<R, W, F>);
+
+impl<R, W, F> Drop for StopOnPanic<'_, R, W, F> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).stopped = true;
+            self.0.turn.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

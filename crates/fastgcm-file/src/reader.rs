@@ -1,0 +1,127 @@
+//! Opening as a stream: a chunk is verified before any of its bytes are given out.
+
+use crate::{CHUNK_LEN, Cipher, Error, HEADER_LEN, Key, SEALED_CHUNK_LEN, TAG_LEN, parallel::fill};
+use std::{
+    fmt,
+    io::{self, BufRead, Read},
+};
+use zeroize::Zeroizing;
+
+/// Opens what it reads from `R`, on one thread.
+///
+/// Every byte that it gives out belongs to a verified chunk. **That the file is whole is known only at its end**: whoever acts on what
+/// was read before `read` has returned 0 acts on a prefix. An [`Error`] that says so comes inside the [`io::Error`], and comes
+/// again with each further call; errors of `R` itself do not stick, so a read that was interrupted can be tried again.
+///
+/// See [`Writer`](crate::Writer) for an example.
+pub struct Reader<R: Read> {
+    inner: R,
+    cipher: Cipher,
+    number: u64,
+    sealed: Vec<u8>,
+    /// Bytes of the next sealed chunk that have come so far.
+    have: usize,
+    /// One opened chunk, and which bytes of it are still to be given out.
+    text: Zeroizing<Vec<u8>>,
+    start: usize,
+    end: usize,
+    state: State,
+}
+
+enum State {
+    Open,
+    Ended,
+    Failed(Error),
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the header and checks that it belongs to this key and context.
+    ///
+    /// # Errors
+    /// [`WrongKey`](Error::WrongKey); [`Truncated`](Error::Truncated) if it is not even as long as a header; [`Io`](Error::Io) from
+    /// `inner`.
+    pub fn new(key: &Key, context: &[u8], mut inner: R) -> Result<Self, Error> {
+        let cipher = open_header(key, context, &mut inner)?;
+        let (sealed, text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
+        Ok(Self { inner, cipher, number: 0, sealed, have: 0, text, start: 0, end: 0, state: State::Open })
+    }
+
+    /// What it reads from.
+    pub fn get_ref(&self) -> &R {
+        &self.inner
+    }
+
+    /// What it reads from. Bytes that were read ahead are lost with it.
+    pub fn into_inner(self) -> R {
+        self.inner
+    }
+
+    /// Reads and opens the next chunk.
+    fn next_chunk(&mut self) -> io::Result<()> {
+        self.have += fill(&mut self.inner, &mut self.sealed[self.have..]).map_err(|(error, read)| {
+            self.have += read;
+            error
+        })?;
+        let sealed = &self.sealed[..self.have];
+        let text = &mut self.text[..self.have.saturating_sub(TAG_LEN)];
+        match self.cipher.open_chunk(self.number, sealed, text) {
+            Ok(()) => {
+                (self.start, self.end) = (0, text.len());
+                self.number += 1;
+                if self.have < SEALED_CHUNK_LEN {
+                    self.state = State::Ended;
+                }
+                self.have = 0;
+                Ok(())
+            }
+            Err(error) => {
+                self.state = State::Failed(error.again());
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// Reads the header, and derives the keys of the file if it is theirs.
+pub(crate) fn open_header(key: &Key, context: &[u8], input: &mut impl Read) -> Result<Cipher, Error> {
+    let mut header = [0; HEADER_LEN];
+    let read = fill(input, &mut header).map_err(|(error, _)| error)?;
+    if read < HEADER_LEN {
+        return Err(Error::Truncated);
+    }
+    Cipher::of(key, context, &header)
+}
+
+impl<R: Read> BufRead for Reader<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.start == self.end {
+            match &self.state {
+                State::Open => self.next_chunk()?,
+                State::Ended => break,
+                State::Failed(error) => return Err(error.again().into()),
+            }
+        }
+        Ok(&self.text[self.start..self.end])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.start = (self.start + amount).min(self.end);
+    }
+}
+
+impl<R: Read> Read for Reader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: Read> fmt::Debug for Reader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("cipher", &self.cipher).field("number", &self.number).finish_non_exhaustive()
+    }
+}
