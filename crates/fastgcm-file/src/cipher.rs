@@ -142,10 +142,9 @@ impl Cipher {
         let (aes_key, rest) = okm.split_at(key.format().key_len());
         let (nonce, commitment) = rest.split_at(NONCE_LEN);
 
-        // First a key of zeros on the heap, then the real one in its place: nothing secret is ever copied by a move.
-        let placeholder = fastgcm::Key::with_backend(&[0; 16], key.backend()).map_err(|_| Error::Unavailable)?;
-        let mut cipher = Self { key: Box::new(placeholder), base_nonce: Zeroizing::new([0; NONCE_LEN]) };
-        cipher.key.rekey(aes_key).map_err(|_| Error::KeyLength)?;
+        // On the heap, where it is derived: nothing secret is ever copied by a move.
+        let aes_key = fastgcm::Key::boxed_with_backend(aes_key, key.backend()).map_err(|_| Error::Unavailable)?;
+        let mut cipher = Self { key: aes_key, base_nonce: Zeroizing::new([0; NONCE_LEN]) };
         cipher.base_nonce.copy_from_slice(nonce);
         let mut public = [0; COMMITMENT_LEN];
         public.copy_from_slice(commitment);

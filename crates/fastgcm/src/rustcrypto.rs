@@ -31,7 +31,7 @@
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
-use crate::{AnyTag, ShortTag, inout::InOut, limits, nonce::Kind, tag::differ};
+use crate::{AnyTag, ShortTag, inout::InOut, limits, tag::differ};
 #[cfg(feature = "hazmat")]
 use aead::consts::{U4, U8};
 use aead::{
@@ -118,11 +118,7 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
     ) -> Result<(), Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
         let text = buffer.into_out_with_copied_in();
-        let crate::Key { entries, material } = &self.key;
-        let found = match nonce.0 {
-            Kind::Public(nonce) => entries.open(material, nonce, associated_data, InOut::in_place(text)),
-            Kind::Any(bytes) => entries.open_any(material, entries.j0(material, bytes), associated_data, InOut::in_place(text)),
-        };
+        let found = self.key.decrypt(nonce, associated_data, InOut::in_place(text)).map_err(|_| Error)?;
         if differ(found, &TagSize::native(tag)) {
             restore(&self.key, nonce, associated_data, text);
             return Err(Error);

@@ -194,8 +194,9 @@ impl Key {
         Ok(Tag(tag.to_le_bytes()))
     }
 
+    /// Decrypts, and returns the tag that the message should have: the caller must compare it.
     #[inline(always)]
-    fn decrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+    pub(crate) fn decrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         limits::check(aad.len(), text.len())?;
         Ok(match nonce.0 {
             Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text),

@@ -11,10 +11,15 @@ pub(crate) struct Schedule {
     pub(crate) last: Block,
     /// 10, 12 or 14.
     pub(crate) rounds: usize,
+    /// Nothing; but padding would keep what the stack held before.
+    _spare: [usize; SPARE],
 }
 
+/// Words that fill `rounds` up to a block.
+const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
+
 impl Schedule {
-    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, rounds: 0 };
+    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, rounds: 0, _spare: [0; SPARE] };
 
     /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes.
     #[inline(always)]

@@ -32,11 +32,11 @@ pub(crate) struct Powers {
     /// Entry `POWERS - n`: the constants of H^1 ..= H^n together.
     constants: Table<POWERS>,
     /// The constants of one turn of the bulk loop, for each lane.
-    turn: Block,
+    turn: Table<4>, // one is used; four fill the line, so that no padding keeps what the stack held before
 }
 
 impl Powers {
-    pub(crate) const ZERO: Self = Self { first: Table::ZERO, second: Table::ZERO, constants: Table::ZERO, turn: 0 };
+    pub(crate) const ZERO: Self = Self { first: Table::ZERO, second: Table::ZERO, constants: Table::ZERO, turn: Table::ZERO };
 
     /// The entries of H^n, H^(n-1), ..., but for the first `skip`: those of one vector.
     #[inline(always)]
@@ -71,7 +71,7 @@ impl Powers {
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant(&self) -> Block {
-        self.turn
+        self.turn.get(0)
     }
 
     /// All powers that back end `s` can ask for, and no more: 11, 20 or 40. `h` is AES(0).
@@ -102,16 +102,16 @@ impl Powers {
             self.constants.store(s, i, M::constant(s, first, second));
         }
 
-        let mut sum = 0;
-        self.turn = 0;
+        let (mut sum, mut turn) = (0, 0);
         for n in 1..=last {
             let constant = self.constants.get(POWERS - n);
             sum ^= constant;
             self.constants.set(POWERS - n, sum);
             if n % S::BLOCKS == 0 && n <= TURN * S::BLOCKS {
-                self.turn ^= constant;
+                turn ^= constant;
             }
         }
+        self.turn.set(0, turn);
     }
 }
 

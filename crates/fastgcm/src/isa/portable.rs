@@ -305,7 +305,7 @@ mod tests {
     /// All 256 values, against inversion and the affine map of FIPS 197, section 5.1.1.
     #[test]
     fn s_box_is_that_of_fips_197() {
-        let times = |a: u8, b: u8| (0..8).fold((0u8, a), |(sum, a), i| (sum ^ a * (b >> i & 1), a << 1 ^ 0x1b * (a >> 7))).0;
+        let times = |a: u8, b: u8| (0..8).fold((0u8, a), |(sum, a), i| (sum ^ (a * (b >> i & 1)), (a << 1) ^ (0x1b * (a >> 7)))).0;
         for x in 0..=255u8 {
             let inverse = (0..=255).find(|&y| times(x, y) == 1).unwrap_or(0);
             let want = [0, 1, 2, 3, 4].map(|n| inverse.rotate_left(n)).iter().fold(0x63, |a, b| a ^ b);
@@ -325,7 +325,7 @@ mod tests {
                 assert_eq!(clmul(1 << i, 1 << j), 1 << (i + j));
             }
         }
-        let slow = |a: u64, b: u64| (0..64).fold(0, |sum, i| sum ^ ((b as u128) << i) * (a >> i & 1) as u128);
+        let slow = |a: u64, b: u64| (0..64).fold(0, |sum, i| sum ^ (((b as u128) << i) * (a >> i & 1) as u128));
         let (mut a, mut b) = (u64::MAX, u64::MAX);
         for _ in 0..10_000 {
             assert_eq!(clmul(a, b), slow(a, b));

@@ -1,0 +1,234 @@
+//! F7: not a byte beside a buffer is read or written. Each buffer begins, or ends, at a page that may not be touched.
+#![cfg(target_os = "linux")]
+
+#[path = "support/backends.rs"]
+mod support;
+
+use fastgcm::{Backend, Error, Key, Nonce, Tag};
+use std::{io, ptr, slice};
+use support::backends;
+
+/// AAD: none, one byte, TLS 1.2's, one block, IPsec's, and more than any tail takes.
+const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
+
+/// Every length around and inside the vectors and turns of every back end.
+const LENGTHS: std::ops::RangeInclusive<usize> = 0..=1100;
+
+#[derive(Clone, Copy, Debug)]
+enum Side {
+    /// The buffer begins where the first guard ends.
+    Low,
+    /// The buffer ends where the second guard begins.
+    High,
+}
+
+const SIDES: [Side; 2] = [Side::Low, Side::High];
+
+/// `FASTGCM_QUICK`: every seventh length, for an emulated processor.
+fn step() -> usize {
+    if std::env::var_os("FASTGCM_QUICK").is_some() { 7 } else { 1 }
+}
+
+#[test]
+fn f07_nothing_beside_the_buffers_is_touched() {
+    let mut memory = Memory::new();
+    let mut keys = Vec::new();
+    for length in [16, 24, 32] {
+        for (side, backend) in SIDES.into_iter().flat_map(|side| backends().into_iter().map(move |backend| (side, backend))) {
+            keys.push((length, side, Key::with_backend(memory.key.put(side, &bytes(length, 1)), backend).unwrap()));
+        }
+    }
+    let mut calls = 0;
+    for length in LENGTHS.step_by(step()) {
+        let text = bytes(length, 2);
+        for aad in AADS.map(|n| bytes(n, 3)) {
+            // Twelve bytes, and any other number up to 130; the keys take turns.
+            for nonce in [bytes(12, 4), bytes(1 + (7 * length + aad.len()) % 130, 5)] {
+                let key_length = [16, 24, 32][(length + aad.len() + nonce.len()) % 3];
+                let portable = Key::with_backend(&bytes(key_length, 1), Backend::Portable).unwrap();
+                let mut sealed = text.clone();
+                let tag = portable.seal(Nonce::any(&nonce).unwrap(), &aad, &mut sealed).unwrap();
+                for (_, side, key) in keys.iter().filter(|(length, ..)| *length == key_length) {
+                    calls += memory.message(*side, key, [&nonce, &aad, &text, &sealed], tag);
+                }
+            }
+        }
+    }
+    // Each key meets buffers at the side where it was made itself.
+    let expected = 1101usize.div_ceil(step()) * AADS.len() * 2 * SIDES.len() * backends().len() * 6;
+    assert_eq!(calls, expected);
+    println!("guard_pages::f07 ok {calls}");
+}
+
+/// A nonce of each length, up to more than a turn of the widest back end.
+#[test]
+fn f07_nonces_of_every_length() {
+    let mut memory = Memory::new();
+    let mut calls = 0;
+    for backend in backends() {
+        let key = Key::with_backend(&bytes(16, 1), backend).unwrap();
+        for length in 1..=LENGTHS.last().unwrap() {
+            let nonce = bytes(length, 6);
+            let expected = key.seal(Nonce::any(&nonce).unwrap(), b"", &mut []).unwrap();
+            for side in SIDES {
+                let found = key.seal(Nonce::any(memory.nonce.put(side, &nonce)).unwrap(), b"", &mut []).unwrap();
+                assert_eq!(found.0, expected.0);
+                calls += 1;
+            }
+        }
+    }
+    assert_eq!(calls, backends().len() * 1100 * 2);
+    println!("guard_pages::f07_nonces ok {calls}");
+}
+
+/// Everything that a call is given, each between guards of its own.
+struct Memory {
+    key: Guarded,
+    nonce: Guarded,
+    aad: Guarded,
+    from: Guarded,
+    to: Guarded,
+    tag: Guarded,
+}
+
+impl Memory {
+    fn new() -> Self {
+        let [key, nonce, aad, from, to, tag] = std::array::from_fn(|_| Guarded::new());
+        Self { key, nonce, aad, from, to, tag }
+    }
+
+    /// One message in place and copied, sealed and opened and refused. Returns the number of calls.
+    fn message(&mut self, side: Side, key: &Key, [nonce, aad, text, sealed]: [&[u8]; 4], tag: Tag) -> usize {
+        let what = || format!("{side:?}, {key:?}, nonce {}, AAD {}, text {}", nonce.len(), aad.len(), text.len());
+        let nonce = Nonce::any(self.nonce.put(side, nonce)).unwrap();
+        let aad = &*self.aad.put(side, aad);
+        let tag = self.tag.put_tag(side, tag);
+
+        let buffer = self.to.put(side, text);
+        let found = key.seal(nonce, aad, buffer).unwrap();
+        assert_eq!((&*buffer, found.0), (sealed, tag.0), "{}", what());
+        key.open_verified_first(nonce, aad, buffer, tag).unwrap();
+        assert_eq!(buffer, text, "{}", what());
+        buffer.copy_from_slice(sealed);
+        key.open(nonce, aad, buffer, tag).unwrap();
+        assert_eq!(buffer, text, "{}", what());
+
+        let from = self.from.put(side, text);
+        let found = key.seal_detached_to(nonce, aad, from, buffer).unwrap();
+        assert_eq!((&*buffer, found.0), (sealed, tag.0), "{}", what());
+        from.copy_from_slice(sealed);
+        key.open_detached_to(nonce, aad, from, buffer, tag).unwrap();
+        assert_eq!(buffer, text, "{}", what());
+        tag.0[0] ^= 1;
+        assert_eq!(key.open_detached_to(nonce, aad, from, buffer, tag), Err(Error::Unauthentic));
+        assert!(buffer.iter().all(|&byte| byte == 0), "{}", what());
+        6
+    }
+}
+
+/// Memory between two pages that may not be touched.
+struct Guarded {
+    start: *mut u8,
+    length: usize,
+    page: usize,
+}
+
+impl Guarded {
+    fn new() -> Self {
+        // SAFETY: only asks.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let length = LENGTHS.last().unwrap().next_multiple_of(page);
+        // SAFETY: a new mapping, at an address of the system's choice, that nobody may touch.
+        let guard =
+            unsafe { libc::mmap(ptr::null_mut(), length + 2 * page, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        assert_ne!(guard, libc::MAP_FAILED, "{}", io::Error::last_os_error());
+        let start = guard.cast::<u8>().wrapping_add(page);
+        // SAFETY: inside that mapping; its first and its last page stay as they are.
+        let answer = unsafe { libc::mprotect(start.cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
+        assert_eq!(answer, 0, "{}", io::Error::last_os_error());
+        Self { start, length, page }
+    }
+
+    /// A copy of `bytes` at one of the guards.
+    fn put(&mut self, side: Side, bytes: &[u8]) -> &mut [u8] {
+        assert!(bytes.len() <= self.length);
+        let skip = match side {
+            Side::Low => 0,
+            Side::High => self.length - bytes.len(),
+        };
+        // SAFETY: between the guards, and borrowed as long as `self` is.
+        let buffer = unsafe { slice::from_raw_parts_mut(self.start.add(skip), bytes.len()) };
+        buffer.copy_from_slice(bytes);
+        buffer
+    }
+
+    fn put_tag(&mut self, side: Side, tag: Tag) -> &mut Tag {
+        const { assert!(size_of::<Tag>() == 16 && align_of::<Tag>() == 1) }
+        let place = self.put(side, &tag.0).as_mut_ptr().cast::<Tag>();
+        // SAFETY: sixteen bytes of ours, and a tag is nothing else.
+        unsafe {
+            place.write(tag);
+            &mut *place
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // SAFETY: our mapping, guards and all; nobody borrows it any more.
+        unsafe { libc::munmap(self.start.wrapping_sub(self.page).cast(), self.length + 2 * self.page) };
+    }
+}
+
+/// The control: the guards do kill. This test starts itself in a process of its own, once for each sin, and sees it die.
+#[test]
+fn f07_one_byte_beside_is_death() {
+    use std::os::unix::process::ExitStatusExt;
+    if let Ok(sin) = std::env::var(SIN) {
+        commit(&sin);
+        return;
+    }
+    let mut deaths = 0;
+    for (sin, signal) in [
+        ("read below", Some(libc::SIGSEGV)),
+        ("read above", Some(libc::SIGSEGV)),
+        ("write below", Some(libc::SIGSEGV)),
+        ("write above", Some(libc::SIGSEGV)),
+        ("none", None),
+    ] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", "f07_one_byte_beside_is_death", "--test-threads=1"]).env(SIN, sin).output().unwrap();
+        assert_eq!(child.status.signal(), signal, "{sin}");
+        match signal {
+            Some(_) => deaths += 1,
+            None => assert!(child.status.success() && String::from_utf8_lossy(&child.stdout).contains("1 passed"), "{sin}"),
+        }
+    }
+    assert_eq!(deaths, 4);
+    println!("guard_pages::f07_one_byte_beside_is_death ok {deaths}");
+}
+
+/// The environment variable that makes a process commit one.
+const SIN: &str = "FASTGCM_TEST_SIN";
+
+fn commit(sin: &str) {
+    let mut memory = Guarded::new();
+    let low = memory.put(Side::Low, &[1; 16]).as_mut_ptr();
+    let high = memory.put(Side::High, &[1; 16]).as_mut_ptr();
+    // SAFETY: none. The first and the last byte of the buffer are ours, the bytes beside them are not: the process is to die of it.
+    unsafe {
+        assert_eq!(low.read_volatile() + high.wrapping_add(15).read_volatile(), 2);
+        match sin {
+            "read below" => _ = low.wrapping_sub(1).read_volatile(),
+            "read above" => _ = high.wrapping_add(16).read_volatile(),
+            "write below" => low.wrapping_sub(1).write_volatile(1),
+            "write above" => high.wrapping_add(16).write_volatile(1),
+            _ => {}
+        }
+    }
+}
+
+/// Deterministic bytes that differ everywhere.
+fn bytes(n: usize, seed: u64) -> Vec<u8> {
+    (0..n as u64).map(|i| ((i + 10_000 * seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}

@@ -1,0 +1,202 @@
+//! What is left in memory: nothing of a key that was dropped, and nothing at all of a message that was too long.
+
+#[path = "support/backends.rs"]
+mod support;
+
+use fastgcm::Key;
+use fastgcm_model::Model;
+use std::mem::MaybeUninit;
+use support::backends;
+
+/// A key that is dropped where it lies leaves zeros there. So does one that `rekey` replaces, and one inside RustCrypto's interface.
+#[test]
+fn dropped_keys_are_wiped() {
+    let mut wiped = 0;
+    for length in [16, 24, 32] {
+        let (key, other) = (bytes(length, 1), bytes(16, 2));
+        for backend in backends() {
+            let make = |key: &[u8]| Key::with_backend(key, backend).unwrap();
+            check_drop(&key, Box::new(make(&key)));
+            check_drop(&key, Box::new(make(&key).clone()));
+            let mut replaced = Box::new(make(&key));
+            assert_eq!(round_keys_in(&memory_of(&*replaced), &key), round_keys(&key).len());
+            replaced.rekey(&other).unwrap();
+            assert_eq!(round_keys_in(&memory_of(&*replaced), &key), 0, "{replaced:?}: of the old key");
+            check_drop(&other, replaced);
+            wiped += 4;
+        }
+        #[cfg(feature = "alloc")]
+        {
+            check_drop(&key, Key::boxed(&key).unwrap());
+            wiped += 1;
+        }
+    }
+    let boxed = if cfg!(feature = "alloc") { 3 } else { 0 };
+    passed("memory::dropped_keys_are_wiped", wiped, 3 * 4 * backends().len() + boxed);
+}
+
+#[cfg(feature = "aead06")]
+#[test]
+fn dropped_rustcrypto_ciphers_are_wiped() {
+    use fastgcm::rustcrypto::{Aes128Gcm, Aes256Gcm, KeyInit};
+    check_drop(&bytes(16, 3), Box::new(Aes128Gcm::new_from_slice(&bytes(16, 3)).unwrap()));
+    check_drop(&bytes(32, 3), Box::new(Aes256Gcm::new_from_slice(&bytes(32, 3)).unwrap()));
+    passed("memory::dropped_rustcrypto_ciphers_are_wiped", 2, 2);
+}
+
+/// What may be left: the reference to the back end's functions, and the number of rounds. Padding is not excepted: what a compiler copies
+/// there has been on the stack before, and there it may have been anything.
+const NOT_SECRET: usize = size_of::<usize>() + 1;
+
+/// Drops `value`, made of `key`, and looks at the memory that it was in.
+fn check_drop<T>(key: &[u8], value: Box<T>) {
+    let before = memory_of(&*value);
+    assert_eq!(round_keys_in(&before, key), round_keys(key).len(), "what is looked for is there as long as the key is");
+    assert!(not_zero(&before) > NOT_SECRET + 16 * round_keys(key).len() * 9 / 10);
+
+    let place = Box::into_raw(value);
+    // SAFETY: `place` comes from a box of that layout; the value is dropped once, and from then on it is bytes.
+    let place = unsafe {
+        place.drop_in_place();
+        Box::from_raw(place.cast::<MaybeUninit<T>>())
+    };
+    let after = memory_of(&*place);
+    assert_eq!(round_keys_in(&after, key), 0, "round keys are left");
+    let left: Vec<_> = after.iter().enumerate().filter(|&(_, &byte)| byte != 0).collect();
+    assert!(left.len() <= NOT_SECRET, "(position, byte) {left:?}");
+}
+
+/// The bytes that a value takes up.
+fn memory_of<T>(value: &T) -> Vec<u8> {
+    let start = std::ptr::from_ref(value).cast::<u8>();
+    // SAFETY: inside the value. Volatile, so that the compiler knows nothing of what is read: no value, no padding.
+    (0..size_of::<T>()).map(|i| unsafe { start.add(i).read_volatile() }).collect()
+}
+
+fn not_zero(memory: &[u8]) -> usize {
+    memory.iter().filter(|&&byte| byte != 0).count()
+}
+
+/// How many of the key's round keys stand somewhere in that memory.
+fn round_keys_in(memory: &[u8], key: &[u8]) -> usize {
+    round_keys(key).iter().filter(|round_key| memory.windows(16).any(|window| window == *round_key)).count()
+}
+
+fn round_keys(key: &[u8]) -> Vec<[u8; 16]> {
+    Model::new(key).round_keys().to_vec()
+}
+
+/// Says how many cases were checked, and fails unless it was all of them.
+fn passed(name: &str, count: usize, expected: usize) {
+    assert_eq!(count, expected, "{name}");
+    println!("{name} ok {count}");
+}
+
+/// Deterministic bytes that differ everywhere.
+fn bytes(n: usize, seed: u64) -> Vec<u8> {
+    (0..n as u64).map(|i| ((i + 1000 * seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+/// F5: texts longer than the standard allows, real ones. Their memory is promised by the system and never given: it costs nothing as
+/// long as nobody touches it, and the system can say whether somebody did.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod too_long {
+    use super::{Key, passed};
+    use fastgcm::{Error, Tag, limits};
+
+    /// One byte more than a text may have.
+    const LENGTH: usize = limits::TEXT as usize + 1;
+
+    /// What is tried: on a text, and on another buffer with room for a tag too.
+    type Verb<'a> = &'a dyn Fn(&mut [u8], &mut [u8]) -> Option<Error>;
+
+    #[test]
+    fn f05_too_long_is_refused_untouched() {
+        // If it were not refused, the machine would run out of memory. Then this process is the one to die, and no other.
+        _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+        let key = Key::aes256(&[1; 32]);
+        let (nonce, tag) = ([2; 12], Tag([3; 16]));
+        let (mut text, mut other) = (Promised::new(LENGTH), Promised::new(LENGTH + 16));
+        let mut refused = 0;
+        let mut check = |verb: Verb<'_>| {
+            assert_eq!(verb(text.bytes(), other.bytes()), Some(Error::TooLong));
+            assert_eq!((text.touched(), other.touched()), (0, 0), "pages were touched");
+            refused += 1;
+        };
+        check(&|text, _| key.seal(nonce, b"", text).err());
+        check(&|text, _| key.open(nonce, b"", text, &tag).err());
+        check(&|text, _| key.open_verified_first(nonce, b"", text, &tag).err());
+        check(&|_, both| key.seal_appended(nonce, b"", both).err());
+        check(&|_, both| key.open_appended(nonce, b"", both).err());
+        check(&|text, other| key.seal_detached_to(nonce, b"", text, &mut other[16..]).err());
+        check(&|text, other| key.open_detached_to(nonce, b"", text, &mut other[16..], &tag).err());
+        check(&|text, sealed| key.seal_to(nonce, b"", text, sealed).err());
+        check(&|text, sealed| key.open_to(nonce, b"", sealed, text).err());
+        #[cfg(feature = "alloc")]
+        {
+            check(&|text, _| key.seal_vec(nonce, b"", text).err());
+            check(&|_, sealed| key.open_vec(nonce, b"", sealed).err());
+        }
+        passed("memory::f05_too_long_is_refused_untouched", refused, if cfg!(feature = "alloc") { 11 } else { 9 });
+        rustcrypto(&mut text);
+
+        // The control: one byte is read, and one is written, and both are noticed.
+        assert_eq!(text.bytes()[LENGTH / 2], 0);
+        text.bytes()[LENGTH - 1] = 1;
+        assert_eq!(text.touched(), 2);
+    }
+
+    #[cfg(not(feature = "aead06"))]
+    fn rustcrypto(_: &mut Promised) {}
+
+    #[cfg(feature = "aead06")]
+    fn rustcrypto(text: &mut Promised) {
+        use fastgcm::rustcrypto::{AeadInOut, Aes128Gcm, Error, KeyInit, aead::array::Array};
+        let cipher = Aes128Gcm::new(&Array([1; 16]));
+        assert_eq!(cipher.encrypt_inout_detached(&Array([2; 12]), b"", text.bytes().into()), Err(Error));
+        assert_eq!(cipher.decrypt_inout_detached(&Array([2; 12]), b"", text.bytes().into(), &Array([3; 16])), Err(Error));
+        assert_eq!(text.touched(), 0);
+        passed("memory::f05_rustcrypto", 2, 2);
+    }
+
+    /// Memory that is given page by page, when it is touched.
+    struct Promised {
+        start: *mut u8,
+        length: usize,
+    }
+
+    impl Promised {
+        fn new(length: usize) -> Self {
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+            // SAFETY: a new mapping, at an address of the system's choice.
+            let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0) };
+            assert_ne!(start, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+            // SAFETY: our mapping. Small pages, so that a page is not the 2 MiB around it: how many were touched is counted.
+            unsafe { libc::madvise(start, length, libc::MADV_NOHUGEPAGE) };
+            Self { start: start.cast(), length }
+        }
+
+        fn bytes(&mut self) -> &mut [u8] {
+            // SAFETY: a mapping of that length, all zeros, borrowed as long as `self` is.
+            unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
+        }
+
+        /// Pages that the system has had to give.
+        fn touched(&self) -> usize {
+            // SAFETY: only asks.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+            let mut present = vec![0u8; self.length.div_ceil(page)];
+            // SAFETY: our mapping, and a byte for each of its pages.
+            let answer = unsafe { libc::mincore(self.start.cast(), self.length, present.as_mut_ptr()) };
+            assert_eq!(answer, 0, "{}", std::io::Error::last_os_error());
+            present.iter().filter(|&&page| page & 1 == 1).count()
+        }
+    }
+
+    impl Drop for Promised {
+        fn drop(&mut self) {
+            // SAFETY: our mapping; nobody borrows it any more.
+            unsafe { libc::munmap(self.start.cast(), self.length) };
+        }
+    }
+}
