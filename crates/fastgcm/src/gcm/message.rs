@@ -217,6 +217,7 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     } else {
         match vectors {
             0 => tail::<S, M, _, SEAL, 0, 1, 0>(s, key, counters, text, before, None),
+            1 if const { S::CALLS } => tail::<S, M, _, SEAL, 1, 2, 0>(s, key, counters, text, before, None),
             1..=2 => tail::<S, M, _, SEAL, 2, 3, 0>(s, key, counters, text, before, None),
             3..=4 => tail::<S, M, _, SEAL, 4, 5, 2>(s, key, counters, text, before, None),
             5..=6 => tail::<S, M, _, SEAL, 6, 7, 4>(s, key, counters, text, before, None),
