@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
 const UNSAFE: &[&str] = &["isa", "inout", "backend"];
 
 /// `cfg(target_arch)` may stand here only.
-const MACHINE: &[&str] = &["isa/mod.rs", "isa/detect.rs", "backend.rs"];
+const MACHINE: &[&str] = &["isa/mod.rs", "backend.rs"];
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let source = root.join("crates/fastgcm/src");

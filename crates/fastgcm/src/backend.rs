@@ -4,10 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     inout::InOut,
-    isa::{
-        detect::{Features, features},
-        item_on, on,
-    },
+    isa::{detect::Features, features, item_on, on},
     key::Material,
     nonce::{J0, Nonce96},
 };

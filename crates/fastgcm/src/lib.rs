@@ -26,6 +26,7 @@
 //! | `std` | yes | implies `alloc`; nothing else needs the standard library today |
 //! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`] |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
+//! | `getrandom` | | with `aead06`: keys and nonces from the operating system (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes |
 //!
 //! # Layers

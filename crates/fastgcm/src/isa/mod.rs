@@ -17,9 +17,20 @@ pub(crate) use portable::Portable;
 // A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to a function:
 // LLVM cannot compile the rows there, and whoever chose such a target does not want them.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod cpuid;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) use x86::{AesAvx, AesSse, Vaes256, Vaes512};
+pub(crate) use {
+    cpuid::features,
+    x86::{AesAvx, AesSse, Vaes256, Vaes512},
+};
+
+/// The features of this CPU: none that a row asks for.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+pub(crate) fn features() -> detect::Features {
+    detect::Features::named("")
+}
 
 /// Keeps an expression where the instruction sets of a family exist, and gives `None` elsewhere.
 macro_rules! on {
