@@ -1,8 +1,7 @@
 //! Results as one page that needs nothing else: no script, no font, no other file.
 
 use crate::{
-    Measured, Results,
-    chart::{self, Kind},
+    Measured, Results, chart,
     tables::{cell, names},
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -15,9 +14,7 @@ use std::error::Error;
 pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
     let mut sections = Vec::new();
     for (group, cases) in results.groups() {
-        let charts = [Kind::Throughput, Kind::Ratio].map(|kind| chart::svg(results, group, kind));
-        let [throughput, ratio] = charts;
-        sections.push(section(results, group, &cases, [throughput?, ratio?]));
+        sections.push(section(results, group, &cases, chart::svg(results, &[group])?));
     }
     let page = html! {
         (DOCTYPE)
@@ -43,11 +40,11 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
     Ok(page.into_string())
 }
 
-fn section(results: &Results, group: &str, cases: &[&Measured], charts: [Option<String>; 2]) -> Markup {
+fn section(results: &Results, group: &str, cases: &[&Measured], charts: Option<String>) -> Markup {
     let names = names(cases);
     html! {
         h2 { (group) }
-        @for chart in charts.into_iter().flatten() { (PreEscaped(chart)) }
+        @if let Some(charts) = charts { (PreEscaped(charts)) }
         table {
             tr { th {} @for name in &names { th colspan="3" { (name) } } }
             tr { th {} @for _ in &names { th { "ns" } th { "GB/s" } th { "times" } } }
@@ -61,7 +58,7 @@ fn section(results: &Results, group: &str, cases: &[&Measured], charts: [Option<
     }
 }
 
-const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}\
+const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#222}\
 dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0}svg{max-width:100%;height:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.1em .6em;text-align:right}\
 tr:nth-child(n+3){border-top:1px solid #ddd}td:nth-child(3n+2),th[colspan]{border-left:1px solid #ddd}";
@@ -75,7 +72,7 @@ mod tests {
     fn one_page() {
         let page = html(&example(), "A & B").unwrap();
         assert!(page.contains("<h1>A &amp; B</h1>") && page.contains("&lt;avx&gt;") && !page.contains("<avx>"));
-        assert_eq!((page.matches("<svg").count(), page.matches("<table>").count(), page.matches("<script").count()), (2, 2, 0));
+        assert_eq!((page.matches("<svg").count(), page.matches("<table>").count(), page.matches("<script").count()), (1, 2, 0));
         assert_eq!(page.matches("<td>").count(), 3 * 3 * 3 + 3);
     }
 }
