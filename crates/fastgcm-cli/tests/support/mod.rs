@@ -101,3 +101,8 @@ impl Bench {
 pub(crate) fn text(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
+
+/// `FASTGCM_FULL=1`: also what takes minutes or gigabytes.
+pub(crate) fn full() -> bool {
+    std::env::var_os("FASTGCM_FULL").is_some_and(|full| full == "1")
+}
