@@ -4,7 +4,7 @@ mod support;
 
 use fastgcm_file::Backend;
 use fastgcm_measure::Results;
-use std::{path::Path, process::Command};
+use std::path::Path;
 use support::Bench;
 
 const QUICK: &[&str] = &["bench", "--quick", "--quiet", "--sizes", "16,1K", "--key-bits", "128"];
@@ -129,14 +129,8 @@ fn wrong_answers_are_not_timed() {
         #[unsafe(no_mangle)] extern "C" fn EVP_CIPHER_CTX_ctrl(_: usize, _: c_int, _: c_int, _: usize) -> c_int { 1 }
     "#;
     let bench = Bench::new();
-    bench.write("idle.rs", IDLE.as_bytes());
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let compiled = Command::new(rustc)
-        .args(["--edition", "2024", "--crate-type", "cdylib", "-C", "panic=abort", "-o", "idle.so", "idle.rs"])
-        .current_dir(bench.path("."))
-        .status();
-    assert!(compiled.unwrap().success());
-    let message = bench.fails(6, &with(&["--libcrypto", "./idle.so"]));
+    let idle = bench.compile("idle", IDLE);
+    let message = bench.fails(6, &with(&["--libcrypto", idle.to_str().unwrap()]));
     assert!(message.contains("Idle 1.0, AES-128, 0 bytes"), "{message}");
     println!("bench::wrong_answers_are_not_timed ok 1");
 }
