@@ -21,7 +21,7 @@
 //! | [`sampler`] | the loop: calibration, rounds, samples |
 //! | [`results`] | what came out: best, median, throughput, ratio to a base |
 //! | [`aead`] | AES-GCM as the work: anything that seals and opens becomes a contender, after it has proved that its answers are right |
-//! | [`text`], [`csv`], [`json`], [`html`], [`chart`] | tables, for eyes and for programs, and charts |
+//! | [`text()`], [`csv()`], [`json()`], [`html()`], [`chart`] | tables, for eyes and for programs, and charts |
 //!
 //! # What is not done
 //! The time of asking for the time, some 30 ns a sample, is not subtracted: 0.15 %. The clock is wall time, not cycles. On a processor that

@@ -69,7 +69,7 @@ struct Line<'a> {
 /// For a spreadsheet: comma-separated values (RFC 4180), a head and then a line for each case and contender.
 ///
 /// # Errors
-/// None that a table in memory can meet; they are [`csv::Error`]'s.
+/// None that a table in memory can meet; they are those of the crate `csv`.
 pub fn csv(results: &Results) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for measured in &results.cases {
@@ -96,7 +96,7 @@ pub fn csv(results: &Results) -> Result<String, Box<dyn std::error::Error + Send
 /// For a program: everything, with every sample, as `serde` writes [`Results`]; it reads the same again.
 ///
 /// # Errors
-/// None that results can meet; they are [`serde_json::Error`]'s.
+/// None that results can meet; they are those of the crate `serde_json`.
 pub fn json(results: &Results) -> Result<String, serde_json::Error> {
     serde_json::to_string(results).map(|json| json + "\n")
 }
