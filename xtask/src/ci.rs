@@ -41,7 +41,7 @@ const SUITES: &[&str] = &[
     "under_fire::named_pipes_and_linked_directories ok 6",
     "under_fire::a_sealed_file_that_changes_meanwhile ok 6",
     "under_fire::a_limit_to_the_size_of_files ok 48",
-    "under_fire::short_and_interrupted_calls ok 40",
+    "short_calls::short_and_interrupted_calls ok 40",
     "bench::everyone_is_measured ok ",
     "bench::wrong_answers_are_not_timed ok 1",
     "measure::in_turn ok 21",

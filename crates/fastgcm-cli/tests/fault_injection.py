@@ -4,7 +4,7 @@
     python3 fault_injection.py path/to/fastgcm
 
 Faults: EIO, ENOSPC, EINTR, SIGKILL, and for each read and write that it moves nothing at all. (Calls that move less than they were asked to:
-`under_fire.rs`.) After each run: the target is what it was or all of the new file; exit code 0 only with the latter; the input is as it was;
+`short_calls.rs`.) After each run: the target is what it was or all of the new file; exit code 0 only with the latter; the input is as it was;
 a new key is there, whole, before anything that was sealed with it; no other name is left in the directory, but for one instant of
 `--force` in which old and new file both have a name. That the fault was met is read off the trace.
 Ends with `fault_injection ok COUNT`, or with a message and exit code 1.

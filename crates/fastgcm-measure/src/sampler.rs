@@ -57,7 +57,7 @@ pub struct Sampler {
     /// A sample takes about so long. Short enough that few are interrupted (a timer tick comes every 1 to 4 ms), long enough that the
     /// 30 ns of asking for the time do not count. One iteration that takes longer is a sample of its own.
     pub sample: Duration,
-    /// At least and at most so many rounds: in each, every contender gives one sample.
+    /// At least (and at least one) and at most so many rounds: in each, every contender gives one sample.
     pub rounds: RangeInclusive<usize>,
     /// After this time no further round is begun, once there are enough.
     pub budget: Duration,
@@ -79,7 +79,7 @@ impl Sampler {
         let start = Instant::now();
         let iterations: Vec<u64> = contenders.iter_mut().map(|contender| self.calibrate(contender)).collect();
         let mut samples = vec![Vec::new(); contenders.len()];
-        let (least, most) = (*self.rounds.start(), *self.rounds.end());
+        let (least, most) = ((*self.rounds.start()).max(1), *self.rounds.end());
         let mut rounds = 0;
         while rounds < least || rounds < most && start.elapsed() < self.budget {
             for turn in 0..contenders.len() {
