@@ -105,13 +105,15 @@ impl aead::Implementation for Libcrypto {
 
 impl Key {
     /// Everything but the tag. False if the library refused something.
-    fn message(&mut self, seal: bool, nonce: &[u8; 12], aad: &[u8], input: *const u8, output: *mut u8, len: usize) -> bool {
+    ///
+    /// # Safety
+    /// `len` bytes can be read at `input` and written at `output`, which is the same place or does not overlap.
+    unsafe fn message(&mut self, seal: bool, nonce: &[u8; 12], aad: &[u8], input: *const u8, output: *mut u8, len: usize) -> bool {
         let Libcrypto { init, update, .. } = self.library;
         let mut done = 0;
         let (Ok(aad_len), Ok(text_len)) = (c_int::try_from(aad.len()), c_int::try_from(len)) else { return false };
-        // SAFETY: the context is alive. The nonce has the 12 bytes that GCM takes unless told otherwise. With no output, the bytes are AAD, and
-        // only read. `input` and `output` are valid for `len` bytes (`seal` and `open` see to it), and either the same, which this function
-        // allows, or apart.
+        // SAFETY: the context is alive. The nonce has the 12 bytes that GCM takes unless told otherwise. Where there is no output the input is
+        // AAD, and only read. For input and output of the text the caller answers; this function allows them to be the same.
         unsafe {
             init(self.context, null(), null_mut(), null(), nonce.as_ptr(), seal.into()) == 1
                 && (aad_len == 0 || update(self.context, null_mut(), &mut done, aad.as_ptr(), aad_len) == 1)
@@ -136,16 +138,17 @@ impl Key {
 impl aead::Key for Key {
     fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
         let (mut tag, place) = ([0; 16], text.as_mut_ptr());
-        let done = self.message(true, nonce, aad, place, place, text.len()) && self.end() && self.tag(GET_TAG, &mut tag);
-        assert!(done, "libcrypto refused to seal");
+        // SAFETY: both are `text`.
+        let encrypted = unsafe { self.message(true, nonce, aad, place, place, text.len()) };
+        assert!(encrypted && self.end() && self.tag(GET_TAG, &mut tag), "libcrypto refused to seal");
         tag
     }
 
     fn open(&mut self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &[u8; 16]) -> bool {
         assert_eq!(ciphertext.len(), text.len());
-        self.message(false, nonce, aad, ciphertext.as_ptr(), text.as_mut_ptr(), text.len())
-            && self.tag(SET_TAG, &mut { *tag })
-            && self.end()
+        // SAFETY: two slices of that length, one of them exclusive, so that they do not overlap.
+        let decrypted = unsafe { self.message(false, nonce, aad, ciphertext.as_ptr(), text.as_mut_ptr(), text.len()) };
+        decrypted && self.tag(SET_TAG, &mut { *tag }) && self.end()
     }
 }
 
