@@ -13,6 +13,11 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let wanted: Vec<&Patch> = patches.iter().filter(|patch| names.is_empty() || names.contains(&patch.name)).collect();
     let copy = Copy::new(root)?;
 
+    // Whoever changes the code that a patch changes shall hear of it now, not when the full run plants it.
+    for file in crate::package::files(&root.join("xtask/faults"), "patch") {
+        Patch::read(&file)?.iter().try_for_each(|patch| patch.check(&copy.root))?;
+    }
+
     // The control: without a fault there are such tests, and they pass.
     let targets: BTreeSet<&str> = wanted.iter().flat_map(|patch| patch.tests.split(" --").map(|t| t.trim_start_matches("--"))).collect();
     let targets = targets.iter().map(|target| format!("--{target}")).collect::<Vec<_>>().join(" ");
@@ -53,7 +58,7 @@ fn patches(root: &Path) -> Result<Vec<Patch>, String> {
     let mut patches = Vec::new();
     for file in crate::package::files(&folder, "patch") {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if !stem.strip_prefix('f').is_some_and(|number| number.parse::<u8>().is_ok()) {
+        if stem.strip_prefix('f').is_none_or(|number| number.parse::<u8>().is_err()) {
             continue;
         }
         let mut read = Patch::read(&file)?;

@@ -76,6 +76,11 @@ impl Patch {
         }
     }
 
+    /// Fails unless what it changes is there, in a folder with the project's files.
+    pub(crate) fn check(&self, root: &Path) -> Result<(), String> {
+        self.changed(root).map(drop)
+    }
+
     /// The changed files, as (path, text). Fails if what is to change does not stand there exactly once.
     fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let mut files: Vec<(PathBuf, String)> = Vec::new();

@@ -100,8 +100,8 @@ fn changed_by(f: extern "sysv64" fn(&Message), message: &Message) -> u32 {
 /// (The standard's name for that is XINUSE: Intel's manual, volume 1, section 13.6. zmm16 to zmm31 have no upper half in that sense.)
 #[test]
 fn f20_upper_halves_are_clear() {
-    // SAFETY: leaf 13 exists where AVX does; elsewhere CPUID answers something, and `avx` is asked too.
     #[allow(unused_unsafe)] // it is an unsafe function in Rust 1.89, our oldest
+    // SAFETY: leaf 13 exists where AVX does; elsewhere CPUID answers something, and `avx` is asked too.
     let says_in_use = unsafe { __cpuid_count(13, 1) }.eax >> 2 & 1 == 1;
     if !is_x86_feature_detected!("avx") || !says_in_use {
         println!("SKIPPED f20_upper_halves_are_clear: this processor does not say which registers are in use");

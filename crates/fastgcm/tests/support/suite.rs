@@ -30,7 +30,7 @@ impl Random {
 
     /// From 0 to `n - 1`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
-        (u128::from(self.next()) * n as u128 >> 64) as usize
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
