@@ -58,12 +58,13 @@ fn kernel_faults(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<()
     let all = patches.len();
     shuffle(&mut patches, seed);
     patches.truncate(count);
+    let patches: Vec<&Patch> = crate::ci::sharded(&patches).collect();
     let (passed, output) = quietly(&mut copy.cargo(&format!("test -p fastgcm {QUICK_SUITE}")))?;
     if !passed {
         return Err(format!("{output}\nthe quick suite fails without a planted fault"));
     }
     let mut missed = Vec::new();
-    for patch in &patches {
+    for &patch in &patches {
         match copy.verdict(patch, QUICK_SUITE, "")? {
             Verdict::Caught { by, took } => println!("kernel fault `{}` caught, {} s: {by}", patch.name, took.as_secs()),
             Verdict::Missed => missed.push(format!("{}: {}", patch.name, patch.why)),
@@ -89,6 +90,7 @@ fn random_mutants(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<(
     let all = names.len();
     shuffle(&mut names, seed);
     names.truncate(count);
+    let names: Vec<&String> = crate::ci::sharded(&names).collect();
     println!("mutants: {} of {all}, seed {seed}, rows {}", names.len(), KEPT.join(" and "));
 
     let output = copy.root.with_file_name("mutants");
