@@ -101,13 +101,21 @@ fn shard() -> (usize, usize) {
     parts.filter(|(i, n)| (1..=*n).contains(i)).unwrap_or_else(|| panic!("FASTGCM_SHARD={shard} is not i/n with i from 1 to n"))
 }
 
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+/// All checks that are ours to run; or those that are named.
+pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let start = Instant::now();
     let mut log = Log::new(root)?;
     let mut took: Vec<(&str, Duration)> = Vec::new();
     let (i, n) = shard();
     let ours = |(number, check): &(usize, &Check)| check.when == When::AlwaysShared || number % n == i - 1;
-    let checks = CHECKS.iter().filter(|check| full() || check.when != When::Full).enumerate().filter(ours);
+    if let Some(unknown) = names.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
+        return Err(format!("no check is named {unknown}"));
+    }
+    let wanted = |check: &&Check| match names {
+        [] => full() || check.when != When::Full,
+        names => names.iter().any(|name| name == check.name),
+    };
+    let checks = CHECKS.iter().filter(wanted).enumerate().filter(ours);
     let mut outcome = Ok(());
     for (_, check) in checks {
         println!("== {}", check.name);

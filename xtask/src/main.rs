@@ -17,7 +17,7 @@ use std::{
 };
 
 const COMMANDS: &str = "\
-cargo xtask ci           every check of the project, as .ci/run runs it
+cargo xtask ci           every check of the project, as .ci/run runs it; or those named
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm against fastgcm::rustcrypto
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let root = root();
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     let done = match std::env::args().nth(1).as_deref() {
-        Some("ci") => ci::run(&root),
+        Some("ci") => ci::run(&root, &arguments),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
         Some("rustcrypto") => rustcrypto::run(&root),
