@@ -26,8 +26,13 @@ const SECONDS: u64 = 60;
 /// Of the lines that a target names, in percent.
 const REACHED: f64 = 90.0;
 
-/// `cargo xtask fuzz [SECONDS]`.
+/// `cargo xtask fuzz [SECONDS | coverage | planted]`.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    match arguments.first().map(String::as_str) {
+        Some("coverage") => return coverage(root),
+        Some("planted") => return planted(root, SECONDS),
+        _ => {}
+    }
     let seconds = arguments.first().map_or(Ok(SECONDS), |n| n.parse().map_err(|_| format!("`{n}` is not a number of seconds")))?;
     if Command::new("cargo").args(["fuzz", "--version"]).stdout(Stdio::null()).status().map_or(true, |status| !status.success()) {
         step(Command::new("cargo").args(["install", "--quiet", "--locked", "cargo-fuzz", "--version", "0.13.2", "--profile", "dev"]))?;

@@ -9,7 +9,7 @@
 //! They are patches applied in a copy, and not code behind a `--cfg fault`: the kernels stay readable, and nothing that is wrong is ever in
 //! a file that could be shipped.
 //!
-//! `cargo xtask mutants [--seed N] [--kernel COUNT] [--random COUNT]`. In the gate a few of the kernel faults, others every time; with
+//! `cargo xtask mutants [--seed N] [--kernel COUNT] [--random COUNT] [--only NAME]...`. In the gate a few of the kernel faults, others every time; with
 //! `FASTGCM_FULL` all of them, and 150 random mutants.
 
 use crate::{
@@ -43,9 +43,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let kernel = option("--kernel")?.map_or(if full { usize::MAX } else { IN_THE_GATE }, |n| n as usize);
     let random = option("--random")?.map_or(if full { RANDOM } else { 0 }, |n| n as usize);
     println!("mutants: --seed {seed} repeats this choice");
+    let only: Vec<&String> = arguments.windows(2).filter(|pair| pair[0] == "--only").map(|pair| &pair[1]).collect();
     let copy = Copy::new(root)?;
     if kernel > 0 {
-        kernel_faults(root, &copy, seed, kernel)?;
+        kernel_faults(root, &copy, seed, kernel, &only)?;
     }
     if random > 0 {
         random_mutants(root, &copy, seed, random)?;
@@ -53,9 +54,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn kernel_faults(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<(), String> {
+fn kernel_faults(root: &Path, copy: &Copy, seed: u64, count: usize, only: &[&String]) -> Result<(), String> {
     let mut patches = Patch::read(&root.join("xtask/faults/kernel.patch"))?;
     let all = patches.len();
+    let only = |patch: &Patch| only.is_empty() || only.iter().any(|name| **name == patch.name);
+    patches.retain(only);
     shuffle(&mut patches, seed);
     patches.truncate(count);
     let patches: Vec<&Patch> = crate::ci::sharded(&patches).collect();
