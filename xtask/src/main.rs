@@ -1,9 +1,11 @@
 //! `cargo xtask COMMAND`: what the project does with itself. The standard library is enough for it.
 
+mod asm;
 mod ci;
 mod layers;
 mod package;
 mod rustcrypto;
+mod step;
 
 use std::{
     path::{Path, PathBuf},
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&root),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
+        Some("asm") => asm::run(&root),
         Some("rustcrypto") => rustcrypto::run(&root),
         Some("emulate") => ci::emulate(&root),
         _ => {
