@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&root),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
-        Some("asm") => asm::run(&root),
+        Some("asm") => asm::run(&root, std::env::args().nth(2).as_deref()),
         Some("rustcrypto") => rustcrypto::run(&root),
         Some("emulate") => ci::emulate(&root),
         _ => {

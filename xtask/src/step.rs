@@ -42,6 +42,7 @@ pub(crate) struct Traced {
     child: Child,
     /// Address of the marker's `int3`, once it has been met.
     marker: Option<u64>,
+    base: u64,
     code: Range<u64>,
     /// ptrace obeys the thread that started the program, and no other.
     _this_thread: PhantomData<*const ()>,
@@ -61,13 +62,18 @@ impl Traced {
             })
         };
         let child = command.spawn().map_err(|e| format!("{}, to be traced: {e}", program.display()))?;
-        let mut new = Self { child, marker: None, code: 0..0, _this_thread: PhantomData };
+        let mut new = Self { child, marker: None, base: 0, code: 0..0, _this_thread: PhantomData };
         match new.wait()? {
             Some(Signal::SIGTRAP) => {} // execve
             other => return Err(format!("{} stopped with {other:?} at its start", program.display())),
         }
-        new.code = new.executable(program)?;
+        (new.base, new.code) = new.mapped(program)?;
         Ok(new)
+    }
+
+    /// Where its file was loaded: what has address 0 there.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
     }
 
     /// The program's own machine code, without the C library's.
@@ -112,16 +118,6 @@ impl Traced {
         }
     }
 
-    /// How many instructions it is to the next marker. Those of the C library are left out: its `memcpy` is another one on each machine.
-    pub(crate) fn count(&mut self) -> Result<u64, String> {
-        let mut count = 0;
-        self.until_marker(|program, at| {
-            count += program.code.contains(&at) as u64;
-            Ok(())
-        })?;
-        Ok(count)
-    }
-
     pub(crate) fn registers(&self) -> Result<Registers, String> {
         ptrace::getregs(self.pid()).map_err(|e| format!("ptrace: {e}"))
     }
@@ -151,17 +147,22 @@ impl Traced {
         }
     }
 
-    /// Where the program's executable segment lies.
-    fn executable(&self, program: &Path) -> Result<Range<u64>, String> {
+    /// Where the program's file begins in memory, and its executable segment.
+    fn mapped(&self, program: &Path) -> Result<(u64, Range<u64>), String> {
         let program = fs::canonicalize(program).map_err(|e| format!("{}: {e}", program.display()))?;
         let maps = fs::read_to_string(format!("/proc/{}/maps", self.child.id())).map_err(|e| e.to_string())?;
-        maps.lines()
-            .filter(|line| line.contains(" r-xp ") && line.ends_with(&*program.to_string_lossy()))
-            .find_map(|line| {
-                let (start, end) = line.split(' ').next()?.split_once('-')?;
-                Some(u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
-            })
-            .ok_or_else(|| format!("{} has no executable segment", program.display()))
+        let own = maps.lines().filter(|line| line.ends_with(&*program.to_string_lossy()));
+        let segments = own.filter_map(|line| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            Some((u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?, rest.starts_with("r-xp")))
+        });
+        let segments: Vec<_> = segments.collect();
+        let code = segments.iter().find(|(_, executable)| *executable);
+        match (segments.first(), code) {
+            (Some((first, _)), Some((code, _))) => Ok((first.start, code.clone())),
+            _ => Err(format!("{} is not in memory", program.display())),
+        }
     }
 }
 
