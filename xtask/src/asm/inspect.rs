@@ -61,7 +61,7 @@ impl Kind {
         let memory = vector && (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
         let stack = matches!(i.memory_base(), Register::RSP | Register::RBP) && i.memory_index() == Register::None;
         let writes = i.op0_kind() == OpKind::Memory;
-        let name = format!("{:?}", i.mnemonic());
+        let name = format!("{:?}", i.mnemonic()).to_lowercase();
         Self {
             clmul: name.contains("clmul"),
             aes: name.contains("aesenc"),
