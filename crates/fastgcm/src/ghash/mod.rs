@@ -24,5 +24,5 @@
 mod multiply;
 mod powers;
 
-pub(crate) use multiply::{Multiply, Winograd};
+pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
 pub(crate) use powers::{PADDING, Powers, aad_lanes};
