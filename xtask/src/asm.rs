@@ -93,7 +93,8 @@ impl Found {
             functions.iter().for_each(|(path, numbers)| insert("code", &row.name, path, numbers));
             faults.extend(wrong);
         }
-        let messages = count::count(&probe, &program, &rows)?;
+        let sound = |row: &&Row| !faults.iter().any(|fault| fault.starts_with(&format!("{} ", row.name)));
+        let messages = count::count(&probe, &program, rows.iter().filter(|row| row.here).filter(sound))?;
         messages.iter().for_each(|((row, message), numbers)| insert("message", row, message, numbers));
         Ok(Self { rows, table, faults })
     }

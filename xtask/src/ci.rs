@@ -13,6 +13,9 @@ use std::{
 
 /// Suites of `cargo test`, by the beginning of the line that they print.
 const SUITES: &[&str] = &[
+    "counts::by_hand ok 8",
+    "counts::vaes-avx512 ok 1896",
+    "counts::portable ok 1896",
     "every_length ok ",
     "every_nonce_length ok ",
     "known_answers::cavp/portable ok ",

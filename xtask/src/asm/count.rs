@@ -34,19 +34,23 @@ pub(super) fn messages(row: &Row) -> Vec<String> {
     all
 }
 
-/// Numbers of each message, for each row that this processor can run.
-pub(super) fn count(probe: &Path, program: &Program, rows: &[Row]) -> Result<BTreeMap<(String, String), Numbers>, String> {
+/// By row and message.
+pub(super) type Counted = BTreeMap<(String, String), Numbers>;
+
+/// Numbers of each message for these rows, which must be such as this processor can run.
+pub(super) fn count<'a>(probe: &Path, program: &Program, rows: impl Iterator<Item = &'a Row>) -> Result<Counted, String> {
     let (kinds, none) = (kinds(program), HashMap::new());
-    let one_row = |row: &Row| -> Result<Vec<((String, String), Numbers)>, String> {
+    let one_row = |row: &Row| -> Result<Counted, String> {
         let messages = messages(row);
         let mut arguments = vec![row.name.clone()];
         arguments.extend(messages.iter().cloned());
         let kinds = if row.features.is_empty() { &none } else { &kinds };
         let mut traced = Traced::start(probe, &arguments)?;
-        let mut counted = Vec::new();
+        let mut counted = Counted::new();
         for message in messages {
             traced.next_marker()?.ok_or("the probe has no marker for this message")?;
-            counted.push(((row.name.clone(), message), one(&mut traced, kinds)?));
+            let numbers = one(&mut traced, kinds)?;
+            counted.insert((row.name.clone(), message), numbers);
         }
         match traced.next_marker()? {
             None => Ok(counted),
@@ -54,7 +58,7 @@ pub(super) fn count(probe: &Path, program: &Program, rows: &[Row]) -> Result<BTr
         }
     };
     let each = thread::scope(|scope| {
-        let threads: Vec<_> = rows.iter().filter(|row| row.here).map(|row| scope.spawn(|| one_row(row))).collect();
+        let threads: Vec<_> = rows.map(|row| scope.spawn(|| one_row(row))).collect();
         threads.into_iter().map(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?).collect::<Result<Vec<_>, String>>()
     })?;
     Ok(each.into_iter().flatten().collect())

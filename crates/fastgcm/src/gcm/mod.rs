@@ -9,6 +9,9 @@
 //! the last part is only that: one pass, one reduction, no loop.
 
 mod counter;
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod counts;
 mod message;
 mod tail;
 #[cfg(test)]
