@@ -50,6 +50,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     step(cargo("doc --workspace --lib --no-deps --all-features").env("RUSTDOCFLAGS", "--deny warnings"))?;
     crate::layers::run(root)?;
 
+    log.step(&mut cargo("xtask asm"))?;
+    log.expect(&["asm ok "])?;
+
     // The README's test command as it stands there, with the output of the suites shown.
     log.step(&mut cargo("test --workspace -- --nocapture"))?;
     log.expect(SUITES)?;

@@ -1,10 +1,12 @@
-//! `cargo xtask COMMAND`: what the project does with itself. The standard library is enough for it.
+//! `cargo xtask COMMAND`: what the project does with itself.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod asm;
 mod ci;
 mod layers;
 mod package;
 mod rustcrypto;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod step;
 
 use std::{
@@ -15,6 +17,7 @@ use std::{
 const COMMANDS: &str = "\
 cargo xtask ci           every check of the project, as .ci/run runs it
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
+cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm against fastgcm::rustcrypto
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
@@ -25,6 +28,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&root),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Some("asm") => asm::run(&root, std::env::args().nth(2).as_deref()),
         Some("rustcrypto") => rustcrypto::run(&root),
         Some("emulate") => ci::emulate(&root),

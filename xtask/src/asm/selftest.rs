@@ -66,9 +66,12 @@ const COPIES: &[Copy] = &[
     },
     Copy {
         flags: "-C llvm-args=-x86-use-vzeroupper=0",
-        plants: &[Plant("entry.rs", "fn open_any(", "#[target_feature(enable = \"avx512dq\")]\nfn open_any(")],
+        plants: &[
+            Plant("entry.rs", "fn seal(", "#[target_feature(enable = \"avx512dq\")]\nfn seal("),
+            Plant("isa/x86.rs", "_mm512_inserti32x4::<3>", "_mm512_inserti64x2::<3>"),
+        ],
         faults: &[
-            ("AVX512DQ enabled", Shows::AsFault("vaes-avx512 open_any", "avx512dq")),
+            ("AVX512DQ enabled", Shows::AsFault("vaes-avx512 seal", "avx512dq")),
             ("no vzeroupper, 256 bits", Shows::AsFault("vaes-avx2 seal", "no vzeroupper")),
             ("no vzeroupper, 512 bits", Shows::AsFault("vaes-avx512 open_long", "no vzeroupper")),
         ],

@@ -1,5 +1,5 @@
-//! What a correct tag cannot show: how much work a message was. An instruction set that only counts takes the paths of every row of the
-//! table on any machine; each number must be the one that the design gives, not about that.
+//! What a correct tag cannot show: how much work a message was. `Counting` takes the paths of every row of the table on any machine; each
+//! number must be the one that the design gives, not about that.
 //!
 //! A vector has B blocks, a turn 8 vectors. Of a text, turns are cut off as long as a vector more than a turn is left; the rest is the
 //! tail, of up to nine vectors.
@@ -7,149 +7,17 @@
 extern crate std;
 use super::*;
 use crate::{
-    Backend, Block,
+    Backend,
     ghash::{KeyFolded, Multiply, Winograd, aad_lanes},
     inout::{InOut, TURN},
-    isa::Isa,
+    isa::{
+        Isa,
+        counting::{Counting, Work},
+    },
     key::Material,
     nonce::{J0, Kind, Nonce},
 };
-use std::{cell::Cell, println, vec, vec::Vec};
-
-/// Work of one message, in operations on vectors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Work {
-    /// Carry-less multiplications, those of reductions included.
-    clmul: usize,
-    /// Of these, by the constant of the reduction.
-    reductions: usize,
-    /// Sums over lanes.
-    folds: usize,
-    /// AES rounds but the last.
-    rounds: usize,
-    last_rounds: usize,
-    /// Whole vectors read: text in turns, powers of H, counters.
-    loads: usize,
-    /// Bytes read in parts of vectors: text of tails, AAD.
-    bytes_read: usize,
-    /// Bytes written: the text, once.
-    bytes_written: usize,
-}
-
-std::thread_local! {
-    static WORK: Cell<Work> = const { Cell::new(Work { clmul: 0, reductions: 0, folds: 0, rounds: 0, last_rounds: 0, loads: 0, bytes_read: 0, bytes_written: 0 }) };
-}
-
-fn work(count: impl FnOnce(&mut Work)) {
-    let mut work = WORK.get();
-    count(&mut work);
-    WORK.set(work);
-}
-
-/// Counts, and computes nothing: what a message takes depends on lengths alone. Operations that every step has anyway (XOR, shuffles) are not
-/// counted. (Around `Portable` it would be right, too, and take minutes to compile.)
-#[derive(Clone, Copy)]
-struct Counting<const B: usize, const CALLS: bool>;
-
-/// All that is to be known of a vector: whether it is the constant of the reduction.
-type IsFold = bool;
-
-impl<const B: usize, const CALLS: bool> Isa for Counting<B, CALLS> {
-    type V = IsFold;
-    type State = ();
-    const BLOCKS: usize = B;
-    const ROOMY: bool = B == 4;
-    const CALLS: bool = CALLS;
-    const FACE_PAYS: usize = if CALLS { usize::MAX } else { 1 << 14 };
-
-    #[inline(never)]
-    unsafe fn load(self, _: *const u8) -> IsFold {
-        work(|w| w.loads += 1);
-        false
-    }
-    #[inline(never)]
-    unsafe fn store(self, _: *mut u8, _: IsFold) {
-        work(|w| w.bytes_written += 16 * B);
-    }
-    #[inline(never)]
-    unsafe fn load_first(self, _: *const u8, n: usize) -> IsFold {
-        work(|w| w.bytes_read += n);
-        false
-    }
-    #[inline(never)]
-    unsafe fn store_first(self, _: *mut u8, n: usize, _: IsFold) {
-        work(|w| w.bytes_written += n);
-    }
-    #[inline(never)]
-    fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, _: IsFold, b: IsFold) -> IsFold {
-        work(|w| {
-            w.clmul += 1;
-            w.reductions += b as usize;
-        });
-        false
-    }
-    #[inline(never)]
-    fn fold(self, _: IsFold) -> Block {
-        work(|w| w.folds += 1);
-        0
-    }
-    #[inline(never)]
-    fn round(self, _: (), _: (), _: ()) {
-        work(|w| w.rounds += 1);
-    }
-    #[inline(never)]
-    fn last_round(self, _: (), _: (), _: (), _: IsFold) -> IsFold {
-        work(|w| w.last_rounds += 1);
-        false
-    }
-
-    fn splat(self, block: Block) -> IsFold {
-        const X63_X62_X57: Block = 0xc2 << 56;
-        block == X63_X62_X57
-    }
-    fn first(self, _: Block) -> IsFold {
-        false
-    }
-    fn put_last(self, _: IsFold, _: Block) -> IsFold {
-        false
-    }
-    fn keep_first(self, _: IsFold, _: usize) -> IsFold {
-        false
-    }
-    fn xor(self, _: IsFold, _: IsFold) -> IsFold {
-        false
-    }
-    fn xor3(self, _: IsFold, _: IsFold, _: IsFold) -> IsFold {
-        false
-    }
-    fn byte_swap(self, _: IsFold) -> IsFold {
-        false
-    }
-    fn swap_halves(self, _: IsFold) -> IsFold {
-        false
-    }
-    fn low_halves(self, _: IsFold, _: IsFold) -> IsFold {
-        false
-    }
-    fn high_halves(self, _: IsFold, _: IsFold) -> IsFold {
-        false
-    }
-    fn add32(self, _: IsFold, _: IsFold) -> IsFold {
-        false
-    }
-    fn whiten(self, _: IsFold, _: IsFold) -> IsFold {
-        false
-    }
-    fn leave(self, _: ()) -> IsFold {
-        false
-    }
-    fn state(self, _: IsFold) {}
-    fn next_words<const ROTATE: bool>(self, _: Block, _: Block, _: u8) -> Block {
-        0
-    }
-    fn pin(self, _: &mut IsFold) {}
-    fn pin_state(self, _: &mut ()) {}
-}
+use std::{println, vec, vec::Vec};
 
 /// What the formulas need to know of a row.
 #[derive(Clone, Copy)]
@@ -184,8 +52,8 @@ impl Row {
         let rest = m.text - turns * turn;
         let tail = self.tail(m, turns, rest.div_ceil(vector));
 
-        // AAD waits for the tail of a message without turns if it leaves a lane for the lengths. (With one block a vector it gets a vector of
-        // its own, in short messages only.) Else it is hashed first, with a reduction and a fold for each turn of it.
+        // AAD waits for the tail of a message without turns if it leaves a lane for the lengths. (With one block a vector it gets a vector
+        // of its own, in short messages only.) Else it is hashed first, with a reduction and a fold for each turn of it.
         let waits = self.is_short(m) || m.aad <= vector - 16 && turns == 0;
         let absorbed = if waits { 0 } else { m.aad };
         let header = if self.blocks > 1 { 1 } else { 1 + (waits && m.aad > 0) as usize };
@@ -242,7 +110,7 @@ impl Row {
 fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Material, aad: &[u8], text: &mut [u8]) -> Work {
     let Kind::Public(nonce) = Nonce::from([9; 12]).0 else { unreachable!() };
     let text = InOut::in_place(text);
-    WORK.set(Work::default());
+    Work::start();
     match (path(s, aad, &text), m.seal) {
         (Path::Short, true) if !m.any => short::<_, _, true>(s, multiply, key, nonce, aad, text),
         (Path::Short, false) if !m.any => short::<_, _, false>(s, multiply, key, nonce, aad, text),
@@ -251,7 +119,7 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
         (_, true) => any::<_, _, true>(s, multiply, key, J0::from(nonce), aad, text),
         (_, false) => any::<_, _, false>(s, multiply, key, J0::from(nonce), aad, text),
     };
-    WORK.get()
+    Work::done()
 }
 
 /// Runs a row through all messages, and returns how many they were.

@@ -10,7 +10,6 @@
 
 mod counter;
 #[cfg(test)]
-#[allow(unsafe_code)]
 mod counts;
 mod message;
 mod tail;
