@@ -36,11 +36,11 @@ impl<'a> InOut<'a> {
         self.len
     }
 
-    /// Takes the next turn, if at least one byte more than that is left.
+    /// Takes the next turn, if that leaves a block for each lane: the lanes of the hash meet in the vector behind it.
     #[inline(always)]
     pub(crate) fn turn<S: Isa>(&mut self) -> Option<Turn<'a, S>> {
         let turn = TURN * 16 * S::BLOCKS;
-        if self.len < turn + 16 * S::BLOCKS {
+        if self.is_tail::<S>() {
             return None;
         }
         let taken = Turn { src: self.src, dst: self.dst, life: PhantomData };
@@ -51,6 +51,12 @@ impl<'a> InOut<'a> {
         }
         self.len -= turn;
         Some(taken)
+    }
+
+    /// No turn can be taken from it.
+    #[inline(always)]
+    pub(crate) fn is_tail<S: Isa>(&self) -> bool {
+        self.len <= 16 * (TURN * S::BLOCKS + S::BLOCKS - 1)
     }
 
     /// Vector `I` of what is left; zeros behind the end.

@@ -129,7 +129,7 @@ pub(crate) fn tag<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aa
 fn before<'a, S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &'a [u8], text: &InOut<'_>) -> Before<'a, S> {
     let zero = s.splat(0);
     let lengths = lengths(aad, text.len());
-    if aad.len() <= 16 * (S::BLOCKS - 1) && text.len() < (TURN + 1) * 16 * S::BLOCKS {
+    if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>() {
         Before { aad, hash: zero, lengths }
     } else {
         Before { aad: &[], hash: absorb::<S, M>(s, key, zero, aad), lengths }
@@ -200,31 +200,28 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     before: Before<'_, S>,
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
-    let vectors = text.len().div_ceil(16 * S::BLOCKS);
-    if const { C::RARE } {
-        match vectors {
-            0 => tail::<S, M, _, SEAL, 0, 1, 0>(s, key, counters, text, before, None),
-            1..=4 => tail::<S, M, _, SEAL, 4, 5, 0>(s, key, counters, text, before, pending),
-            _ => tail::<S, M, _, SEAL, 9, 10, 4>(s, key, counters, text, before, pending),
-        }
+    /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. Of vectors
+    /// of one block no more than eight remain: all other numbers go to eight, the last part of the list is for wider ones.
+    macro_rules! tails {
+        ($pending:expr; $($vectors:pat => $n:literal $all:literal $whole:literal),+; $narrow_whole:literal; $($wide:pat => $wide_n:literal $wide_all:literal $wide_whole:literal),+) => {
+            match text.len().div_ceil(16 * S::BLOCKS) {
+                $($vectors => tail::<S, M, _, SEAL, $n, $all, $whole>(s, key, counters, text, before, $pending),)+
+                _ if const { S::BLOCKS == 1 } => tail::<S, M, _, SEAL, 8, 9, $narrow_whole>(s, key, counters, text, before, $pending),
+                $($wide => tail::<S, M, _, SEAL, $wide_n, $wide_all, $wide_whole>(s, key, counters, text, before, $pending),)+
+            }
+        };
+    }
+    if const { S::CALLS } {
+        tails!(pending; 0 => 0 1 0, 1 => 1 2 0, 2 => 2 3 1, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; _ => 9 10 6)
+    } else if const { C::RARE } {
+        tails!(pending; 0 => 0 1 0, 1..=4 => 4 5 0; 4; _ => 9 10 4)
     } else if SEAL && pending.is_some() {
-        match vectors {
-            0..=2 => tail::<S, M, _, SEAL, 2, 3, 1>(s, key, counters, text, before, pending),
-            3..=4 => tail::<S, M, _, SEAL, 4, 5, 2>(s, key, counters, text, before, pending),
-            5..=6 => tail::<S, M, _, SEAL, 6, 7, 4>(s, key, counters, text, before, pending),
-            7..=8 => tail::<S, M, _, SEAL, 8, 9, 6>(s, key, counters, text, before, pending),
-            _ => tail::<S, M, _, SEAL, 9, 10, 8>(s, key, counters, text, before, pending),
-        }
+        tails!(pending; 0..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
+    } else if SEAL {
+        // Without turns, up to four vectors come here only when much AAD stands before them.
+        tails!(None; 0 => 0 1 0, 1..=4 => 4 5 0, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
     } else {
-        match vectors {
-            0 => tail::<S, M, _, SEAL, 0, 1, 0>(s, key, counters, text, before, None),
-            1 if const { S::CALLS } => tail::<S, M, _, SEAL, 1, 2, 0>(s, key, counters, text, before, None),
-            1..=2 => tail::<S, M, _, SEAL, 2, 3, 0>(s, key, counters, text, before, None),
-            3..=4 => tail::<S, M, _, SEAL, 4, 5, 2>(s, key, counters, text, before, None),
-            5..=6 => tail::<S, M, _, SEAL, 6, 7, 4>(s, key, counters, text, before, None),
-            7..=8 => tail::<S, M, _, SEAL, 8, 9, 6>(s, key, counters, text, before, None),
-            _ => tail::<S, M, _, SEAL, 9, 10, 8>(s, key, counters, text, before, None),
-        }
+        tails!(None; 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
     }
 }
 

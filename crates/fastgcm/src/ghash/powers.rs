@@ -13,9 +13,9 @@ const POWERS: usize = kept(4);
 /// Zeros behind H^1: a vector that reaches past the last block multiplies zeros by zeros. `tail` proves that they are enough.
 pub(crate) const PADDING: usize = 20;
 
-/// The highest power that a message asks for: a tail of up to nine vectors, AAD beside it, and the lengths.
+/// The highest power that a message asks for: the longest tail, AAD beside it, and the lengths.
 const fn kept(blocks: usize) -> usize {
-    ((TURN + 1) * blocks + aad_lanes(blocks) + 1).next_multiple_of(blocks)
+    (TURN * blocks + blocks - 1 + aad_lanes(blocks) + 1).next_multiple_of(blocks)
 }
 
 /// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take two.)
@@ -74,14 +74,13 @@ impl Powers {
         self.turn.get(0)
     }
 
-    /// All powers that back end `s` can ask for, and no more: 11, 20 or 40. `h` is AES(0).
+    /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0).
     ///
     /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, which all lanes
     /// of one vector hold and which is squared meanwhile, are the next n (B blocks to a row). Rows stay in registers: through memory,
     /// each doubling would wait for the stores of the one before.
     #[inline(always)]
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
-        let rows = const { kept(S::BLOCKS) / S::BLOCKS };
         let h = times_x(h.swap_bytes());
         let mut power = s.splat(h);
 
@@ -97,29 +96,29 @@ impl Powers {
             n *= 2;
         }
 
-        let mut row = [self.first.load(s, POWERS - S::BLOCKS); MOST_ROWS];
+        let mut row = [self.first.load(s, POWERS - S::BLOCKS); ROWS];
         let mut double = Factor::new(s, power);
-        each!(I in 1 2 3 4 5 6 7 8 9 10 => { if I < rows {
+        each!(I in 1 2 3 4 5 6 7 8 9 => {
             row[I] = double.times(s, row[I - const { 1 << usize::ilog2(I) }]);
             if const { (I + 1_usize).is_power_of_two() } {
                 power = double.times(s, power);
                 double = Factor::new(s, power);
             }
-        } });
+        });
 
-        each!(I in 0 1 2 3 4 5 6 7 8 9 10 => { if I < rows {
+        each!(I in 0 1 2 3 4 5 6 7 8 9 => {
             let i = POWERS - (I + 1) * S::BLOCKS;
             let (first, second) = M::table(s, row[I], fold(s, row[I]));
             self.first.store(s, i, first);
             self.second.store(s, i, second);
             if M::CONSTANTS { self.constants.store(s, i, M::constant(s, first, second)); }
-        } });
+        });
 
         if !M::CONSTANTS {
             return;
         }
         let (mut sum, mut turn) = (0, 0);
-        for n in 1..=rows * S::BLOCKS {
+        for n in 1..=ROWS * S::BLOCKS {
             let constant = self.constants.get(POWERS - n);
             sum ^= constant;
             self.constants.set(POWERS - n, sum);
@@ -131,9 +130,9 @@ impl Powers {
     }
 }
 
-/// Rows of powers, at most: eleven of one block, ten of two or four.
-const MOST_ROWS: usize = 11;
-const _: () = assert!(kept(1) <= MOST_ROWS && kept(2) <= 2 * MOST_ROWS && kept(4) <= 4 * MOST_ROWS);
+/// Rows of powers, on every back end.
+const ROWS: usize = 10;
+const _: () = assert!(kept(1) == ROWS && kept(2) == 2 * ROWS && kept(4) == 4 * ROWS);
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
