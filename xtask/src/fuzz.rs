@@ -13,11 +13,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Each target, and the files that it is about.
+/// Each target, and the files that it is about: those of which every machine can run all lines. (What only vectors of four blocks do is not
+/// reached where there are none.)
 const TARGETS: [(&str, &[&str]); 3] = [
-    ("one_shot", &["fastgcm/src/seal.rs", "fastgcm/src/tag.rs", "fastgcm/src/nonce.rs", "fastgcm/src/limits.rs", "fastgcm/src/gcm/"]),
-    ("back_ends", &["fastgcm/src/gcm/", "fastgcm/src/ghash/", "fastgcm/src/aes/", "fastgcm/src/isa/portable.rs"]),
-    ("file", &["fastgcm-file/src/reader.rs", "fastgcm-file/src/range.rs", "fastgcm-file/src/format.rs", "fastgcm-file/src/cipher.rs"]),
+    ("one_shot", &["fastgcm/src/seal.rs", "fastgcm/src/tag.rs", "fastgcm/src/nonce.rs", "fastgcm/src/limits.rs"]),
+    ("back_ends", &["fastgcm/src/gcm/message.rs", "fastgcm/src/inout.rs", "fastgcm/src/aes/", "fastgcm/src/isa/portable.rs"]),
+    ("file", &["fastgcm-file/src/reader.rs", "fastgcm-file/src/range.rs", "fastgcm-file/src/cipher.rs"]),
 ];
 
 /// Seconds for each, on every landing.
