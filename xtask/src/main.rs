@@ -1,5 +1,7 @@
-//! `cargo xtask COMMAND`: what the project does with itself. The standard library is enough for it.
+//! `cargo xtask COMMAND`: what the project does with itself.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod asm;
 mod ci;
 mod compilers;
 mod faults;
@@ -10,6 +12,8 @@ mod mutants;
 mod package;
 mod planted;
 mod rustcrypto;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod step;
 
 use std::{
     path::{Path, PathBuf},
@@ -19,6 +23,7 @@ use std::{
 const COMMANDS: &str = "\
 cargo xtask ci           every check of the project, as .ci/run runs it; or those named
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
+cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm against fastgcm::rustcrypto
 cargo xtask faults       plants each fault of docs/security-model.md in a copy: its tests must fail
@@ -34,6 +39,8 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&root, &arguments),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Some("asm") => asm::run(&root, std::env::args().nth(2).as_deref()),
         Some("rustcrypto") => rustcrypto::run(&root),
         Some("faults") => faults::run(&root, &arguments),
         Some("mutants") => mutants::run(&root, &arguments),

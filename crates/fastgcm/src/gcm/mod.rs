@@ -9,6 +9,8 @@
 //! the last part is only that: one pass, one reduction, no loop.
 
 mod counter;
+#[cfg(test)]
+mod counts;
 mod message;
 mod tail;
 #[cfg(test)]

@@ -11,6 +11,8 @@
 
 use crate::Block;
 
+#[cfg(test)]
+pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::Portable;

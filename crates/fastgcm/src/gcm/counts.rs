@@ -1,0 +1,185 @@
+//! What a correct tag cannot show: how much work a message was. `Counting` takes the paths of every row of the table on any machine; each
+//! number must be the one that the design gives, not about that.
+//!
+//! A vector has B blocks, a turn 8 vectors. Of a text, turns are cut off as long as a vector more than a turn is left; the rest is the
+//! tail, of up to nine vectors.
+
+extern crate std;
+use super::*;
+use crate::{
+    Backend,
+    ghash::{KeyFolded, Multiply, Winograd, aad_lanes},
+    inout::{InOut, TURN},
+    isa::{
+        Isa,
+        counting::{Counting, Work},
+    },
+    key::Material,
+    nonce::{J0, Kind, Nonce},
+};
+use std::{println, vec, vec::Vec};
+
+/// What the formulas need to know of a row.
+#[derive(Clone, Copy)]
+struct Row {
+    blocks: usize,
+    calls: bool,
+    /// Multiplications for a vector.
+    product: usize,
+    /// Bytes from which on the first round comes from a table.
+    face_pays: usize,
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    seal: bool,
+    /// The nonce has not 96 bits.
+    any: bool,
+    rounds: usize,
+    aad: usize,
+    text: usize,
+}
+
+/// Blocks between two changes of the counter's constant.
+const PERIOD: usize = 256;
+
+impl Row {
+    /// The work that the design gives a message.
+    fn expected(self, m: Message) -> Work {
+        let (vector, turn) = (16 * self.blocks, 16 * TURN * self.blocks);
+        let turns = if m.text < turn + vector { 0 } else { (m.text - vector) / turn };
+        let rest = m.text - turns * turn;
+        let tail = self.tail(m, turns, rest.div_ceil(vector));
+
+        // AAD waits for the tail of a message without turns if it leaves a lane for the lengths. (With one block a vector it gets a vector
+        // of its own, in short messages only.) Else it is hashed first, with a reduction and a fold for each turn of it.
+        let waits = self.is_short(m) || m.aad <= vector - 16 && turns == 0;
+        let absorbed = if waits { 0 } else { m.aad };
+        let header = if self.blocks > 1 { 1 } else { 1 + (waits && m.aad > 0) as usize };
+
+        let products = absorbed.div_ceil(vector) + header + TURN * turns + tail;
+        let reductions = absorbed.div_ceil(turn) + turns + 1;
+        let states = TURN * turns + tail + 1; // one for the mask of the tag
+        let mut work = Work {
+            clmul: self.product * products + reductions,
+            reductions,
+            // The tag; a message without text adds its hash to the lengths as a block.
+            folds: absorbed.div_ceil(turn) + 1 + (tail == 0) as usize,
+            rounds: states * (m.rounds - 1),
+            last_rounds: states,
+            // Text in turns twice: to be encrypted, and to be hashed. Two factors for each product whose powers differ by lane. Counters.
+            loads: 2 * TURN * turns
+                + 2 * (absorbed.div_ceil(vector) + tail + if self.blocks > 1 { 1 } else { header - 1 })
+                + if m.any || self.calls { 1 } else { TURN * turns + tail },
+            // A tail of more than four vectors that is opened is hashed while AES runs, and read again to be decrypted.
+            bytes_read: m.aad + rest + if !m.seal && tail > 4 { rest.min(turn) } else { 0 },
+            bytes_written: m.text,
+        };
+        if m.text >= self.face_pays && !m.any {
+            // A round less for each state of a turn, for a table of 256 entries, and a round for each constant.
+            let constants = 2 + TURN * self.blocks * turns / PERIOD;
+            work.rounds = work.rounds - TURN * turns + PERIOD / self.blocks + constants;
+            work.loads += PERIOD / self.blocks;
+            work.bytes_written += 16 * PERIOD;
+        }
+        work
+    }
+
+    /// A message that is nothing but a tail.
+    fn is_short(self, m: Message) -> bool {
+        !self.calls && !m.any && m.text <= 4 * 16 * self.blocks && m.aad <= 16 * aad_lanes(self.blocks)
+    }
+
+    /// Vectors that a tail works on which has `vectors`: there is not a function for each number.
+    fn tail(self, m: Message, turns: usize, vectors: usize) -> usize {
+        let least = |sizes: &[usize]| *sizes.iter().find(|size| **size >= vectors).unwrap();
+        if self.is_short(m) {
+            vectors
+        } else if m.any && !self.calls {
+            least(&[0, 4, 9])
+        } else if self.calls && !(m.seal && turns > 0) {
+            least(&[0, 1, 2, 4, 6, 8, 9])
+        } else {
+            least(&[0, 2, 4, 6, 8, 9])
+        }
+    }
+}
+
+/// Does a message, and returns what it took.
+fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Material, aad: &[u8], text: &mut [u8]) -> Work {
+    let Kind::Public(nonce) = Nonce::from([9; 12]).0 else { unreachable!() };
+    let text = InOut::in_place(text);
+    Work::start();
+    match (path(s, aad, &text), m.seal) {
+        (Path::Short, true) if !m.any => short::<_, _, true>(s, multiply, key, nonce, aad, text),
+        (Path::Short, false) if !m.any => short::<_, _, false>(s, multiply, key, nonce, aad, text),
+        (Path::Long, true) if !m.any => long::<_, _, true>(s, multiply, key, nonce, aad, text),
+        (Path::Long, false) if !m.any => long::<_, _, false>(s, multiply, key, nonce, aad, text),
+        (_, true) => any::<_, _, true>(s, multiply, key, J0::from(nonce), aad, text),
+        (_, false) => any::<_, _, false>(s, multiply, key, J0::from(nonce), aad, text),
+    };
+    Work::done()
+}
+
+/// Runs a row through all messages, and returns how many they were.
+fn row<const B: usize, const CALLS: bool, M: Multiply<Counting<B, CALLS>>>(multiply: M, product: usize) -> usize {
+    let s = Counting::<B, CALLS>;
+    let row = Row { blocks: B, calls: CALLS, product, face_pays: Counting::<B, CALLS>::FACE_PAYS };
+    let edges = (1..=20).flat_map(|n| [16 * B * n - 1, 16 * B * n, 16 * B * n + 1]);
+    let sizes: Vec<usize> = [0, 1, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16383, 16384, 40000].into_iter().chain(edges).collect();
+    let mut messages = 0;
+    for (key_length, rounds) in [(16, 10), (24, 12), (32, 14)] {
+        let mut key = Material::ZERO;
+        expand(s, multiply, &mut key, &vec![5; key_length]);
+        for (i, text) in sizes.iter().enumerate() {
+            for (seal, any) in [(true, false), (false, false), (true, true), (false, true)] {
+                for aad in if i < 14 { &[0, 13, 16, 17, 48, 49, 700][..] } else { &[13] } {
+                    let m = Message { seal, any, rounds, aad: *aad, text: *text };
+                    let work = measured(s, multiply, m, &key, &vec![1; *aad], &mut vec![2; *text]);
+                    assert_eq!(work, row.expected(m), "{B} blocks, {m:?}");
+                    messages += 1;
+                }
+            }
+        }
+    }
+    messages
+}
+
+#[test]
+fn every_row() {
+    let rows = [
+        ("vaes-avx512", row::<4, false, _>(Winograd, 3)),
+        ("vaes-avx512-k4", row::<4, false, _>(KeyFolded, 4)),
+        ("vaes-avx2", row::<2, false, _>(Winograd, 3)),
+        ("aesni-avx", row::<1, false, _>(Winograd, 3)),
+        ("aesni-sse", row::<1, false, _>(Winograd, 3)),
+        ("portable", row::<4, true, _>(Winograd, 3)),
+    ];
+    let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let table: Vec<&str> = Backend::ALL.iter().map(|backend| backend.name()).collect();
+    assert_eq!(names, table, "each row of the table stands here, with its blocks and its multiplication");
+    for (name, messages) in rows {
+        assert_eq!(messages, 3 * 4 * (14 * 7 + 60));
+        println!("counts::{name} ok {messages}");
+    }
+}
+
+/// The same, said for a few messages in numbers that one can check by hand.
+#[test]
+fn by_hand() {
+    let s = Counting::<4, false>;
+    let mut key = Material::ZERO;
+    expand(s, Winograd, &mut key, &[5; 16]);
+    let seal = |aad: usize, text: usize| {
+        let m = Message { seal: true, any: false, rounds: 10, aad, text };
+        measured(s, Winograd, m, &key, &vec![1; aad], &mut vec![2; text])
+    };
+    // A vector of text and one for AAD and lengths, three multiplications each; one reduction, one sum over lanes; two AES states.
+    let one_vector = Work { clmul: 7, reductions: 1, folds: 1, rounds: 18, last_rounds: 2, loads: 5, bytes_read: 77, bytes_written: 64 };
+    assert_eq!(seal(13, 64), one_vector);
+    // One reduction up to nine vectors; from there on one more for each turn, and one for AAD, which cannot wait that long.
+    let reductions = [0, 64, 575, 576, 1087, 1088, 4096].map(|text| seal(13, text).reductions);
+    assert_eq!(reductions, [1, 1, 1, 3, 3, 4, 9]);
+    println!("counts::by_hand ok {}", 1 + reductions.len());
+}

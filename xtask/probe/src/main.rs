@@ -1,0 +1,75 @@
+//! What `cargo xtask asm` disassembles and steps through: a program that uses the library as any other does.
+//!
+//! ```text
+//! probe                                       a line for each back end: its name, `here` or `elsewhere`, the features that it needs
+//! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  does that between two markers, for each argument
+//! ```
+//! The verbs are `seal` and `open`; AAD has 13 bytes, as TLS 1.2 has it (and more than most).
+
+use fastgcm::{Backend, Key};
+use std::{hint::black_box, process::ExitCode};
+
+/// Bytes of the longest text.
+const LONGEST: usize = 1 << 17;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.split_first() {
+        None => {
+            list();
+            Some(())
+        }
+        Some((backend, cases)) => backend.parse().ok().and_then(|backend| cases.iter().try_for_each(|case| run(backend, case))),
+    };
+    if done.is_some() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("probe: cannot do {arguments:?}");
+    ExitCode::FAILURE
+}
+
+fn list() {
+    for backend in Backend::ALL {
+        let features: Vec<&str> = backend.features().map(|(name, _)| name).collect();
+        let here = if backend.is_available() { "here" } else { "elsewhere" };
+        println!("{backend} {here} {}", features.join(","));
+    }
+}
+
+/// One message between two markers.
+fn run(backend: Backend, case: &str) -> Option<()> {
+    let mut words = case.split(',');
+    let (verb, key, length) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let key = Key::with_backend([7; 32].get(..key)?, backend).ok()?;
+    let (nonce, aad) = ([1; 12], [2; 13]);
+    let mut text = vec![3; LONGEST];
+    let text = text.get_mut(..length)?;
+    match verb {
+        "seal" => {
+            marker();
+            let tag = key.seal(nonce, &aad, text);
+            marker();
+            black_box(tag).ok()?;
+        }
+        "open" => {
+            let tag = key.seal(nonce, &aad, text).ok()?;
+            marker();
+            let verdict = key.open(nonce, &aad, text, &tag);
+            marker();
+            black_box(verdict).ok()?;
+        }
+        _ => return None,
+    }
+    black_box(text);
+    Some(())
+}
+
+/// Stops a program that is traced, and kills one that is not.
+#[inline(never)]
+fn marker() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a trap, and nothing else.
+    unsafe {
+        core::arch::asm!("int3");
+    }
+}

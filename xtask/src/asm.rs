@@ -1,0 +1,163 @@
+//! Guards without a clock: what a correct tag cannot show, and a timed test would show on a quiet machine only.
+//!
+//! A probe that uses the library as any program does (`cargo build --release`, no LTO) is taken apart. Whatever the compiler, a row of
+//! the table must not
+//! * call an intrinsic (or anything but its own functions, `memcpy`, `memset` and panics): a target feature is missing then,
+//! * hold an instruction that its features do not promise, AVX512DQ above all,
+//! * leave with the upper halves of vector registers in use.
+//!
+//! For each compiler that has a table in `xtask/asm/`, numbers are compared with it: of each function, bytes and calls, vectors that its
+//! loops spill and reload, and how many carry-less multiplications, AES rounds and vector loads it is made of; of each message of a
+//! dozen sizes, instructions executed and those of the same kinds. More than 5 % more bytes, instructions or reloads fail, and one more
+//! of anything else. `--bless` writes the table: its diff is part of the change, to be read with it.
+//!
+//! **Spills.** A turn has eight AES states, three sums and a key in flight. 32 registers hold that; 16 do not, and still eight blocks in
+//! flight are 20 % faster than four. So what stands in the table is not zero, and is a debt where a row has 32.
+
+mod count;
+mod inspect;
+mod program;
+mod report;
+mod selftest;
+mod table;
+
+use crate::package::{show, step};
+use program::Program;
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+use table::{Change, Table};
+
+/// A row of the library's table.
+struct Row {
+    name: String,
+    /// This processor can run it.
+    here: bool,
+    features: Vec<String>,
+}
+
+pub(crate) fn run(root: &Path, argument: Option<&str>) -> Result<(), String> {
+    let compiler = output(Command::new("rustc").arg("-V").current_dir(root))?.trim().to_owned();
+    let path = root.join("xtask/asm").join(file_name(&compiler));
+    match argument {
+        Some("--selftest") => return selftest::run(root, &path),
+        None | Some("--bless" | "--report") => {}
+        Some(other) => return Err(format!("asm: {other}? It is --report, --bless or --selftest")),
+    }
+    let old = Table::read(&path)?;
+    let found = Found::of(root, &root.join("target/asm"), "")?;
+    if argument == Some("--report") {
+        report::print(&compiler, &found.rows, &found.table);
+    }
+    for row in found.rows.iter().filter(|row| !row.here) {
+        println!("SKIPPED asm messages of {}: this processor cannot run it; its code is looked at all the same", row.name);
+    }
+    if !found.faults.is_empty() {
+        return Err(format!("asm:\n  {}", found.faults.join("\n  ")));
+    }
+    match (argument, old) {
+        (Some("--bless"), old) => {
+            found.with_what_is_elsewhere(old).write(&path, &compiler)?;
+            println!("asm: wrote {}", path.display());
+        }
+        (_, None) => println!("asm: no table for {compiler}: no number is judged (`cargo xtask asm --bless` makes one)"),
+        (_, Some(old)) => compare(&found, &old)?,
+    }
+    println!("asm ok {}", found.table.0.len());
+    Ok(())
+}
+
+/// What a probe shows of the library that it was built with.
+struct Found {
+    rows: Vec<Row>,
+    table: Table,
+    faults: Vec<String>,
+}
+
+impl Found {
+    /// Builds the probe of the workspace at `root` and looks at it.
+    fn of(root: &Path, target: &Path, flags: &str) -> Result<Self, String> {
+        let probe = build(root, target, flags)?;
+        let program = Program::read(&probe)?;
+        let rows = rows(&output(&mut Command::new(&probe))?);
+        let (mut table, mut faults) = (Table::default(), Vec::new());
+        let mut insert = |kind: &str, row: &str, part: &str, numbers: &inspect::Numbers| {
+            let key = |name: &str| [kind, row, part, name].map(str::to_owned);
+            table.0.extend(numbers.iter().map(|(name, number)| (key(name), *number)));
+        };
+        for row in &rows {
+            let (functions, wrong) = inspect::inspect(&program, row);
+            let bytes = functions.values().filter_map(|numbers| numbers.get("bytes")).sum();
+            insert("code", &row.name, "all", &[("bytes", bytes)].into());
+            functions.iter().for_each(|(path, numbers)| insert("code", &row.name, path, numbers));
+            faults.extend(wrong);
+        }
+        let sound = |row: &&Row| !faults.iter().any(|fault| fault.starts_with(&format!("{} ", row.name)));
+        let messages = count::count(&probe, &program, rows.iter().filter(|row| row.here).filter(sound))?;
+        messages.iter().for_each(|((row, message), numbers)| insert("message", row, message, numbers));
+        Ok(Self { rows, table, faults })
+    }
+
+    /// Messages of rows that this processor cannot run stay as another one counted them.
+    fn with_what_is_elsewhere(&self, old: Option<Table>) -> Table {
+        let mut all = Table(self.table.0.clone());
+        all.0.extend(old.unwrap_or_default().0.into_iter().filter(|([kind, row, ..], _)| kind == "message" && self.is_elsewhere(row)));
+        all
+    }
+
+    fn is_elsewhere(&self, name: &str) -> bool {
+        self.rows.iter().any(|row| row.name == name && !row.here)
+    }
+}
+
+fn compare(found: &Found, old: &Table) -> Result<(), String> {
+    let elsewhere = |change: &Change| change.key[0] == "message" && found.is_elsewhere(&change.key[1]);
+    let changes: Vec<Change> = old.changes(&found.table).into_iter().filter(|change| !elsewhere(change)).collect();
+    let (less, more) = (lines(&changes, |change| change.shrinks()), lines(&changes, |change| change.fails()));
+    if !less.is_empty() {
+        println!("asm: less than in the table (`cargo xtask asm --bless` keeps the gain)\n{}{}", Change::HEAD, less.concat());
+    }
+    if more.is_empty() {
+        return Ok(());
+    }
+    println!("asm: more than in the table (if that is meant, `cargo xtask asm --bless`)\n{}{}", Change::HEAD, more.concat());
+    Err(format!("asm: {} numbers have grown", more.len()))
+}
+
+fn lines(changes: &[Change], which: impl Fn(&Change) -> bool) -> Vec<String> {
+    changes.iter().filter(|change| which(change)).map(|change| format!("\n{}", change.show())).collect()
+}
+
+/// The probe, as users get the library: release, no LTO, as many code generation units as Cargo takes.
+fn build(root: &Path, target: &Path, flags: &str) -> Result<PathBuf, String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--quiet", "--release", "-p", "probe", "--config", "profile.release.codegen-units=16", "--target-dir"]);
+    cargo.arg(target).current_dir(root).env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", flags);
+    step(&mut cargo)?;
+    Ok(target.join("release/probe"))
+}
+
+fn rows(list: &str) -> Vec<Row> {
+    let row = |line: &str| {
+        let mut words = line.split(' ');
+        let (name, here) = (words.next()?.to_owned(), words.next()? == "here");
+        let features = words.next()?.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        Some(Row { name, here, features })
+    };
+    list.lines().filter_map(row).collect()
+}
+
+/// `rustc 1.95.0 (59807616e 2026-04-14)` has its table in `rustc-1.95.0-59807616e.txt`.
+fn file_name(compiler: &str) -> String {
+    let words = compiler.split([' ', '(', ')']).filter(|word| !word.is_empty()).take(3);
+    words.collect::<Vec<_>>().join("-") + ".txt"
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|e| format!("{}: {e}", show(command)))?;
+    if !output.status.success() {
+        return Err(format!("{}: {}", show(command), output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,174 @@
+//! A child program, an instruction at a time: exact and repeatable where a clock is neither.
+//!
+//! The program marks the part to be looked at with two `int3` instructions, both in one function, so that they have one address:
+//! ```text
+//! #[inline(never)]
+//! extern "C" fn marker(case: u64) {       // the caller finds `case` in `Registers::rdi`
+//!     unsafe { core::arch::asm!("int3", in("rdi") case) }
+//! }
+//! marker(7); work(); marker(7);
+//! ```
+//! From there on the kernel stops it after every instruction (ptrace(2), `PTRACE_SINGLESTEP`). It runs with an empty environment and, where
+//! the kernel lets us, without randomised addresses, so that two runs that should be alike are alike to the last address; a program
+//! that is to be compared that way keeps its buffers in statics, since a heap moves.
+//!
+//! About 50,000 instructions a second.
+
+use nix::{
+    libc::user_regs_struct,
+    sys::{
+        personality::{self, Persona},
+        ptrace,
+        signal::Signal,
+        wait::{WaitStatus, waitpid},
+    },
+    unistd::Pid,
+};
+use std::{
+    fs,
+    marker::PhantomData,
+    mem::offset_of,
+    ops::Range,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Child, Command},
+};
+
+/// General registers, as <sys/user.h> names them.
+pub(crate) type Registers = user_regs_struct;
+
+/// A program that stands still between two of our calls. It is killed when this is dropped.
+pub(crate) struct Traced {
+    child: Child,
+    /// Address of the marker's `int3`, once it has been met.
+    marker: Option<u64>,
+    base: u64,
+    code: Range<u64>,
+    /// ptrace obeys the thread that started the program, and no other.
+    _this_thread: PhantomData<*const ()>,
+}
+
+impl Traced {
+    /// Starts `program`; it has not yet executed anything.
+    pub(crate) fn start(program: &Path, arguments: &[String]) -> Result<Self, String> {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear();
+        // SAFETY: two system calls, which is what is allowed between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                // Forbidden in some containers. Then addresses differ from run to run, counts do not.
+                let _ = personality::set(Persona::ADDR_NO_RANDOMIZE);
+                Ok(ptrace::traceme()?)
+            })
+        };
+        let child = command.spawn().map_err(|e| format!("{}, to be traced: {e}", program.display()))?;
+        let mut new = Self { child, marker: None, base: 0, code: 0..0, _this_thread: PhantomData };
+        match new.wait()? {
+            Some(Signal::SIGTRAP) => {} // execve
+            other => return Err(format!("{} stopped with {other:?} at its start", program.display())),
+        }
+        (new.base, new.code) = new.mapped(program)?;
+        Ok(new)
+    }
+
+    /// Where its file was loaded: what has address 0 there.
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The program's own machine code, without the C library's.
+    pub(crate) fn code(&self) -> Range<u64> {
+        self.code.clone()
+    }
+
+    /// Lets it run at full speed to its next marker. `None`: it has ended, and well.
+    pub(crate) fn next_marker(&mut self) -> Result<Option<Registers>, String> {
+        ptrace::cont(self.pid(), None).map_err(|e| format!("ptrace: {e}"))?;
+        match self.wait()? {
+            None => Ok(None),
+            Some(Signal::SIGTRAP) => {
+                let registers = self.registers()?;
+                self.marker = Some(registers.rip - 1);
+                Ok(Some(registers))
+            }
+            Some(signal) => Err(format!("the traced program got {signal}")),
+        }
+    }
+
+    /// Executes one instruction (of one with `rep`, one repetition), and returns the address of the next; `None` when that is a marker,
+    /// which is passed.
+    pub(crate) fn step(&mut self) -> Result<Option<u64>, String> {
+        let at = self.single()?;
+        if Some(at) != self.marker {
+            return Ok(Some(at));
+        }
+        self.single()?;
+        Ok(None)
+    }
+
+    /// Addresses of the instructions from here to the next marker, each before it is executed: `registers` then has its operands.
+    pub(crate) fn until_marker(&mut self, mut each: impl FnMut(&Self, u64) -> Result<(), String>) -> Result<(), String> {
+        let mut at = self.registers()?.rip;
+        loop {
+            each(self, at)?;
+            match self.step()? {
+                Some(next) => at = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    pub(crate) fn registers(&self) -> Result<Registers, String> {
+        ptrace::getregs(self.pid()).map_err(|e| format!("ptrace: {e}"))
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// One instruction; returns where it stands then.
+    fn single(&mut self) -> Result<u64, String> {
+        ptrace::step(self.pid(), None).map_err(|e| format!("ptrace: {e}"))?;
+        match self.wait()? {
+            Some(Signal::SIGTRAP) => {}
+            Some(signal) => return Err(format!("the traced program got {signal}")),
+            None => return Err("the traced program ended between two markers".into()),
+        }
+        let rip = ptrace::read_user(self.pid(), offset_of!(Registers, rip) as *mut _).map_err(|e| format!("ptrace: {e}"))?;
+        Ok(rip as u64)
+    }
+
+    /// Until it stops, with the signal that stopped it, or has ended.
+    fn wait(&mut self) -> Result<Option<Signal>, String> {
+        match waitpid(self.pid(), None).map_err(|e| format!("waitpid: {e}"))? {
+            WaitStatus::Stopped(_, signal) => Ok(Some(signal)),
+            WaitStatus::Exited(_, 0) => Ok(None),
+            other => Err(format!("the traced program: {other:?}")),
+        }
+    }
+
+    /// Where the program's file begins in memory, and its executable segment.
+    fn mapped(&self, program: &Path) -> Result<(u64, Range<u64>), String> {
+        let program = fs::canonicalize(program).map_err(|e| format!("{}: {e}", program.display()))?;
+        let maps = fs::read_to_string(format!("/proc/{}/maps", self.child.id())).map_err(|e| e.to_string())?;
+        let own = maps.lines().filter(|line| line.ends_with(&*program.to_string_lossy()));
+        let segments = own.filter_map(|line| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            Some((u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?, rest.starts_with("r-xp")))
+        });
+        let segments: Vec<_> = segments.collect();
+        let code = segments.iter().find(|(_, executable)| *executable);
+        match (segments.first(), code) {
+            (Some((first, _)), Some((code, _))) => Ok((first.start, code.clone())),
+            _ => Err(format!("{} is not in memory", program.display())),
+        }
+    }
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
