@@ -30,7 +30,7 @@ fuzz_target!(|input: (u16, bool, Vec<Change>)| {
         }
     }
     let by_stream = Reader::new(&key, b"context", &sealed[..])
-        .is_ok_and(|mut reader| reader.read_to_end(&mut read).is_ok() && reader.into_inner().is_empty());
+        .is_ok_and(|mut reader| reader.read_to_end(&mut read).is_ok() && reader.get_ref().is_empty() && reader.into_inner().is_empty());
     let range = RangeReader::new(&key, b"context", Cursor::new(&sealed)).and_then(|mut file| {
         assert!(format!("{file:?}").contains("RangeReader") && file.is_empty() == (file.len() == 0));
         file.verify(0..file.len(), NonZero::<usize>::MIN).and_then(|()| file.read(0..file.len()))

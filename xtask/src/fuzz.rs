@@ -69,6 +69,7 @@ fn coverage(root: &Path) -> Result<(), String> {
     let build = root.join("target/fuzz-coverage");
     let mut command = Command::new("cargo");
     command.args(["build", "--release", "--bins"]).current_dir(root.join("fuzz")).env("CARGO_TARGET_DIR", &build);
+    command.env("LLVM_PROFILE_FILE", build.join("build.profraw")); // build scripts are instrumented too
     step(command.env("RUSTFLAGS", "-C instrument-coverage --cfg fuzzing"))?;
     for (name, files) in TARGETS {
         let program = build.join("release").join(name);
