@@ -13,11 +13,12 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Each target, and the files that it is about.
+/// Each target, and the files that it is about: those of which every machine can run all lines. (What only vectors of four blocks do is not
+/// reached where there are none.)
 const TARGETS: [(&str, &[&str]); 3] = [
-    ("one_shot", &["fastgcm/src/seal.rs", "fastgcm/src/tag.rs", "fastgcm/src/nonce.rs", "fastgcm/src/limits.rs", "fastgcm/src/gcm/"]),
-    ("back_ends", &["fastgcm/src/gcm/", "fastgcm/src/ghash/", "fastgcm/src/aes/", "fastgcm/src/isa/portable.rs"]),
-    ("file", &["fastgcm-file/src/reader.rs", "fastgcm-file/src/range.rs", "fastgcm-file/src/format.rs", "fastgcm-file/src/cipher.rs"]),
+    ("one_shot", &["fastgcm/src/seal.rs", "fastgcm/src/tag.rs", "fastgcm/src/nonce.rs", "fastgcm/src/limits.rs"]),
+    ("back_ends", &["fastgcm/src/gcm/message.rs", "fastgcm/src/inout.rs", "fastgcm/src/aes/", "fastgcm/src/isa/portable.rs"]),
+    ("file", &["fastgcm-file/src/reader.rs", "fastgcm-file/src/range.rs", "fastgcm-file/src/cipher.rs"]),
 ];
 
 /// Seconds for each, on every landing.
@@ -68,6 +69,7 @@ fn coverage(root: &Path) -> Result<(), String> {
     let build = root.join("target/fuzz-coverage");
     let mut command = Command::new("cargo");
     command.args(["build", "--release", "--bins"]).current_dir(root.join("fuzz")).env("CARGO_TARGET_DIR", &build);
+    command.env("LLVM_PROFILE_FILE", build.join("build.profraw")); // build scripts are instrumented too
     step(command.env("RUSTFLAGS", "-C instrument-coverage --cfg fuzzing"))?;
     for (name, files) in TARGETS {
         let program = build.join("release").join(name);
