@@ -117,7 +117,7 @@ impl Powers {
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
-fn times_x(h: Block) -> Block {
+pub(super) fn times_x(h: Block) -> Block {
     (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))
 }
 
