@@ -1,20 +1,71 @@
-//! Every check of the project. A suite that did not run is not green: each prints `NAME ok COUNT` once it has asserted its count, and
-//! this page lists the names that must appear. What a machine cannot run prints `SKIPPED what: why`, which fails unless
+//! Every check of the project, as a table. A suite that did not run is not green: each prints `NAME ok COUNT` once it has asserted its
+//! count, and this page lists the names that must appear. What a machine cannot run prints `SKIPPED what: why`, which fails unless
 //! `.ci/allowed-skips` has a line that `what` begins with.
+//!
+//! `FASTGCM_FULL=1` runs all that the gate runs a sample of (all kernel faults, all builds, fuzzing, ...). `FASTGCM_SHARD=i/n` runs the
+//! i-th part of n of that: on n machines side by side, the whole.
 
-use crate::package::{show, step};
+use crate::{log::Log, package::step};
 use std::{
-    fs,
-    io::{BufRead, BufReader},
+    env,
     path::Path,
     process::{Command, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
+
+/// A check: its name, and what runs it.
+struct Check {
+    name: &'static str,
+    when: When,
+    run: fn(&Path, &mut Log) -> Result<(), String>,
+}
+
+/// Whether a check is part of the gate, and how it is spread over shards.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    /// In the gate and in the full run; in one shard.
+    Always,
+    /// The same; it shares its own work out among the shards.
+    AlwaysShared,
+    /// In the full run; in one shard.
+    Full,
+}
+
+#[rustfmt::skip]
+const CHECKS: &[Check] = &[
+    Check { name: "format",          when: When::Always,       run: |root, log| log.step(&mut cargo(root, "fmt --all --check")) },
+    Check { name: "clippy",          when: When::Always,       run: |root, log| log.step(&mut cargo(root, "clippy --workspace --all-targets --all-features -- --deny warnings")) },
+    Check { name: "documentation",   when: When::Always,       run: documentation },
+    Check { name: "layers",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "layers")) },
+    Check { name: "tests",           when: When::Always,       run: tests },
+    Check { name: "all features",    when: When::Always,       run: all_features },
+    Check { name: "no features",     when: When::Always,       run: |root, log| log.step(&mut cargo(root, "test -p fastgcm --no-default-features --lib")) },
+    Check { name: "examples",        when: When::Always,       run: examples },
+    Check { name: "planted faults",  when: When::Always,       run: |root, log| log.step(&mut xtask(root, "faults")) },
+    Check { name: "mutants",         when: When::AlwaysShared, run: |root, log| log.step(&mut xtask(root, "mutants")) },
+    Check { name: "compilers",       when: When::AlwaysShared, run: |root, log| log.step(&mut xtask(root, "compilers")) },
+    Check { name: "fuzz",            when: When::Always,       run: |root, log| log.step(&mut xtask(root, "fuzz")) },
+    Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
+    Check { name: "files of others", when: When::Always,       run: files_of_others },
+    Check { name: "long answers",    when: When::Full,         run: long_answers },
+    Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
+    Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
+];
 
 /// Suites of `cargo test`, by the beginning of the line that they print.
 const SUITES: &[&str] = &[
     "every_length ok ",
     "every_nonce_length ok ",
+    "long_known_answers/portable ok ",
+    "cross_validation ok ",
+    "long_aad::f06_aad_of_more_bits_than_32 ok ",
+    "aliasing::f08_in_place ok ",
+    "aliasing::f08_side_by_side ok ",
+    "registers::f10_callee_saved_registers ok ",
+    "source::f10_no_instruction_by_hand ok ",
+    "source::f11_avx512dq_is_never_enabled ok ",
+    "compiler::f11_a_miscompiling_build_offers_no_avx512 ok ",
+    "source::f18_no_native_byte_order ok ",
     "known_answers::cavp/portable ok ",
     "known_answers::wycheproof_gcm/portable ok ",
     "known_answers::wycheproof_gmac/portable ok ",
@@ -37,43 +88,109 @@ const SUITES: &[&str] = &[
     "ghash_proof::messages_of_unit_blocks/portable ok ",
     "wycheproof_cobblestone-128 ok 35",
     "wycheproof_cobblestone-256 ok 35",
+    "every_byte_flipped ok 50120",
+    "every_byte_and_every_length_of_200_kb ok 400528",
+    "the_same_bytes_for_1_to_16_threads ok 288",
+    "refused::every_change ok ",
+    "refused::chunks_and_what_is_behind_them ok 402",
+    "refused::another_key_or_context ok 72",
+    "under_fire::read_only ok 9",
+    "under_fire::named_pipes_and_linked_directories ok 6",
+    "under_fire::a_sealed_file_that_changes_meanwhile ok 6",
+    "under_fire::a_limit_to_the_size_of_files ok 48",
+    "short_calls::short_and_interrupted_calls ok 40",
+    "bench::everyone_is_measured ok ",
+    "bench::wrong_answers_are_not_timed ok 1",
+    "measure::in_turn ok 21",
+    "measure::nonces ok 9",
 ];
 
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+/// What takes minutes or gigabytes: expected with `FASTGCM_FULL=1` only.
+const SUITES_IN_FULL: &[&str] = &["refused::every_change ok 400528", "under_fire::more_than_4_gib ok 6"];
+
+/// `FASTGCM_FULL`: everything, not a sample.
+pub(crate) fn full() -> bool {
+    env::var_os("FASTGCM_FULL").is_some()
+}
+
+/// Our part of some work: all of it, or with `FASTGCM_SHARD=i/n` (i from 1 on) every n-th piece.
+pub(crate) fn sharded<T>(work: &[T]) -> impl Iterator<Item = &T> {
+    let (i, n) = shard();
+    work.iter().skip(i - 1).step_by(n)
+}
+
+fn shard() -> (usize, usize) {
+    let Ok(shard) = env::var("FASTGCM_SHARD") else { return (1, 1) };
+    let parts = shard.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    parts.filter(|(i, n)| (1..=*n).contains(i)).unwrap_or_else(|| panic!("FASTGCM_SHARD={shard} is not i/n with i from 1 to n"))
+}
+
+/// All checks that are ours to run; or those that are named.
+pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let start = Instant::now();
-    let cargo = |args: &str| {
-        let mut command = Command::new("cargo");
-        command.args(args.split_whitespace()).current_dir(root);
-        command
-    };
     let mut log = Log::new(root)?;
+    let mut took: Vec<(&str, Duration)> = Vec::new();
+    let (i, n) = shard();
+    let ours = |(number, check): &(usize, &Check)| check.when == When::AlwaysShared || number % n == i - 1;
+    if let Some(unknown) = names.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
+        return Err(format!("no check is named {unknown}"));
+    }
+    let wanted = |check: &&Check| match names {
+        [] => full() || check.when != When::Full,
+        names => names.iter().any(|name| name == check.name),
+    };
+    let checks = CHECKS.iter().filter(wanted).enumerate().filter(ours);
+    let mut outcome = Ok(());
+    for (_, check) in checks {
+        println!("== {}", check.name);
+        let begun = Instant::now();
+        outcome = (check.run)(root, &mut log).map_err(|why| format!("{}: {why}", check.name));
+        took.push((check.name, begun.elapsed()));
+        if outcome.is_err() {
+            break;
+        }
+    }
+    println!("\n== what ran");
+    log.suites().iter().for_each(|suite| println!("{suite}"));
+    println!("\n== seconds");
+    took.iter().for_each(|(name, time)| println!("{:6}  {name}", time.as_secs()));
+    outcome?;
+    let seconds = start.elapsed().as_secs();
+    println!("ci ok: {} min {} s, {} of {} checks", seconds / 60, seconds % 60, took.len(), CHECKS.len());
+    Ok(())
+}
 
-    step(&mut cargo("fmt --all --check"))?;
-    step(&mut cargo("clippy --workspace --all-targets --all-features -- --deny warnings"))?;
-    step(cargo("doc --workspace --lib --no-deps --all-features").env("RUSTDOCFLAGS", "--deny warnings"))?;
-    crate::layers::run(root)?;
+fn documentation(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(cargo(root, "doc --workspace --lib --no-deps --all-features").env("RUSTDOCFLAGS", "--deny warnings"))
+}
 
-    // The README's test command as it stands there, with the output of the suites shown.
-    log.step(&mut cargo("test --workspace -- --nocapture"))?;
+/// The README's test command as it stands there, with the output of the suites shown.
+fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut cargo(root, "test --workspace -- --nocapture"))?;
     log.expect(SUITES)?;
+    if full() { log.expect(SUITES_IN_FULL) } else { Ok(()) }
+}
 
-    // All 47,250 cases of NIST's CAVP, tags of 4 and 8 bytes among them, and the other features.
+/// All 47,250 cases of NIST's CAVP, tags of 4 and 8 bytes among them, and the other features. What has nothing to do with features has
+/// run before, and is short here.
+fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
     let full = root.join("target/cavp/full.txt");
     step(python(root).arg("testdata/make_cavp_sample.py").args(["--fetch", "target/cavp", "--check", "--full"]).arg(&full))?;
-    log.step(cargo("test -p fastgcm --features aead06,getrandom,hazmat -- --nocapture").env("FASTGCM_CAVP_FULL", &full))?;
-    step(&mut cargo("test -p fastgcm --no-default-features --lib"))?;
-    for example in ["one_shot", "in_place", "aad", "files"] {
-        step(cargo("run --quiet -p fastgcm --example").arg(example))?;
-    }
-    crate::rustcrypto::run(root)?;
+    let mut tests = cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat -- --nocapture");
+    log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))
+}
 
-    // Other people's software opens our files, and we theirs.
-    step(&mut cargo("build --release -p fastgcm-cli"))?;
-    let venv = root.join("target/venv");
-    step(python(root).args(["-m", "venv"]).arg(&venv))?;
-    step(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check", "cryptography>=50"]))?;
+fn examples(root: &Path, log: &mut Log) -> Result<(), String> {
+    ["one_shot", "in_place", "aad", "files"]
+        .iter()
+        .try_for_each(|name| log.step(&mut cargo(root, &format!("run --quiet -p fastgcm --example {name}"))))
+}
+
+/// Other people's software opens our files, and we theirs; and what a full disk or a signal in the middle leaves behind.
+fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
+    step(&mut cargo(root, "build --release -p fastgcm-cli"))?;
     log.step(
-        Command::new(venv.join("bin/python"))
+        Command::new(venv(root, &["cryptography>=50"])?)
             .arg("crates/fastgcm-cli/tests/pyca_interop.py")
             .arg("target/release/fastgcm")
             .current_dir(root),
@@ -81,14 +198,22 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     log.expect(&["pyca_interop ok 400"])?;
     install("strace", "strace")?;
     log.step(python(root).arg("crates/fastgcm-cli/tests/fault_injection.py").arg("target/release/fastgcm"))?;
-    log.expect(&["fault_injection ok "])?;
+    log.expect(&["fault_injection ok "])
+}
 
-    emulate(root)?;
-    crate::package::run(root)?;
+/// OpenSSL, PyCryptodome and ring still say what is committed.
+fn long_answers(root: &Path, log: &mut Log) -> Result<(), String> {
+    let python = venv(root, &["cryptography>=50", "pycryptodome"])?;
+    log.step(Command::new(python).args(["testdata/make_long_known_answers.py", "--check"]).current_dir(root))?;
+    log.expect(&["long_known_answers.txt ok 24894"])
+}
 
-    let seconds = start.elapsed().as_secs();
-    println!("ci ok: {} min {} s", seconds / 60, seconds % 60);
-    Ok(())
+/// Python with packages of other people, in an environment of its own.
+fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
+    let venv = root.join("target/venv");
+    step(python(root).args(["-m", "venv"]).arg(&venv))?;
+    step(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
+    Ok(venv.join("bin/python"))
 }
 
 /// The library's tests on a processor with VAES, VPCLMULQDQ and AVX-512, emulated: few machines have one, and every back end shall run on
@@ -125,7 +250,7 @@ pub(crate) fn emulate(root: &Path) -> Result<(), String> {
 }
 
 /// A program that one of the checks needs, from Debian's package of that name.
-fn install(program: &str, package: &str) -> Result<(), String> {
+pub(crate) fn install(program: &str, package: &str) -> Result<(), String> {
     if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
@@ -139,50 +264,15 @@ fn python(root: &Path) -> Command {
     command
 }
 
-/// What the suites printed.
-struct Log {
-    lines: Vec<String>,
-    allowed_skips: Vec<String>,
+fn cargo(root: &Path, arguments: &str) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(arguments.split_whitespace()).current_dir(root);
+    command
 }
 
-impl Log {
-    fn new(root: &Path) -> Result<Self, String> {
-        let allowed = fs::read_to_string(root.join(".ci/allowed-skips")).map_err(|e| format!(".ci/allowed-skips: {e}"))?;
-        let is_rule = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
-        let rules = allowed.lines().filter(is_rule).map(|line| line.split("  ").next().unwrap_or(line).trim().to_owned());
-        Ok(Self { lines: Vec::new(), allowed_skips: rules.collect() })
-    }
-
-    /// Runs a command to success, shows its output and keeps it. A skip that nobody allowed is a failure.
-    fn step(&mut self, command: &mut Command) -> Result<(), String> {
-        println!("+ {}", show(command));
-        let mut child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", show(command)))?;
-        let output = child.stdout.take().ok_or("no output")?;
-        let mut skipped = Vec::new();
-        for line in BufReader::new(output).lines() {
-            let line = line.map_err(|e| e.to_string())?;
-            println!("{line}");
-            // The harness may have begun the line: `test name ... SKIPPED what: why`.
-            if let Some((_, skip)) = line.split_once("SKIPPED ")
-                && !self.allowed_skips.iter().any(|allowed| skip.starts_with(allowed.as_str()))
-            {
-                skipped.push(skip.to_owned());
-            }
-            self.lines.push(line);
-        }
-        let status = child.wait().map_err(|e| e.to_string())?;
-        if !status.success() {
-            return Err(format!("{}: {status}", show(command)));
-        }
-        if skipped.is_empty() { Ok(()) } else { Err(format!("skipped, and not in .ci/allowed-skips: {}", skipped.join("; "))) }
-    }
-
-    /// Each of these began some line (or followed what the harness had begun).
-    fn expect(&self, suites: &[&str]) -> Result<(), String> {
-        let ran = |suite: &&&str| self.lines.iter().any(|line| line.contains(**suite));
-        match suites.iter().find(|suite| !ran(suite)) {
-            None => Ok(()),
-            Some(missing) => Err(format!("this suite did not run: {missing}")),
-        }
-    }
+/// Ourselves, as a program whose output goes to the log.
+fn xtask(root: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap_or_else(|_| "cargo-xtask".into()));
+    command.args(arguments.split_whitespace()).current_dir(root);
+    command
 }

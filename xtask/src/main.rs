@@ -1,8 +1,14 @@
 //! `cargo xtask COMMAND`: what the project does with itself. The standard library is enough for it.
 
 mod ci;
+mod compilers;
+mod faults;
+mod fuzz;
 mod layers;
+mod log;
+mod mutants;
 mod package;
+mod planted;
 mod rustcrypto;
 
 use std::{
@@ -11,19 +17,28 @@ use std::{
 };
 
 const COMMANDS: &str = "\
-cargo xtask ci           every check of the project, as .ci/run runs it
+cargo xtask ci           every check of the project, as .ci/run runs it; or those named
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm against fastgcm::rustcrypto
+cargo xtask faults       plants each fault of docs/security-model.md in a copy: its tests must fail
+cargo xtask mutants      plants faults in the kernels; with `--random N` those of cargo-mutants
+cargo xtask compilers    runs the known answers on builds of every kind
+cargo xtask fuzz         fuzzes each target for a minute
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
 
 fn main() -> ExitCode {
     let root = root();
+    let arguments: Vec<String> = std::env::args().skip(2).collect();
     let done = match std::env::args().nth(1).as_deref() {
-        Some("ci") => ci::run(&root),
+        Some("ci") => ci::run(&root, &arguments),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
         Some("rustcrypto") => rustcrypto::run(&root),
+        Some("faults") => faults::run(&root, &arguments),
+        Some("mutants") => mutants::run(&root, &arguments),
+        Some("fuzz") => fuzz::run(&root, &arguments),
+        Some("compilers") => compilers::run(&root, &arguments),
         Some("emulate") => ci::emulate(&root),
         _ => {
             eprintln!("{COMMANDS}");

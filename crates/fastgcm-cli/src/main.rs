@@ -2,12 +2,16 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest      one command each
+//!      ── seal · open · inspect · keygen · cpu · selftest · bench      one command each
 //!           └── input · output · keyfile · progress            files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
-//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`.
+//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`, measuring in `fastgcm-measure`. `unsafe` stands
+//! only in `bench/libcrypto.rs`, which calls another library.
 
+#![deny(unsafe_code)]
+
+mod bench;
 mod cli;
 mod cpu;
 mod failure;
@@ -49,6 +53,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Cpu(args) => cpu::run(&args),
         Command::Selftest(args) => selftest::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);

@@ -3,8 +3,10 @@
 
     python3 fault_injection.py path/to/fastgcm
 
-After each run: the target is what it was or all of the new file; exit code 0 only with the latter; the input is as it was; no other
-name is left in the directory, but for one instant of `--force` in which old and new file both have a name.
+Faults: EIO, ENOSPC, EINTR, SIGKILL, and for each read and write that it moves nothing at all. (Calls that move less than they were asked to:
+`short_calls.rs`.) After each run: the target is what it was or all of the new file; exit code 0 only with the latter; the input is as it was;
+a new key is there, whole, before anything that was sealed with it; no other name is left in the directory, but for one instant of
+`--force` in which old and new file both have a name. That the fault was met is read off the trace.
 Ends with `fault_injection ok COUNT`, or with a message and exit code 1.
 """
 
@@ -16,6 +18,8 @@ import sys
 import tempfile
 
 FAULTS = ["error=EIO", "error=ENOSPC", "error=EINTR", "signal=KILL"]
+NOTHING = "retval=0"
+MOVES = ("read", "pread64", "readv", "write", "pwrite64", "writev")
 OLD = b"precious"
 
 
@@ -28,52 +32,70 @@ def main(program):
         write("text", text)
         subprocess.run([program, "seal", "-k", "key", "-o", "sealed", "text"], check=True)
         sealed = read("sealed")
-        for force in (False, True):
-            for command, source, content in (("seal", "text", text), ("open", "sealed", sealed)):
-                args = [program, command, "-k", "key", "--threads", "1", "-o", "out", source] + ["--force"] * force
-                for call, count in system_calls(args, force).items():
-                    for fault in FAULTS:
-                        for number in range(1, count + 1):
-                            what = " ".join(args[1:] + [call, fault, str(number)])
-                            code = run(args, force, ["-e", "inject=%s:%s:when=%d" % (call, fault, number)])
-                            complete = is_complete(program, command, text)
-                            check(complete or (read("out") == OLD if force else not os.path.lexists("out")), "target", what)
-                            check(complete or code != 0, "exit code 0", what)
-                            check(read(source) == content, "input", what)
-                            left = set(os.listdir(".")) - {"key", "text", "sealed", "out"}
-                            between = force and "KILL" in fault and call in ("linkat", "rename", "renameat", "renameat2")
-                            check(len(left) <= between, "left behind", what, left)
-                            for name in left:
-                                os.remove(name)
-                            done[fault] += 1
+        key = ["-k", "key"]
+        for command, force, source, content in (
+            (["seal"] + key, False, "text", text),
+            (["open"] + key, False, "sealed", sealed),
+            (["seal"] + key, True, "text", text),
+            (["open"] + key, True, "sealed", sealed),
+            (["seal", "--new-key", "new"], False, "text", text),
+        ):
+            args = [program] + command + ["--threads", "1", "-o", "out", source] + ["--force"] * force
+            for call, count in system_calls(args, force).items():
+                for fault in FAULTS + [NOTHING] * (call in MOVES):
+                    for number in range(1, count + 1):
+                        what = " ".join(args[1:] + [call, fault, str(number)])
+                        code = run(args, force, ["-e", "inject=%s:%s:when=%d" % (call, fault, number)])
+                        check(len(read("new")) == 65 if os.path.lexists("new") else not os.path.lexists("out") or "new" not in args, "new key", what)
+                        complete = is_complete(program, args, text)
+                        check(complete or (read("out") == OLD if force else not os.path.lexists("out")), "target", what)
+                        check(complete or code != 0, "exit code 0", what)
+                        check(read(source) == content, "input", what)
+                        left = set(os.listdir(".")) - {"key", "text", "sealed", "out", "trace", "new"}
+                        between = force and "KILL" in fault and call in ("linkat", "rename", "renameat", "renameat2")
+                        check(len(left) <= between, "left behind", what, left)
+                        for name in left:
+                            os.remove(name)
+                        met = b"(INJECTED)" in read("trace") or b"+++ killed by SIGKILL +++" in read("trace")
+                        done[fault if met else "not met"] += 1
+        # A system that gives no more threads: those that there are do the work.
+        for command, source in (("seal", "text"), ("open", "sealed")):
+            args = [program, command] + key + ["--threads", "4", "-o", "out", source]
+            code = run(args, False, ["-e", "inject=clone,clone3:error=EAGAIN"])
+            check(code == 0 and is_complete(program, args, text) and b"(INJECTED)" in read("trace"), "no threads", command, code)
+            done["error=EAGAIN"] += 1
     print(dict(done))
-    print("fault_injection ok", sum(done.values()))
+    total = sum(done.values()) - done["not met"]
+    # A run may make a call less than the one before it.
+    check(done["not met"] * 100 <= total and all(done[fault] > 400 for fault in FAULTS) and done[NOTHING] > 50, "too few faults were met")
+    print("fault_injection ok", total)
 
 
 def system_calls(args, force):
     """How often a run makes each system call."""
-    run(args, force, ["-e", "trace=all"], "trace")
+    run(args, force, ["-e", "trace=all"])
     names = re.findall(r"^\d+ +(\w+)\(", read("trace").decode(), re.M)
-    os.remove("trace")
     # A fault at execve is none of the program's.
     return {name: count for name, count in collections.Counter(names).items() if name not in ("execve", "exit_group", "exit")}
 
 
-def run(args, force, options, trace="/dev/null"):
-    if os.path.lexists("out"):
-        os.remove("out")
+def run(args, force, options):
+    for name in ("out", "new"):
+        if os.path.lexists(name):
+            os.remove(name)
     if force:
         write("out", OLD)
-    command = ["strace", "-f", "-o", trace] + options + args
+    command = ["strace", "-f", "-o", "trace"] + options + args
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
 
 
-def is_complete(program, command, text):
+def is_complete(program, args, text):
     if not os.path.lexists("out") or read("out") == OLD:
         return False
-    if command == "open":
+    if "open" in args:
         return read("out") == text
-    opened = subprocess.run([program, "open", "-k", "key", "-o", "-", "out"], capture_output=True)
+    key = "new" if "new" in args else "key"
+    opened = subprocess.run([program, "open", "-k", key, "-o", "-", "out"], capture_output=True)
     return opened.returncode == 0 and opened.stdout == text
 
 

@@ -4,7 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     inout::InOut,
-    isa::{detect::Features, features, item_on, on},
+    isa::{detect::Features, features, few_vector_ports, item_on, on},
     key::Material,
     nonce::{J0, Nonce96},
 };
@@ -49,6 +49,8 @@ macro_rules! backends {
 backends! {
     /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
     VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Vaes512::here(), Winograd, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl";
+    /// The same with a multiplication that suits CPUs with few vector ports: [`available`](Backend::available) puts it first there.
+    VaesAvx512K4 vaes_avx512_k4 = "vaes-avx512-k4" on x86: Vaes512::here(), KeyFolded, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl";
     /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
     VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Vaes256::here(), Winograd, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
     /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
@@ -67,12 +69,18 @@ impl Backend {
 
     /// The functions of that one. `portable` is compiled everywhere and needs nothing.
     pub(crate) fn best() -> &'static Entries {
-        Self::ALL.iter().find_map(|backend| backend.entries().ok()).unwrap_or(&portable::ENTRIES)
+        Self::ranked().find_map(|backend| backend.entries().ok()).unwrap_or(&portable::ENTRIES)
     }
 
     /// Those that this machine can run, best first. The last is always `portable`.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(|backend| backend.is_available())
+        Self::ranked().filter(|backend| backend.is_available())
+    }
+
+    /// All, best first on this machine. Features alone decide what may run; the hint only which of two ways to multiply comes first.
+    fn ranked() -> impl Iterator<Item = Self> {
+        let first = few_vector_ports().then_some(Self::VaesAvx512K4);
+        first.into_iter().chain(Self::ALL.iter().copied().filter(move |backend| Some(*backend) != first))
     }
 
     /// This machine can run it.
@@ -91,7 +99,7 @@ impl Backend {
     pub(crate) fn entries(self) -> Result<&'static Entries, Error> {
         // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets rust-lang/rust#158622:
         // LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than wrong.
-        let miscompiled = cfg!(target_feature = "avx512dq") && self == Self::VaesAvx512;
+        let miscompiled = cfg!(target_feature = "avx512dq") && self.needs().contain(Features::named("avx512f"));
         self.compiled().filter(|_| features().contain(self.needs()) && !miscompiled).ok_or(Error::Unavailable)
     }
 }

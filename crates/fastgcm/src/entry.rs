@@ -10,7 +10,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Entries},
                 gcm::{self, Path},
-                ghash::Winograd,
+                ghash::{KeyFolded, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,

@@ -106,7 +106,7 @@ impl Key {
     /// [`InvalidLength`](Error::InvalidLength): the old key is still there.
     pub fn rekey(&mut self, key: &[u8]) -> Result<(), Error> {
         check(key)?;
-        self.material.zeroize();
+        self.material.schedule.zeroize(); // a shorter key leaves some of it; the powers are all replaced
         self.entries.expand(&mut self.material, key);
         Ok(())
     }

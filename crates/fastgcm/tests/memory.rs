@@ -8,9 +8,9 @@ use fastgcm_model::Model;
 use std::mem::MaybeUninit;
 use support::backends;
 
-/// A key that is dropped where it lies leaves zeros there. So does one that `rekey` replaces, and one inside RustCrypto's interface.
+/// F16: a key that is dropped where it lies leaves zeros there. So does one that `rekey` replaces, and one inside RustCrypto's interface.
 #[test]
-fn dropped_keys_are_wiped() {
+fn f16_dropped_keys_are_wiped() {
     let mut wiped = 0;
     for length in [16, 24, 32] {
         let (key, other) = (bytes(length, 1), bytes(16, 2));
@@ -37,7 +37,7 @@ fn dropped_keys_are_wiped() {
 
 #[cfg(feature = "aead06")]
 #[test]
-fn dropped_rustcrypto_ciphers_are_wiped() {
+fn f16_dropped_rustcrypto_ciphers_are_wiped() {
     use fastgcm::rustcrypto::{Aes128Gcm, Aes256Gcm, KeyInit};
     check_drop(&bytes(16, 3), Box::new(Aes128Gcm::new_from_slice(&bytes(16, 3)).unwrap()));
     check_drop(&bytes(32, 3), Box::new(Aes256Gcm::new_from_slice(&bytes(32, 3)).unwrap()));

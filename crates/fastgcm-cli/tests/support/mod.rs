@@ -90,6 +90,19 @@ impl Bench {
         message
     }
 
+    /// A library made of that source, for the program to load: its path.
+    pub(crate) fn compile(&self, name: &str, source: &str) -> PathBuf {
+        let folder = self.path(name);
+        fs::create_dir(&folder).unwrap();
+        let library = folder.join("library.so");
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let arguments = ["--edition=2024", "--crate-type=cdylib", "-Cpanic=abort", "-"];
+        let mut rustc = Command::new(rustc).args(arguments).arg("-o").arg(&library).stdin(Stdio::piped()).spawn().unwrap();
+        rustc.stdin.take().unwrap().write_all(source.as_bytes()).unwrap();
+        assert!(rustc.wait().unwrap().success());
+        library
+    }
+
     /// Names and contents of everything.
     fn state(&self) -> Vec<(String, Option<Vec<u8>>)> {
         let content = |name: &String| self.path(name).is_file().then(|| self.read(name));
@@ -100,4 +113,9 @@ impl Bench {
 /// Bytes without a short period.
 pub(crate) fn text(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+/// `FASTGCM_FULL=1`: also what takes minutes or gigabytes.
+pub(crate) fn full() -> bool {
+    std::env::var_os("FASTGCM_FULL").is_some_and(|full| full == "1")
 }

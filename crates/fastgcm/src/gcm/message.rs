@@ -212,7 +212,8 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
             0..=2 => tail::<S, M, _, SEAL, 2, 3, 1>(s, key, counters, text, before, pending),
             3..=4 => tail::<S, M, _, SEAL, 4, 5, 2>(s, key, counters, text, before, pending),
             5..=6 => tail::<S, M, _, SEAL, 6, 7, 4>(s, key, counters, text, before, pending),
-            _ => tail::<S, M, _, SEAL, 9, 10, 6>(s, key, counters, text, before, pending),
+            7..=8 => tail::<S, M, _, SEAL, 8, 9, 6>(s, key, counters, text, before, pending),
+            _ => tail::<S, M, _, SEAL, 9, 10, 8>(s, key, counters, text, before, pending),
         }
     } else {
         match vectors {
@@ -221,7 +222,8 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
             1..=2 => tail::<S, M, _, SEAL, 2, 3, 0>(s, key, counters, text, before, None),
             3..=4 => tail::<S, M, _, SEAL, 4, 5, 2>(s, key, counters, text, before, None),
             5..=6 => tail::<S, M, _, SEAL, 6, 7, 4>(s, key, counters, text, before, None),
-            _ => tail::<S, M, _, SEAL, 9, 10, 6>(s, key, counters, text, before, None),
+            7..=8 => tail::<S, M, _, SEAL, 8, 9, 6>(s, key, counters, text, before, None),
+            _ => tail::<S, M, _, SEAL, 9, 10, 8>(s, key, counters, text, before, None),
         }
     }
 }

@@ -26,5 +26,5 @@ mod powers;
 #[cfg(test)]
 pub(crate) mod proof;
 
-pub(crate) use multiply::{Multiply, Winograd};
+pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
 pub(crate) use powers::{PADDING, Powers, aad_lanes};

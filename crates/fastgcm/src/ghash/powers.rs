@@ -1,6 +1,6 @@
 //! The powers of H that a key holds, in the layout that its multiplication wants.
 
-use super::multiply::{FoldedKey, Multiply, fold};
+use super::multiply::{Factor, Multiply, fold};
 use crate::{
     Block,
     inout::{TURN, Table},
@@ -76,34 +76,50 @@ impl Powers {
 
     /// All powers that back end `s` can ask for, and no more: 11, 20 or 40. `h` is AES(0).
     ///
-    /// By doubling, since one power after the other would wait for forty multiplications: H^1 ..= H^n times H^n are the next n, and
-    /// those do not wait for each other. In the first steps n is less than a vector holds; its other lanes are zero, and so is
-    /// what they are multiplied to, until the next step fills them.
+    /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, which all lanes
+    /// of one vector hold and which is squared meanwhile, are the next n (B blocks to a row). Rows stay in registers: through memory,
+    /// each doubling would wait for the stores of the one before.
     #[inline(always)]
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
-        let last = const { kept(S::BLOCKS) };
+        let rows = const { kept(S::BLOCKS) / S::BLOCKS };
+        let h = times_x(h.swap_bytes());
+        let mut power = s.splat(h);
+
+        // The first row: doubled lane by lane, in memory. Lanes that have no power yet are zero, and so are their products.
         self.first.store(s, POWERS - S::BLOCKS, s.splat(0));
-        self.first.set(POWERS - 1, times_x(h.swap_bytes()));
+        self.first.set(POWERS - 1, h);
         let mut n = 1;
-        while n < last {
-            let step = FoldedKey::new(s, s.splat(self.first.get(POWERS - n)));
-            for i in (0..n.min(last - n)).step_by(S::BLOCKS) {
-                let row = self.first.load(s, POWERS - S::BLOCKS - i);
-                self.first.store(s, POWERS - S::BLOCKS - i - n, step.multiply(s, row));
-            }
+        while n < S::BLOCKS {
+            let double = Factor::new(s, power);
+            let row = self.first.load(s, POWERS - S::BLOCKS);
+            self.first.store(s, POWERS - S::BLOCKS - n, double.times(s, row));
+            power = double.times(s, power);
             n *= 2;
         }
 
-        for i in (POWERS - last..POWERS).step_by(S::BLOCKS) {
-            let power = self.first.load(s, i);
-            let (first, second) = M::table(s, power, fold(s, power));
+        let mut row = [self.first.load(s, POWERS - S::BLOCKS); MOST_ROWS];
+        let mut double = Factor::new(s, power);
+        each!(I in 1 2 3 4 5 6 7 8 9 10 => { if I < rows {
+            row[I] = double.times(s, row[I - const { 1 << usize::ilog2(I) }]);
+            if const { (I + 1_usize).is_power_of_two() } {
+                power = double.times(s, power);
+                double = Factor::new(s, power);
+            }
+        } });
+
+        each!(I in 0 1 2 3 4 5 6 7 8 9 10 => { if I < rows {
+            let i = POWERS - (I + 1) * S::BLOCKS;
+            let (first, second) = M::table(s, row[I], fold(s, row[I]));
             self.first.store(s, i, first);
             self.second.store(s, i, second);
-            self.constants.store(s, i, M::constant(s, first, second));
-        }
+            if M::CONSTANTS { self.constants.store(s, i, M::constant(s, first, second)); }
+        } });
 
+        if !M::CONSTANTS {
+            return;
+        }
         let (mut sum, mut turn) = (0, 0);
-        for n in 1..=last {
+        for n in 1..=rows * S::BLOCKS {
             let constant = self.constants.get(POWERS - n);
             sum ^= constant;
             self.constants.set(POWERS - n, sum);
@@ -114,6 +130,10 @@ impl Powers {
         self.turn.set(0, turn);
     }
 }
+
+/// Rows of powers, at most: eleven of one block, ten of two or four.
+const MOST_ROWS: usize = 11;
+const _: () = assert!(kept(1) <= MOST_ROWS && kept(2) <= 2 * MOST_ROWS && kept(4) <= 4 * MOST_ROWS);
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]

@@ -58,3 +58,27 @@ const fn bit(list: &[u8], from: usize, to: usize) -> u32 {
     }
     panic!("a feature that isa/detect.rs does not know")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Backend;
+    use std::vec::Vec;
+
+    /// F9: every set of features that a processor may have, against every row: one that is missing is enough.
+    #[test]
+    fn f09_a_row_needs_each_of_its_features() {
+        let mut sets = 0;
+        for backend in Backend::ALL {
+            let names: Vec<&str> = backend.features().map(|(name, _)| name).collect();
+            let row = Features::named(&names.join(","));
+            for bits in 0..1 << NAMES.len() {
+                let processor = Features(bits);
+                let here: Vec<&str> = processor.names().collect();
+                assert_eq!(processor.contain(row), names.iter().all(|name| here.contains(name)), "{backend} on {here:?}");
+                sets += 1;
+            }
+        }
+        assert_eq!(sets, Backend::ALL.len() << NAMES.len());
+    }
+}

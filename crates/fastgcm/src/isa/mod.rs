@@ -22,7 +22,7 @@ mod cpuid;
 mod x86;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use {
-    cpuid::features,
+    cpuid::{features, few_vector_ports},
     x86::{AesAvx, AesSse, Vaes256, Vaes512},
 };
 
@@ -30,6 +30,12 @@ pub(crate) use {
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 pub(crate) fn features() -> detect::Features {
     detect::Features::named("")
+}
+
+/// A hint for the order of rows, which only x86 has any use for.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+pub(crate) fn few_vector_ports() -> bool {
+    false
 }
 
 /// Keeps an expression where the instruction sets of a family exist, and gives `None` elsewhere.

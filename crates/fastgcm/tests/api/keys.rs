@@ -84,7 +84,7 @@ fn back_ends_by_name() {
     for &backend in Backend::ALL {
         assert_eq!(backend.to_string(), backend.name());
         assert_eq!(backend.name().parse(), Ok(backend));
-        assert_eq!(format!("{backend:>14}").len(), 14, "it can be set in columns");
+        assert_eq!(format!("{backend:>16}").len(), 16, "it can be set in columns");
         assert_eq!(backend.is_available(), available.contains(&backend));
         if backend.is_available() {
             assert!(backend.features().all(|(_, here)| here), "{backend}");
@@ -97,7 +97,7 @@ fn back_ends_by_name() {
     for name in unknown {
         assert_eq!(name.parse::<Backend>(), Err(Error::Unavailable), "{name}");
     }
-    passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 10);
+    passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 11);
 }
 
 /// Each error says something of its own, and travels as `Box<dyn Error + Send + Sync>`. A key is shared by threads.

@@ -1,0 +1,87 @@
+//! Answers are compared, and nonces are what was asked for.
+
+use super::*;
+use std::cell::Cell;
+
+/// Adds bytes: no cipher, but it knows which nonces it was given.
+struct Adder<'a> {
+    nonces: &'a RefCell<Vec<[u8; 12]>>,
+    keys: &'a Cell<usize>,
+    fault: u8,
+}
+
+struct AdderKey<'a>(&'a RefCell<Vec<[u8; 12]>>, u8);
+
+impl<'a> Implementation for Adder<'a> {
+    type Key = AdderKey<'a>;
+
+    fn name(&self) -> String {
+        format!("adder {}", self.fault)
+    }
+
+    fn key(&self, key: &[u8]) -> Option<Self::Key> {
+        self.keys.set(self.keys.get() + 1);
+        (key.len() != 24).then(|| AdderKey(self.nonces, key[0].wrapping_add(self.fault)))
+    }
+}
+
+impl Key for AdderKey<'_> {
+    fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+        self.0.borrow_mut().push(*nonce);
+        text.iter_mut().for_each(|byte| *byte = byte.wrapping_add(self.1));
+        [text.iter().chain(aad).fold(nonce[11], |sum, byte| sum.rotate_left(1) ^ byte); 16]
+    }
+
+    fn open(&mut self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &[u8; 16]) -> bool {
+        self.0.borrow_mut().push(*nonce);
+        text.iter_mut().zip(ciphertext).for_each(|(text, byte)| *text = byte.wrapping_sub(self.1));
+        *tag == [ciphertext.iter().chain(aad).fold(nonce[11], |sum, byte| sum.rotate_left(1) ^ byte); 16]
+    }
+}
+
+#[test]
+fn nonces_are_what_was_asked_for() {
+    let (nonces, keys) = (RefCell::default(), Cell::new(0));
+    let adder = Adder { nonces: &nonces, keys: &keys, fault: 0 };
+    let buffers = Buffers::new(100, 13);
+    let sampler = crate::Sampler { rounds: 3..=3, ..Default::default() };
+    let mut cases = 0;
+    for verb in [Verb::KeyAndSeal, Verb::Seal, Verb::Open] {
+        for nonce in [NonceFrom::Prepared, NonceFrom::Written, NonceFrom::Dependent] {
+            let work = Work { verb, key_bits: 128, bytes: 100, aad: 13, nonce };
+            let before = keys.get();
+            let measured = sampler.run(work.case(), &mut [adder.contender(work, &buffers).unwrap()], &mut |_| ());
+            assert!(measured.contenders[0].best_ns > 0.0);
+            let mut nonces = nonces.take();
+            let calls = nonces.len();
+            assert!(nonces.iter().all(|nonce| nonce[..4] == [1; 4]));
+            nonces.sort();
+            nonces.dedup();
+            assert_eq!(nonces.len() == 1, verb == Verb::Open || nonce == NonceFrom::Prepared, "{work:?}");
+            assert_eq!(keys.get() - before, if verb == Verb::KeyAndSeal { calls + 1 } else { 1 });
+            cases += 1;
+        }
+    }
+    let work = Work { verb: Verb::Key, key_bits: 192, bytes: 0, aad: 0, nonce: NonceFrom::Prepared };
+    assert!(adder.contender(work, &buffers).is_none());
+    println!("measure::nonces ok {cases}");
+}
+
+#[test]
+fn who_differs_is_named() {
+    let (nonces, keys) = (RefCell::default(), Cell::new(0));
+    let adder = |fault| Adder { nonces: &nonces, keys: &keys, fault };
+    let (right, wrong) = (adder(0), adder(1));
+    // Two lengths of key, 97 of text, 5 of AAD, 2 implementations.
+    assert_eq!(check(&[&right, &right]), Ok(2 * 97 * 5 * 2));
+    assert_eq!(check(&[&right, &wrong]).unwrap_err(), "adder 1, AES-128, 1 bytes, 0 of AAD: not the answer of adder 0");
+}
+
+#[test]
+fn buffers_are_aligned() {
+    let buffers = Buffers::new(1000, 0);
+    for buffer in [&buffers.one, &buffers.two] {
+        let mut buffer = buffer.borrow_mut();
+        assert_eq!((buffer.first(1000).len(), buffer.first(1000).as_ptr().addr() % 64), (1000, 0));
+    }
+}

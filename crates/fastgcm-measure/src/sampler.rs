@@ -1,0 +1,149 @@
+//! The loop: contenders in turn, a short sample each, many rounds.
+
+use crate::{Case, Measured, Measurement};
+use std::{
+    fmt,
+    hint::black_box,
+    ops::RangeInclusive,
+    time::{Duration, Instant},
+};
+
+/// One of those that do the work.
+///
+/// What is called for each sample is a whole loop, not one iteration: the call through a pointer, 1 or 2 ns, would otherwise be a tenth
+/// of a short message.
+pub struct Contender<'a> {
+    name: String,
+    work: Box<dyn FnMut(u64) + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    /// `work` is done once an iteration. Its result is used, as far as the compiler can tell.
+    pub fn new<T>(name: impl Into<String>, mut work: impl FnMut() -> T + 'a) -> Self {
+        Self::looped(name, move |iterations| {
+            for _ in 0..iterations {
+                black_box(work());
+            }
+        })
+    }
+
+    /// `work` does so many iterations itself, where something has to be made ready before the first.
+    pub fn looped(name: impl Into<String>, work: impl FnMut(u64) + 'a) -> Self {
+        Self { name: name.into(), work: Box::new(work) }
+    }
+
+    /// Its name: the column of the table.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Nanoseconds of so many iterations, each.
+    fn sample(&mut self, iterations: u64) -> f64 {
+        let start = Instant::now();
+        (self.work)(iterations);
+        start.elapsed().as_nanos() as f64 / iterations as f64
+    }
+}
+
+impl fmt::Debug for Contender<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Contender").field(&self.name).finish()
+    }
+}
+
+/// How to measure.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    /// A sample takes about so long. Short enough that few are interrupted (a timer tick comes every 1 to 4 ms), long enough that the
+    /// 30 ns of asking for the time do not count. One iteration that takes longer is a sample of its own.
+    pub sample: Duration,
+    /// At least (and at least one) and at most so many rounds: in each, every contender gives one sample.
+    pub rounds: RangeInclusive<usize>,
+    /// After this time no further round is begun, once there are enough.
+    pub budget: Duration,
+}
+
+impl Default for Sampler {
+    /// 20 us a sample, 20 to 200 rounds, half a second for one case.
+    fn default() -> Self {
+        Self { sample: Duration::from_micros(20), rounds: 20..=200, budget: Duration::from_millis(500) }
+    }
+}
+
+impl Sampler {
+    /// Measures one case. `progress` is told after every round which part of it is done, from 0 to 1; never within a sample.
+    ///
+    /// Each round begins with another contender, so that none always follows the same one; and each sample with an eighth of its iterations
+    /// that do not count, in which caches and branch predictors find their way back.
+    pub fn run(&self, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
+        let start = Instant::now();
+        let iterations: Vec<u64> = contenders.iter_mut().map(|contender| self.calibrate(contender)).collect();
+        let mut samples = vec![Vec::new(); contenders.len()];
+        let (least, most) = ((*self.rounds.start()).max(1), *self.rounds.end());
+        let mut rounds = 0;
+        while rounds < least || rounds < most && start.elapsed() < self.budget {
+            for turn in 0..contenders.len() {
+                let at = (rounds + turn) % contenders.len();
+                (contenders[at].work)(iterations[at] / 8);
+                samples[at].push(contenders[at].sample(iterations[at]));
+            }
+            rounds += 1;
+            let spent = start.elapsed().as_secs_f64() / self.budget.as_secs_f64();
+            progress((rounds as f64 / least as f64).min(spent.max(rounds as f64 / most as f64)).min(1.0));
+        }
+        progress(1.0);
+        let named = contenders.iter().zip(iterations).zip(samples);
+        let contenders = named.map(|((contender, iterations), samples)| Measurement::new(contender.name(), iterations, samples)).collect();
+        Measured { case, contenders }
+    }
+
+    /// How many iterations a sample has: doubled until they take long enough to be told from the clock's own time.
+    fn calibrate(&self, contender: &mut Contender<'_>) -> u64 {
+        let wanted = self.sample.as_nanos().max(1) as f64;
+        let mut iterations = 1;
+        loop {
+            // The best of three, for one may have been interrupted.
+            let each = (0..3).map(|_| contender.sample(iterations)).fold(f64::INFINITY, f64::min);
+            if each * iterations as f64 >= wanted / 4.0 || iterations > u64::MAX / 4 {
+                return ((wanted / each) as u64).max(1);
+            }
+            iterations *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::{Cell, RefCell};
+
+    /// Every contender gives as many samples as there are rounds, each round begins with another, and the hook sees the end.
+    #[test]
+    fn in_turn() {
+        let sampler = Sampler { sample: Duration::from_micros(2), rounds: 7..=7, budget: Duration::ZERO };
+        let order = RefCell::new(String::new());
+        let mut contenders: Vec<_> = ["a", "b", "c"]
+            .map(|name| {
+                let order = &order;
+                Contender::looped(name, move |iterations| {
+                    // 1 us an iteration: that much work has two in a sample, and an eighth of them is none.
+                    let start = Instant::now();
+                    while start.elapsed() < Duration::from_micros(iterations) {}
+                    order.borrow_mut().push_str(name);
+                })
+            })
+            .into();
+        let last = Cell::new(0.0);
+        let measured = sampler.run(Case::new("group", "in turn"), &mut contenders, &mut |part| {
+            assert!(part >= last.get());
+            last.set(part);
+        });
+        assert_eq!(last.get(), 1.0);
+        assert!(measured.contenders.iter().all(|contender| contender.samples_ns.len() == 7 && contender.best_ns >= 1000.0));
+        drop(contenders);
+        // Two calls a sample, the first of which does not count; and each round begins with the next.
+        let rounds = ["aabbcc", "bbccaa", "ccaabb"].into_iter().cycle().take(7).collect::<String>();
+        assert!(order.into_inner().ends_with(&rounds));
+        println!("measure::in_turn ok {}", rounds.len() / 2);
+    }
+}

@@ -1,0 +1,84 @@
+//! What can be read off the source, because no machine at hand would show it.
+
+#[path = "support/suite.rs"]
+mod suite;
+
+use fastgcm::Backend;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+use suite::passed;
+
+/// F10: no instruction is written by hand. Every `asm!` is empty but for a comment that names its operand, so the compiler knows all that
+/// the code does to the registers. On Windows that is what keeps xmm6 to xmm15.
+#[test]
+fn f10_no_instruction_by_hand() {
+    let mut found = 0;
+    for (name, code) in sources() {
+        for (at, _) in code.match_indices("asm!(") {
+            let template = code[at..].split('"').nth(1).unwrap();
+            assert_eq!(template, "/*{0}*/", "{name}");
+            found += 1;
+        }
+        assert!(!code.contains("global_asm") && !code.contains("naked_asm"), "{name}");
+    }
+    passed("source::f10_no_instruction_by_hand", found, 1);
+}
+
+/// F11: rustc 1.95 gives wrong code where `avx512dq` and `avx512vl` are enabled both (rust-lang/rust#158622). No row asks for it.
+#[test]
+fn f11_avx512dq_is_never_enabled() {
+    let mut rows = 0;
+    for backend in Backend::ALL {
+        assert!(backend.features().all(|(name, _)| name != "avx512dq"), "{backend}");
+        rows += 1;
+    }
+    for (name, code) in sources() {
+        let enabled = code.lines().find(|line| line.contains("avx512dq") && (line.contains("enable") || line.contains(',')));
+        assert_eq!(enabled.filter(|line| !line.contains("cfg!(target_feature = \"avx512dq\")")), None, "{name}");
+    }
+    passed("source::f11_avx512dq_is_never_enabled", rows, Backend::ALL.len());
+}
+
+/// F18: nothing depends on the order of bytes in a word. What is read from memory or written to it goes through `from_le_bytes`, `to_le` and
+/// their like; only x86, which has one order, looks at words as bytes.
+#[test]
+fn f18_no_native_byte_order() {
+    let mut files = 0;
+    for (name, code) in sources().into_iter().filter(|(name, _)| name != "isa/x86.rs") {
+        for word in ["transmute", "to_ne_bytes", "from_ne_bytes", "read_unaligned", "write_unaligned", "target_endian"] {
+            assert!(!code.contains(word), "{name}: {word}");
+        }
+        files += 1;
+    }
+    // Blocks in memory, by vectors and one by one: the table's order is said where it is set and where it is read.
+    let inout = fs::read_to_string(root().join("inout.rs")).unwrap();
+    assert!(inout.contains("block.to_le()") && inout.contains("Block::from_le("));
+    passed("source::f18_no_native_byte_order", files, sources().len() - 1);
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The library's files, by name, without comments and tests.
+fn sources() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap()).collect();
+                found.push((path.strip_prefix(root()).unwrap().to_string_lossy().into_owned(), code.join("\n")));
+            }
+        }
+    }
+    assert!(found.len() > 20, "the library's files: {}", found.len());
+    found
+}

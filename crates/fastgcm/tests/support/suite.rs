@@ -1,0 +1,47 @@
+//! What every suite needs: how long it may take, how it says what it did, and bytes to work on.
+#![allow(dead_code)] // no test file needs all of it
+
+/// `FASTGCM_QUICK`: fewer cases, for an emulated processor (200 times slower than a real one) and for the search of planted faults.
+pub(crate) fn quick() -> bool {
+    std::env::var_os("FASTGCM_QUICK").is_some()
+}
+
+/// `FASTGCM_FULL`: also what takes minutes.
+pub(crate) fn full() -> bool {
+    std::env::var_os("FASTGCM_FULL").is_some()
+}
+
+/// Says how many cases were checked, and fails unless it was all of them.
+pub(crate) fn passed(name: &str, count: usize, expected: usize) {
+    assert_eq!(count, expected, "{name}");
+    println!("{name} ok {count}");
+}
+
+/// Numbers that look random, the same for the same seed (SplitMix64: Steele, Lea and Flood, 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    /// From 0 to `n - 1`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
+        for part in bytes.chunks_mut(8) {
+            part.copy_from_slice(&self.next().to_le_bytes()[..part.len()]);
+        }
+    }
+
+    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
+        let mut bytes = vec![0; n];
+        self.fill(&mut bytes);
+        bytes
+    }
+}

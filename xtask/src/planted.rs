@@ -1,0 +1,238 @@
+//! Planted faults: a patch is applied to a copy of the project, and the tests named must fail there.
+//!
+//! **Patches** are written like diffs, without line numbers, so that they stand while the code around them changes:
+//! ```text
+//! # name: what is wrong, and who else had it
+//! tests: --test api
+//! --- crates/fastgcm/src/seal.rs
+//! -    wipe(text);
+//! +    _ = text;
+//! ```
+//! What follows a `-` must stand exactly once in that file; the `+` lines after it take its place.
+//!
+//! **The copy** is lean: it has two back ends, one for each kind of machine that tests run on (those of [`KEPT`]). The other rows are the
+//! same code once more, and five rows take a minute to compile, two take ten seconds.
+
+use crate::package::show;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Rows of the table that the copy keeps; the others are named there, and not compiled.
+pub(crate) const KEPT: [&str; 2] = ["aesni-avx", "portable"];
+
+/// A fault to plant.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    pub(crate) name: String,
+    pub(crate) why: String,
+    /// Targets for `cargo test`, as one types them.
+    pub(crate) tests: String,
+    changes: Vec<Change>,
+}
+
+#[derive(Debug, Default)]
+struct Change {
+    file: String,
+    from: String,
+    to: Vec<String>,
+}
+
+impl Patch {
+    /// All patches of a file.
+    pub(crate) fn read(file: &Path) -> Result<Vec<Self>, String> {
+        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let mut patches: Vec<Self> = Vec::new();
+        let mut current = String::new();
+        for (number, line) in text.lines().enumerate() {
+            let wrong = |what: &str| format!("{}:{}: {what}", file.display(), number + 1);
+            if let Some(title) = line.strip_prefix("# ") {
+                let (name, why) = title.split_once(": ").ok_or(wrong("`# name: why` is expected"))?;
+                patches.push(Self { name: name.into(), why: why.into(), tests: String::new(), changes: Vec::new() });
+                continue;
+            }
+            let Some(patch) = patches.last_mut() else {
+                if line.is_empty() { continue } else { return Err(wrong("the first line of a patch is `# name: why`")) }
+            };
+            if let Some(tests) = line.strip_prefix("tests: ") {
+                patch.tests = tests.trim().into();
+            } else if let Some(path) = line.strip_prefix("--- ") {
+                current = path.trim().into();
+            } else if let Some(from) = line.strip_prefix('-') {
+                patch.changes.push(Change { file: current.clone(), from: from.trim().into(), to: Vec::new() });
+            } else if let Some(to) = line.strip_prefix('+') {
+                patch.changes.last_mut().ok_or(wrong("`+` without `-`"))?.to.push(to.trim().into());
+            } else if !line.is_empty() {
+                return Err(wrong("neither `# `, `tests: `, `--- `, `-` nor `+`"));
+            }
+        }
+        match patches.iter().find(|patch| patch.changes.is_empty()) {
+            Some(empty) => Err(format!("{}: `{}` changes nothing", file.display(), empty.name)),
+            None if patches.is_empty() => Err(format!("{}: no patch", file.display())),
+            None => Ok(patches),
+        }
+    }
+
+    /// Fails unless what it changes is there, in a folder with the project's files.
+    pub(crate) fn check(&self, root: &Path) -> Result<(), String> {
+        self.changed(root).map(drop)
+    }
+
+    /// The changed files, as (path, text). Fails if what is to change does not stand there exactly once.
+    fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
+        let mut files: Vec<(PathBuf, String)> = Vec::new();
+        for Change { file, from, to } in &self.changes {
+            let path = root.join(file);
+            if !files.iter().any(|(other, _)| *other == path) {
+                let text = fs::read_to_string(&path).map_err(|e| format!("{}: {file}: {e}", self.name))?;
+                files.push((path.clone(), text));
+            }
+            let (_, text) = files.iter_mut().find(|(other, _)| *other == path).ok_or("lost")?;
+            match text.matches(from.as_str()).count() {
+                1 => *text = text.replacen(from.as_str(), &to.join("\n"), 1),
+                n => return Err(format!("{}: {file} has {n} times, not once: {from}", self.name)),
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// The lean copy.
+pub(crate) struct Copy {
+    pub(crate) root: PathBuf,
+    build: PathBuf,
+}
+
+impl Copy {
+    /// Copies what has changed since the last time, so that what was compiled is of use still.
+    pub(crate) fn new(project: &Path) -> Result<Self, String> {
+        let root = project.join("target/planted/copy");
+        let files = below(project);
+        for old in below(&root).iter().filter(|old| !files.contains(old)) {
+            fs::remove_file(root.join(old)).map_err(|e| format!("{}: {e}", old.display()))?;
+        }
+        for file in &files {
+            let bytes = fs::read(project.join(file)).map_err(|e| format!("{}: {e}", file.display()))?;
+            write(&root.join(file), &lean(file, bytes)?)?;
+        }
+        Ok(Self { root, build: project.join("target/planted/build") })
+    }
+
+    /// `cargo`, in the copy. Options come before `--`.
+    pub(crate) fn cargo(&self, arguments: &str) -> Command {
+        // A fault may make a loop endless.
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "600", "cargo"]).args(arguments.split_whitespace());
+        command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.build).env_remove("FASTGCM_FULL");
+        // Optimised by one degree: compiles in half the time, and the quick suites take seconds.
+        command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", KEPT.join(","));
+        command.env("RUSTFLAGS", "--cap-lints allow").env("RUST_BACKTRACE", "0");
+        command
+    }
+
+    /// Plants a fault, and runs what `arguments` say of these test targets.
+    pub(crate) fn verdict(&self, patch: &Patch, targets: &str, arguments: &str) -> Result<Verdict, String> {
+        let start = Instant::now();
+        self.with(patch, || {
+            let (builds, output) = quietly(&mut self.cargo(&format!("test -p fastgcm {targets} --no-run")))?;
+            if !builds {
+                println!("{output}");
+                return Ok(Verdict::DoesNotCompile);
+            }
+            let (passed, output) = quietly(&mut self.cargo(&format!("test -p fastgcm {targets} -- {arguments}")))?;
+            Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&output), took: start.elapsed() } })
+        })
+    }
+
+    /// Plants a fault, does something, and takes the fault out again.
+    pub(crate) fn with<T>(&self, patch: &Patch, with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        let mut before = Vec::new();
+        for (path, text) in patch.changed(&self.root)? {
+            before.push((path.clone(), fs::read(&path).map_err(|e| e.to_string())?));
+            fs::write(&path, text).map_err(|e| e.to_string())?;
+        }
+        let result = with();
+        for (path, bytes) in before {
+            fs::write(path, bytes).map_err(|e| e.to_string())?;
+        }
+        result
+    }
+}
+
+/// What became of a planted fault.
+pub(crate) enum Verdict {
+    Caught {
+        by: String,
+        took: Duration,
+    },
+    Missed,
+    /// The patch is no fault but a mistake of ours.
+    DoesNotCompile,
+}
+
+/// Runs a command; whether it succeeded, and all that it said.
+pub(crate) fn quietly(command: &mut Command) -> Result<(bool, String), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{}: {e}", show(command)))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    Ok((output.status.success(), said))
+}
+
+/// The test that failed first, or how the program died.
+fn first_failure(output: &str) -> String {
+    let failed = output.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned));
+    let died = || output.lines().find_map(|line| line.split_once("(signal: ").map(|(_, signal)| format!("signal {signal}")));
+    failed.or_else(died).unwrap_or_else(|| "not said by whom".into())
+}
+
+/// All files of the project that the copy needs, relative to it.
+fn below(project: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for top in ["crates", "xtask", "testdata", "fuzz"] {
+        let mut folders = vec![project.join(top)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() && !path.ends_with("target") {
+                    folders.push(path);
+                } else if path.is_file() {
+                    files.push(path.strip_prefix(project).unwrap_or(&path).to_owned());
+                }
+            }
+        }
+    }
+    files.extend(["Cargo.toml", "Cargo.lock"].map(PathBuf::from).into_iter().filter(|file| project.join(file).exists()));
+    files
+}
+
+/// A file as it is in the copy: `on x86: ` becomes `on nowhere: ` for all rows but [`KEPT`], and the two macros learn that word.
+fn lean(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let replaced = |text: String, from: &str, to: &str| {
+        if text.contains(from) { Ok(text.replacen(from, to, 1)) } else { Err(format!("{}: `{from}` is not there", file.display())) }
+    };
+    if file.ends_with("crates/fastgcm/src/isa/mod.rs") {
+        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
+        let text = replaced(text, "macro_rules! on {", "macro_rules! on { (nowhere => $some:expr) => { None };")?;
+        let text = replaced(text, "macro_rules! item_on {", "macro_rules! item_on { (nowhere => $($item:tt)*) => {};")?;
+        return Ok(text.into_bytes());
+    }
+    if file.ends_with("crates/fastgcm/src/backend.rs") {
+        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
+        let kept = |line: &str| KEPT.iter().any(|name| line.contains(&format!("= \"{name}\" ")));
+        let lines = text.lines().map(|line| if kept(line) { line.to_owned() } else { line.replace("\" on x86: ", "\" on nowhere: ") });
+        let text = lines.collect::<Vec<_>>().join("\n") + "\n";
+        return if text.contains("on nowhere: ") { Ok(text.into_bytes()) } else { Err("backend.rs: no row to leave out".into()) };
+    }
+    Ok(bytes)
+}
+
+/// Writes a file unless it is so already: what is not touched is not compiled again.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    let folder = path.parent().ok_or("no folder")?;
+    fs::create_dir_all(folder).and_then(|()| fs::write(path, bytes)).map_err(|e| format!("{}: {e}", path.display()))
+}
