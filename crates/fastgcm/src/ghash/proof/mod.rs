@@ -24,7 +24,7 @@ mod compiled;
 mod polynomial;
 mod symbolic;
 
-use super::multiply::{FoldedKey, Multiply, fold};
+use super::multiply::{Factor, Multiply, fold};
 use super::powers::times_x;
 use crate::{backend::Backend, isa::Isa};
 use polynomial::{add, apply, input, standard_product, zero};
@@ -79,8 +79,8 @@ fn planted_faults_are_refuted() {
 fn the_powers_themselves() {
     let s = Symbolic(Fault::None);
     let (a, b) = (input(0), input(1));
-    let factor = FoldedKey::new(s, V::new(apply(times_x, &b)));
-    let product = factor.multiply(s, V::new(apply(times_x, &a))).lane();
+    let factor = Factor::new(s, V::new(apply(times_x, &b)));
+    let product = factor.times(s, V::new(apply(times_x, &a))).lane();
     assert!(product == apply(times_x, &standard_product(&a, &b)), "the product of two stored powers is a stored power");
     let mut numbers = compiled::Numbers::new(1);
     for _ in 0..100_000 {
