@@ -37,7 +37,7 @@ macro_rules! backends {
             }
 
             /// The row's functions, if they were compiled for this target at all.
-            fn compiled(self) -> Option<&'static Entries> {
+            pub(crate) fn compiled(self) -> Option<&'static Entries> {
                 match self { $(Self::$variant => on!($family => Some(&$row::ENTRIES))),+ }
             }
         }
@@ -130,6 +130,15 @@ pub(crate) struct Entries {
     pub(crate) open_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
     pub(crate) j0: unsafe fn(&Material, &[u8]) -> J0,
     pub(crate) tag: unsafe fn(&Material, J0, &[u8], &[u8]) -> Block,
+    /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
+    #[cfg(test)]
+    pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
+    /// The row's multiplication on numbers.
+    #[cfg(test)]
+    pub(crate) products: unsafe fn(Block, Block) -> [Block; 4],
+    /// Powers of a hash key of the test's choice.
+    #[cfg(test)]
+    pub(crate) fill: unsafe fn(&mut Material, Block),
 }
 
 /// Safe, because `Backend::entries` hands out a row only where its features were found.

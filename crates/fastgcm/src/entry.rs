@@ -18,7 +18,12 @@ macro_rules! entries {
             };
 
             pub(super) static ENTRIES: Entries =
-                Entries { backend: Backend::$variant, expand, seal, open, seal_any, open_any, j0, tag };
+                Entries {
+                    backend: Backend::$variant, expand, seal, open, seal_any, open_any, j0, tag,
+                    #[cfg(test)] prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                    #[cfg(test)] products,
+                    #[cfg(test)] fill,
+                };
 
             $(#[target_feature(enable = $features)])?
             fn expand(material: &mut Material, key: &[u8]) {
@@ -73,6 +78,19 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
+            }
+
+            // What a proof needs of a row, beside its messages.
+            $(#[target_feature(enable = $features)])?
+            #[cfg(test)]
+            fn products(block: Block, power: Block) -> [Block; 4] {
+                crate::ghash::proof::products($isa, $multiply, block, power)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[cfg(test)]
+            fn fill(material: &mut Material, h: Block) {
+                crate::ghash::proof::fill($isa, $multiply, material, h);
             }
         }
     };

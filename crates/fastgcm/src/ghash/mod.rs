@@ -23,6 +23,8 @@
 
 mod multiply;
 mod powers;
+#[cfg(test)]
+pub(crate) mod proof;
 
 pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
 pub(crate) use powers::{PADDING, Powers, aad_lanes};

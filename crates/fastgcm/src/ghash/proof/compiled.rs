@@ -1,0 +1,209 @@
+//! What the compiler made of it: every pair of single bits, linearity, and messages of unit blocks with hash keys of our choice.
+
+use super::{
+    super::{
+        multiply::{Multiply, fold},
+        powers::times_x,
+    },
+    passed,
+};
+use crate::{
+    Block,
+    backend::{Backend, Entries},
+    inout::{InOut, TURN, Table},
+    isa::Isa,
+    key::Material,
+    nonce::{J0, Kind, Nonce},
+};
+use std::{println, vec, vec::Vec};
+
+/// The multiplication of one row on numbers: `x`, in every lane, times the power that is stored as `b`. What the tests call through
+/// `Entries`, where the row's features are enabled.
+#[inline(always)]
+pub(crate) fn products<S: Isa, M: Multiply<S>>(s: S, _: M, x: Block, b: Block) -> [Block; 4] {
+    let b = s.splat(b);
+    let (first, second) = M::table(s, b, fold(s, b));
+    let sum = M::product(s, M::ready(s, s.splat(x), first, second));
+    let mut lanes = Table::<4>::ZERO;
+    lanes.store(s, 0, M::reduce(s, sum, M::constant(s, first, second)));
+    [0, 1, 2, 3].map(|i| lanes.get(i))
+}
+
+/// The powers of `h` instead of those of AES(0).
+#[inline(always)]
+pub(crate) fn fill<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, h: Block) {
+    material.powers.fill::<S, M>(s, h);
+}
+
+/// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
+fn rows() -> Vec<&'static Entries> {
+    let only = std::env::var("FASTGCM_ONLY").ok();
+    let wanted = |backend: &Backend| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == backend.name()));
+    Backend::available().filter(wanted).map(|backend| backend.entries().unwrap()).collect()
+}
+
+/// Fewer cases where one takes microseconds.
+fn slow(entries: &Entries) -> bool {
+    entries.backend == Backend::Portable
+}
+
+/// X • Y of SP 800-38D, section 6.3, on numbers whose highest bit is the block's first.
+fn standard_product(x: u128, y: u128) -> u128 {
+    let (mut z, mut v) = (0, y);
+    for i in 0..128 {
+        z ^= v * (x >> (127 - i) & 1);
+        v = (v >> 1) ^ ((0xe1 << 120) * (v & 1));
+    }
+    z
+}
+
+/// The row's product, with the conversions of `Powers::fill`. All lanes are the same.
+#[allow(unsafe_code)]
+fn product(entries: &Entries, x: Block, h: Block) -> Block {
+    // SAFETY: `rows` lists what this machine can run.
+    let lanes = unsafe { (entries.products)(x, times_x(h)) };
+    let blocks = lanes.iter().take_while(|lane| **lane == lanes[0]).count();
+    debug_assert!(lanes[blocks..].iter().all(|lane| *lane == 0));
+    lanes[0]
+}
+
+#[test]
+fn every_pair_of_bits() {
+    for entries in rows() {
+        let mut pairs = 0;
+        for (i, j) in (0..128).flat_map(|i| (0..128).map(move |j| (i, j))) {
+            assert_eq!(product(entries, 1 << i, 1 << j), standard_product(1 << i, 1 << j), "{}: bits {i} and {j}", entries.backend);
+            pairs += 1;
+        }
+        passed(&std::format!("ghash_proof::every_pair_of_bits/{}", entries.backend), pairs, 16_384);
+    }
+}
+
+/// f(a + b, c) = f(a, c) + f(b, c), and the same in the other argument. With 2,000,000 triples a function that is wrong on one input in
+/// 100,000 passes with probability e^-20.
+#[test]
+fn linear_in_both_arguments() {
+    for entries in rows() {
+        let quick = std::env::var_os("FASTGCM_QUICK").is_some();
+        let full = if std::env::var_os("FASTGCM_FULL").is_some() { 10 } else { 1 };
+        let triples = full * if slow(entries) || quick { 20_000 } else { 2_000_000 };
+        let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 | 1);
+        let mut numbers = Numbers::new(seed);
+        let mut tried = 0;
+        while tried < triples {
+            let [a, b, c] = [0; 3].map(|_| numbers.next());
+            let f = |x, h| product(entries, x, h);
+            assert_eq!(f(a ^ b, c), f(a, c) ^ f(b, c), "{}: first argument, seed {seed}", entries.backend);
+            assert_eq!(f(c, a ^ b), f(c, a) ^ f(c, b), "{}: second argument, seed {seed}", entries.backend);
+            tried += 1;
+        }
+        passed(&std::format!("ghash_proof::linear_in_both_arguments/{}", entries.backend), tried, triples);
+    }
+}
+
+/// The whole GHASH of a message of n blocks, one of which is a single bit, under a hash key of our choice: for every n up to a turn and
+/// the longest tail, every place of the block, every bit (on slow rows one bit for each place), through every path.
+#[test]
+fn messages_of_unit_blocks() {
+    for entries in rows() {
+        let most = (2 * TURN + 2) * if slow(entries) { 4 } else { blocks_of(entries) };
+        let step = if slow(entries) || std::env::var_os("FASTGCM_QUICK").is_some() { 127 } else { 1 };
+        let mut messages = 0;
+        for h in [1 << 127, 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e] {
+            let row = Row::new(entries, h, most + 1);
+            for n in 1..=most {
+                for place in 0..n {
+                    for bit in (place % step..128).step_by(step) {
+                        row.check(n, place, bit);
+                        messages += 1;
+                    }
+                }
+            }
+        }
+        assert!(messages >= most * (most + 1));
+        println!("ghash_proof::messages_of_unit_blocks/{} ok {messages}", entries.backend);
+    }
+}
+
+/// Blocks in a vector of that row.
+#[allow(unsafe_code)]
+fn blocks_of(entries: &Entries) -> usize {
+    // SAFETY: `rows` lists what this machine can run.
+    let lanes = unsafe { (entries.products)(1, 1) };
+    lanes.iter().filter(|lane| **lane != 0).count()
+}
+
+/// A row with a hash key of our choice.
+struct Row {
+    entries: &'static Entries,
+    material: Material,
+    /// AES of J0.
+    mask: Block,
+    /// H^0, H^1, ... as the standard numbers bits.
+    powers: Vec<u128>,
+    /// The keystream of the nonce that all messages here have.
+    keystream: Vec<u8>,
+}
+
+const NONCE: [u8; 12] = [7; 12];
+
+impl Row {
+    #[allow(unsafe_code)]
+    fn new(entries: &'static Entries, h: u128, most: usize) -> Self {
+        let mut material = Material::ZERO;
+        entries.expand(&mut material, &[0; 16]);
+        // SAFETY: `rows` lists what this machine can run.
+        unsafe { (entries.fill)(&mut material, h.swap_bytes()) };
+        let mut powers = vec![1 << 127];
+        while powers.len() <= most + 1 {
+            powers.push(standard_product(powers[powers.len() - 1], h));
+        }
+        // GHASH of nothing is nothing, but for the lengths block, which is zero: the tag is the mask.
+        let mask = entries.tag(&material, j0(), &[], &[]);
+        let mut keystream = vec![0; 16 * most];
+        let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
+        entries.seal(&material, nonce, &[], InOut::in_place(&mut keystream));
+        Self { entries, material, mask, powers, keystream }
+    }
+
+    fn check(&self, n: usize, place: usize, bit: usize) {
+        let (entries, material) = (self.entries, &self.material);
+        let block = 1u128 << bit;
+        let mut ciphertext = vec![0; 16 * n];
+        ciphertext[16 * place..][..16].copy_from_slice(&block.to_be_bytes());
+        let lengths = 128 * n as u128;
+        let hash = standard_product(block, self.powers[n - place + 1]) ^ standard_product(lengths, self.powers[1]);
+        let want = self.mask ^ hash.swap_bytes();
+
+        let what = || std::format!("{}: {n} blocks, bit {bit} of block {place}", entries.backend);
+        let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
+        assert_eq!(entries.tag(material, j0(), &[], &ciphertext), want, "tag, {}", what());
+        let mut text: Vec<u8> = ciphertext.iter().zip(&self.keystream).map(|(a, b)| a ^ b).collect();
+        assert_eq!(entries.seal(material, nonce, &[], InOut::in_place(&mut text)), want, "seal, {}", what());
+        assert_eq!(entries.open(material, nonce, &[], InOut::in_place(&mut text)), want, "open, {}", what());
+    }
+}
+
+fn j0() -> J0 {
+    let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
+    nonce.into()
+}
+
+/// Numbers that look random (xorshift, two steps a number).
+pub(super) struct Numbers(u64);
+
+impl Numbers {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    pub(super) fn next(&mut self) -> u128 {
+        let mut half = || {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) as u128
+        };
+        half() << 64 | half()
+    }
+}

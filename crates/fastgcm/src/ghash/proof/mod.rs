@@ -1,0 +1,134 @@
+//! The proof that every multiplication of the table is that of SP 800-38D, for *all* inputs, and the bond between that proof and the
+//! code that the compiler makes.
+//!
+//! **Proof.** GHASH is written over the operations of [`Isa`](crate::isa::Isa), so it also runs on an instruction set whose bits are
+//! polynomials in the bits of the inputs ([`symbolic`]). What comes out is compared with what the standard's own algorithm makes of
+//! the same symbols. Polynomials over GF(2) have one normal form: if 128 of them are equal, the two functions are equal for all
+//! inputs, 2^256 for a product.
+//!
+//! What is proved for the multiplication of each row:
+//! * a block times a power is the standard's product (the power being stored times x, as `times_x` makes it);
+//! * sums of 1 to 8 vectors, a turn, added one by one or three at a time, with the hash of what came before in the first: the blocks
+//!   and the powers are all independent symbols, so it holds for whichever powers a message uses;
+//! * a block that meets a power of zero adds nothing;
+//! * and the product by which the powers themselves are made.
+//!
+//! **It can fail**: each of eight faults is planted in the operations, and wherever one is met, the proof must break.
+//!
+//! **Bond** ([`compiled`]). The proof is about the source. The compiled function of each back end is put to all 128 x 128 pairs of single
+//! bits, which fix a bilinear function; and to the linearity test of Blum, Luby and Rubinfeld, which a function that is not bilinear
+//! on a fraction e of its inputs passes n times with probability (1-e)^n at most. Then whole messages of unit blocks, with hash keys
+//! of our choice, on every path.
+
+mod compiled;
+mod polynomial;
+mod symbolic;
+
+use super::multiply::{Factor, Multiply, fold};
+use super::powers::times_x;
+use crate::{backend::Backend, isa::Isa};
+use polynomial::{add, apply, input, standard_product, zero};
+use std::{format, println, string::String};
+use symbolic::{Symbolic, V};
+
+pub(crate) use compiled::{fill, products};
+pub(crate) use symbolic::Fault;
+
+/// Says how many cases were checked, and fails unless it was all of them.
+fn passed(name: &str, count: usize, expected: usize) {
+    assert_eq!(count, expected, "{name}");
+    println!("{name} ok {count}");
+}
+
+/// Vectors in a sum: a turn.
+const MOST: usize = crate::inout::TURN;
+
+#[test]
+fn every_multiplication_is_that_of_the_standard() {
+    let mut proved = 0;
+    for backend in Backend::ALL {
+        // Compiled for this machine's family; whether this machine can run it does not matter to symbols.
+        let Some(entries) = backend.compiled() else { continue };
+        let identities = (entries.prove)(Fault::None).unwrap_or_else(|wrong| panic!("{backend}: {wrong}"));
+        println!("{backend}: {identities} identities hold for all inputs");
+        proved += 1;
+    }
+    let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some()).count();
+    passed("ghash_proof::every_multiplication", proved, compiled);
+}
+
+#[test]
+fn planted_faults_are_refuted() {
+    let mut refuted = 0;
+    for backend in Backend::ALL {
+        let Some(entries) = backend.compiled() else { continue };
+        for fault in Fault::PLANTED {
+            let held = (entries.prove)(fault).is_ok();
+            assert_eq!(held, !symbolic::met(), "{backend}: {fault:?}");
+            refuted += usize::from(!held);
+        }
+    }
+    // Not every multiplication uses every operation: K' has no halves to put together.
+    let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some()).count();
+    assert!(refuted >= 7 * compiled, "{refuted}");
+    println!("ghash_proof::planted_faults_are_refuted ok {refuted}");
+}
+
+/// `times_x` is linear, and so are squares: what `apply` takes for granted.
+#[test]
+fn the_powers_themselves() {
+    let s = Symbolic(Fault::None);
+    let (a, b) = (input(0), input(1));
+    let factor = Factor::new(s, V::new(apply(times_x, &b)));
+    let product = factor.times(s, V::new(apply(times_x, &a))).lane();
+    assert!(product == apply(times_x, &standard_product(&a, &b)), "the product of two stored powers is a stored power");
+    let mut numbers = compiled::Numbers::new(1);
+    for _ in 0..100_000 {
+        let (a, b) = (numbers.next(), numbers.next());
+        assert_eq!(times_x(a ^ b), times_x(a) ^ times_x(b));
+    }
+    passed("ghash_proof::powers", 1 + 100_000, 100_001);
+}
+
+/// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the one that does not hold.
+pub(crate) fn prove<M: Multiply<Symbolic>>(_: M, fault: Fault) -> Result<usize, String> {
+    symbolic::begin();
+    let s = Symbolic(fault);
+    let mut identities = 0;
+    let mut check = |holds: bool, what: String| {
+        identities += 1;
+        if holds { Ok(()) } else { Err(what) }
+    };
+
+    // Input blocks, numbered: those of the message, their powers, the hash before, what is added last.
+    let (hash, extra) = (input(2 * MOST), input(2 * MOST + 1));
+    let mut want = extra.clone();
+    let mut constants = V::new(extra);
+    let mut before = M::zero(s);
+    let (mut one_by_one, mut by_three) = (M::zero(s), M::zero(s));
+    for n in 0..MOST {
+        let (mut block, power) = (input(n), input(MOST + n));
+        if n == 0 {
+            block = add(&block, &hash);
+        }
+        want = add(&want, &standard_product(&block, &power));
+
+        let stored = V::new(apply(times_x, &power));
+        let (first, second) = M::table(s, stored, fold(s, stored));
+        constants = s.xor(constants, M::constant(s, first, second));
+        let product = M::product(s, M::ready(s, V::new(block), first, second));
+        one_by_one = M::add(s, one_by_one, product);
+        check(M::reduce(s, one_by_one, constants).lane() == want, format!("{} blocks, added one by one", n + 1))?;
+        if n % 2 == 1 {
+            by_three = M::add3(s, by_three, before, product);
+            check(M::reduce(s, by_three, constants).lane() == want, format!("{} blocks, added three at a time", n + 1))?;
+        }
+        before = product;
+    }
+
+    // Behind the end of the table of powers there are zeros.
+    let nothing = s.splat(0);
+    let sum = M::product(s, M::ready(s, V::new(input(0)), nothing, nothing));
+    check(M::reduce(s, sum, nothing).lane() == zero(), "a block that meets zeros".into())?;
+    Ok(identities)
+}
