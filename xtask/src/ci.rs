@@ -134,13 +134,13 @@ fn python(root: &Path) -> Command {
 }
 
 /// What the suites printed.
-struct Log {
+pub(crate) struct Log {
     lines: Vec<String>,
     allowed_skips: Vec<String>,
 }
 
 impl Log {
-    fn new(root: &Path) -> Result<Self, String> {
+    pub(crate) fn new(root: &Path) -> Result<Self, String> {
         let allowed = fs::read_to_string(root.join(".ci/allowed-skips")).map_err(|e| format!(".ci/allowed-skips: {e}"))?;
         let is_rule = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
         let rules = allowed.lines().filter(is_rule).map(|line| line.split("  ").next().unwrap_or(line).trim().to_owned());
@@ -148,7 +148,7 @@ impl Log {
     }
 
     /// Runs a command to success, shows its output and keeps it. A skip that nobody allowed is a failure.
-    fn step(&mut self, command: &mut Command) -> Result<(), String> {
+    pub(crate) fn step(&mut self, command: &mut Command) -> Result<(), String> {
         println!("+ {}", show(command));
         let mut child = command.stdout(Stdio::piped()).spawn().map_err(|e| format!("{}: {e}", show(command)))?;
         let output = child.stdout.take().ok_or("no output")?;
@@ -172,7 +172,7 @@ impl Log {
     }
 
     /// Each of these began some line (or followed what the harness had begun).
-    fn expect(&self, suites: &[&str]) -> Result<(), String> {
+    pub(crate) fn expect(&self, suites: &[&str]) -> Result<(), String> {
         let ran = |suite: &&&str| self.lines.iter().any(|line| line.contains(**suite));
         match suites.iter().find(|suite| !ran(suite)) {
             None => Ok(()),
