@@ -50,6 +50,8 @@ const CHECKS: &[Check] = &[
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
+    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross")) },
+    Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
 
@@ -62,6 +64,7 @@ const SUITES: &[&str] = &[
     "every_nonce_length ok ",
     "long_known_answers/portable ok ",
     "cross_validation ok ",
+    "machine::random_messages ok ",
     "long_aad::f06_aad_of_more_bits_than_32 ok ",
     "aliasing::f08_in_place ok ",
     "aliasing::f08_side_by_side ok ",

@@ -9,6 +9,14 @@
 pub(crate) struct Features(pub(super) u32);
 
 impl Features {
+    #[allow(dead_code)] // x86 puts its bits together itself
+    pub(super) const NONE: Self = Self::named("");
+
+    #[allow(dead_code)]
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// The set that a `#[target_feature(enable = "...")]` list names. An unknown name does not compile.
     pub(crate) const fn named(list: &str) -> Self {
         let list = list.as_bytes();
@@ -37,8 +45,8 @@ impl Features {
 }
 
 /// All features that any row names.
-const NAMES: [&str; 12] =
-    ["aes", "pclmulqdq", "ssse3", "sse4.1", "avx", "avx2", "bmi2", "vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl"];
+const NAMES: [&str; 13] =
+    ["aes", "pclmulqdq", "ssse3", "sse4.1", "avx", "avx2", "bmi2", "vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "sha3"];
 
 /// The bit of the name `list[from..to]`.
 const fn bit(list: &[u8], from: usize, to: usize) -> u32 {

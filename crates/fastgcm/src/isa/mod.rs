@@ -27,11 +27,24 @@ pub(crate) use {
     cpuid::{features, few_vector_ports},
     x86::{AesAvx, AesSse, Vaes256, Vaes512},
 };
+// Likewise `aarch64-unknown-none-softfloat`. A big-endian one has its lanes the other way round, and no row.
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod aarch64;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod hwcap;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+pub(crate) use {
+    aarch64::{Neon, NeonEor3},
+    hwcap::features,
+};
 
 /// The features of this CPU: none that a row asks for.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+)))]
 pub(crate) fn features() -> detect::Features {
-    detect::Features::named("")
+    detect::Features::NONE
 }
 
 /// A hint for the order of rows, which only x86 has any use for.
@@ -55,6 +68,16 @@ macro_rules! on {
             None
         }
     }};
+    (arm => $some:expr) => {{
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        {
+            $some
+        }
+        #[cfg(not(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")))]
+        {
+            None
+        }
+    }};
 }
 pub(crate) use on;
 
@@ -63,6 +86,10 @@ macro_rules! item_on {
     (any => $($item:tt)*) => { $($item)* };
     (x86 => $($item:tt)*) => {
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        $($item)*
+    };
+    (arm => $($item:tt)*) => {
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
         $($item)*
     };
 }

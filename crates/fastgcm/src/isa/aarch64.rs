@@ -1,0 +1,220 @@
+//! AArch64 with the Cryptographic Extension: one block a vector, the page of operations that the algorithm asks for.
+//!
+//! Arm's AES round is two instructions, AESE (add a key, shift rows, substitute bytes) and AESMC (mix columns). The key comes
+//! *before* the round, so `round` takes `prev`, `whiten` is nothing at all, and no round needs an XOR. Cores fuse the pair only
+//! if the two stand side by side; `cargo xtask cross` reads the disassembly and fails if one does not.
+//!
+//! Ard Biesheuvel ("AES-GCM on deep pipelines", Linux 5.10) aggregates GHASH over four blocks beside four blocks of CTR and wins
+//! 11 to 35 % on ThunderX2, but Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %): short pipelines gain nothing by more states in
+//! flight. This library turns eight blocks with one reduction, in two groups of four (`ROOMY`); a Cortex-A72 was not at hand to say
+//! what that costs there. His tail fills its blocks from right to left, so that the last one meets H^1; ours reads the powers from
+//! right to left instead (`ghash::powers`), and the blocks stay where they are.
+
+// Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the operation alone.
+#![allow(unknown_lints, inline_always_mismatching_target_features)]
+
+use super::Isa;
+use crate::Block;
+use core::{
+    arch::{aarch64::*, asm},
+    mem::transmute,
+};
+
+/// Generates a token and its `Isa`.
+macro_rules! isa {
+    ($(#[$doc:meta])* $token:ident, features $features:literal, xor3 $xor3:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $token(());
+
+        impl $token {
+            /// The proof. Safe to call only where the compiler knows that the features are enabled.
+            #[target_feature(enable = $features)]
+            pub(crate) fn here() -> Self {
+                Self(())
+            }
+        }
+
+        // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the caller's promise.
+        #[allow(clippy::undocumented_unsafe_blocks)]
+        impl Isa for $token {
+            type V = uint8x16_t;
+            type State = uint8x16_t;
+            const BLOCKS: usize = 1;
+            const ROOMY: bool = true;
+            const CALLS: bool = false;
+            const FACE_PAYS: usize = usize::MAX; // as on x86 with one block a vector; not measured here
+            #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
+            #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }
+            #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> uint8x16_t { unsafe { load_first(src, n) } }
+            #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: uint8x16_t) { unsafe { store_first(dst, n, v) } }
+            #[inline(always)] fn splat(self, block: Block) -> uint8x16_t { whole(vector(block)) }
+            #[inline(always)] fn first(self, block: Block) -> uint8x16_t { vector(block) }
+            #[inline(always)] fn put_last(self, _: uint8x16_t, block: Block) -> uint8x16_t { vector(block) }
+            #[inline(always)] fn keep_first(self, v: uint8x16_t, n: usize) -> uint8x16_t {
+                unsafe { vandq_u8(v, vcltq_u8(vector(POSITIONS), vdupq_n_u8(n as u8))) }
+            }
+            #[inline(always)] fn fold(self, v: uint8x16_t) -> Block { block(v) }
+            #[inline(always)] fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t { unsafe { veorq_u8(a, b) } }
+            #[inline(always)] fn xor3(self, a: uint8x16_t, b: uint8x16_t, c: uint8x16_t) -> uint8x16_t { unsafe { $xor3(a, b, c) } }
+            #[inline(always)] fn byte_swap(self, v: uint8x16_t) -> uint8x16_t { unsafe { vqtbl1q_u8(v, vector(REVERSED)) } }
+            #[inline(always)] fn swap_halves(self, v: uint8x16_t) -> uint8x16_t { unsafe { vextq_u8::<8>(v, v) } }
+            #[inline(always)] fn low_halves(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+                unsafe { vreinterpretq_u8_u64(vzip1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))) }
+            }
+            #[inline(always)] fn high_halves(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+                unsafe { vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))) }
+            }
+            /// PMULL takes two low halves, PMULL2 two high ones: for one of each, `a` is swapped, once for both that need it.
+            #[inline(always)] fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+                let a = if A_HIGH == B_HIGH { a } else { self.swap_halves(a) };
+                unsafe {
+                    let (a, b) = (vreinterpretq_p64_u8(a), vreinterpretq_p64_u8(b));
+                    vreinterpretq_u8_p128(if B_HIGH {
+                        vmull_high_p64(a, b)
+                    } else {
+                        vmull_p64(vgetq_lane_p64::<0>(a), vgetq_lane_p64::<0>(b))
+                    })
+                }
+            }
+            #[inline(always)] fn add32(self, v: uint8x16_t, n: uint8x16_t) -> uint8x16_t {
+                unsafe { vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(v), vreinterpretq_u32_u8(n))) }
+            }
+            #[inline(always)] fn whiten(self, x: uint8x16_t, _key0: uint8x16_t) -> uint8x16_t { x }
+            #[inline(always)] fn state(self, v: uint8x16_t) -> uint8x16_t { v }
+            #[inline(always)] fn leave(self, x: uint8x16_t) -> uint8x16_t { x }
+            #[inline(always)] fn round(self, x: uint8x16_t, prev: uint8x16_t, _next: uint8x16_t) -> uint8x16_t {
+                unsafe { round(x, prev) }
+            }
+            #[inline(always)] fn last_round(self, x: uint8x16_t, prev: uint8x16_t, last: uint8x16_t, data: uint8x16_t) -> uint8x16_t {
+                self.xor3(unsafe { vaeseq_u8(x, prev) }, last, data)
+            }
+            #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
+                unsafe { next_words::<ROTATE>(four, last, rcon) }
+            }
+            #[inline(always)] fn pin(self, v: &mut uint8x16_t) {
+                unsafe { asm!("/*{0}*/", inout(vreg) *v, options(nostack, preserves_flags)) }
+            }
+            #[inline(always)] fn pin_state(self, x: &mut uint8x16_t) { self.pin(x) }
+        }
+    };
+}
+
+isa! {
+    /// AES and PMULL, as every core since Cortex-A53 may have them.
+    Neon, features "aes", xor3 eor_eor
+}
+
+isa! {
+    /// The same with the three-way XOR of SHA3.
+    NeonEor3, features "aes,sha3", xor3 veor3q_u8
+}
+
+const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
+const POSITIONS: Block = REVERSED.swap_bytes();
+
+#[inline(always)]
+fn vector(block: Block) -> uint8x16_t {
+    // SAFETY: both are 16 plain bytes.
+    unsafe { transmute(block) }
+}
+
+#[inline(always)]
+fn block(v: uint8x16_t) -> Block {
+    // SAFETY: both are 16 plain bytes.
+    unsafe { transmute(v) }
+}
+
+/// `v`, in a vector register. LLVM takes a power of H that comes from memory for two integers, and moves each half from there to
+/// where PMULL wants it.
+#[inline(always)]
+fn whole(mut v: uint8x16_t) -> uint8x16_t {
+    // SAFETY: no instruction.
+    unsafe { asm!("/*{0}*/", inout(vreg) v, options(pure, nomem, nostack, preserves_flags)) }
+    v
+}
+
+#[inline(always)]
+unsafe fn eor_eor(a: uint8x16_t, b: uint8x16_t, c: uint8x16_t) -> uint8x16_t {
+    // SAFETY: every AArch64 that this page is compiled for has NEON.
+    unsafe { veorq_u8(veorq_u8(a, b), c) }
+}
+
+/// A round. As intrinsics the scheduler now and then put another instruction between the two (8 pairs of 1,105 in `seal_long`).
+/// # Safety
+/// AES.
+#[inline(always)]
+unsafe fn round(mut x: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("aese {x:v}.16b, {key:v}.16b", "aesmc {x:v}.16b, {x:v}.16b", x = inout(vreg) x, key = in(vreg) key,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    x
+}
+
+/// # Safety
+/// AES.
+#[inline(always)]
+unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
+    // SAFETY: the caller's promise. In a state of four equal columns ShiftRows does nothing, so AESE with a key of zeros is the S-box.
+    unsafe {
+        let zero = vdupq_n_u8(0);
+        let words = vreinterpretq_u8_u32(vdupq_n_u32((last >> 96) as u32));
+        let word = vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vaeseq_u8(words, zero)));
+        let t = if ROTATE { word.rotate_right(8) } else { word } ^ rcon as u32;
+        let mut sums = vector(four);
+        sums = veorq_u8(sums, vextq_u8::<12>(zero, sums));
+        sums = veorq_u8(sums, vextq_u8::<8>(zero, sums));
+        block(veorq_u8(sums, vreinterpretq_u8_u32(vdupq_n_u32(t))))
+    }
+}
+
+/// Two overlapping loads of the largest power of two that fits: no byte before or behind is touched, so nothing can go wrong at the
+/// end of a page. The branches depend on lengths only.
+/// # Safety
+/// `n <= 16` bytes are readable.
+#[inline(always)]
+unsafe fn load_first(src: *const u8, n: usize) -> uint8x16_t {
+    // SAFETY: the caller's promise; each branch reads inside the first n bytes.
+    unsafe {
+        if n >= 16 {
+            vld1q_u8(src)
+        } else if n >= 8 {
+            let (low, high) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+            vector(low as Block | (((high >> 8) >> (8 * (15 - n))) as Block) << 64)
+        } else if n >= 4 {
+            let (low, high) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+            vector((low as u64 | (high as u64) << (8 * (n - 4))) as Block)
+        } else if n > 0 {
+            let (first, middle, last) = (*src as u64, *src.add(n / 2) as u64, *src.add(n - 1) as u64);
+            vector((first | middle << (8 * (n / 2)) | last << (8 * (n - 1))) as Block)
+        } else {
+            vector(0)
+        }
+    }
+}
+
+/// # Safety
+/// `n <= 16` bytes are writable.
+#[inline(always)]
+unsafe fn store_first(dst: *mut u8, n: usize, v: uint8x16_t) {
+    // SAFETY: the caller's promise; each branch writes inside the first n bytes.
+    unsafe {
+        if n >= 16 {
+            return vst1q_u8(dst, v);
+        }
+        let bits = block(v);
+        if n >= 8 {
+            dst.cast::<u64>().write_unaligned(bits as u64);
+            dst.add(n - 8).cast::<u64>().write_unaligned((bits >> (8 * (n - 8))) as u64);
+        } else if n >= 4 {
+            dst.cast::<u32>().write_unaligned(bits as u32);
+            dst.add(n - 4).cast::<u32>().write_unaligned((bits as u64 >> (8 * (n - 4))) as u32);
+        } else if n > 0 {
+            *dst = bits as u8;
+            *dst.add(n / 2) = (bits as u32 >> (8 * (n / 2))) as u8;
+            *dst.add(n - 1) = (bits as u32 >> (8 * (n - 1))) as u8;
+        }
+    }
+}

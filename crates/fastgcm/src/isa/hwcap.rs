@@ -1,0 +1,30 @@
+//! What an AArch64 processor has. User code may not read the identification registers itself, so the operating system is asked, by way
+//! of `std`; without it only what the whole program was compiled for is sure (`-C target-feature=+aes`, or a target that implies it).
+
+use super::detect::Features;
+#[cfg(feature = "std")]
+extern crate std;
+
+/// One feature, by rustc's name.
+macro_rules! has {
+    ($name:tt) => {
+        cfg!(target_feature = $name) || {
+            #[cfg(feature = "std")]
+            {
+                std::arch::is_aarch64_feature_detected!($name)
+            }
+            #[cfg(not(feature = "std"))]
+            {
+                false
+            }
+        }
+    };
+}
+
+/// The features of this CPU. (`std` remembers the answer.)
+pub(crate) fn features() -> Features {
+    // rustc's `aes` lets the compiler use PMULL too, so both must be there.
+    let aes = if has!("aes") && (cfg!(target_feature = "aes") || has!("pmull")) { Features::named("aes") } else { Features::NONE };
+    let sha3 = if has!("sha3") { Features::named("sha3") } else { Features::NONE };
+    aes.and(sha3)
+}

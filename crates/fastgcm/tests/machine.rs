@@ -1,0 +1,85 @@
+//! What this processor was given, in words that `cargo xtask cross` and `cargo xtask dispatch` read; and 1,000 random messages by
+//! each of its back ends against the model. Short, because it is run on many emulated processors.
+
+#[path = "support/backends.rs"]
+mod support;
+
+use fastgcm::{Backend, Key, Nonce, Tag};
+use fastgcm_model::Model;
+use support::backends;
+
+/// `machine NAME yes|no FEATURE,FEATURE` for each row of the table. A row is there if all of its features are, and is else refused.
+#[test]
+fn rows() {
+    for &backend in Backend::ALL {
+        let (names, here): (Vec<_>, Vec<_>) = backend.features().unzip();
+        assert_eq!(backend.is_available(), !here.contains(&false) && compiled(&backend), "{backend}");
+        let key = Key::with_backend(&[1; 16], backend);
+        assert_eq!(key.as_ref().map(Key::backend).ok(), backend.is_available().then_some(backend), "{backend}");
+        println!("\nmachine {backend} {} {}", if backend.is_available() { "yes" } else { "no" }, names.join(","));
+    }
+    assert_eq!(Some(Backend::detect()), Backend::available().next());
+    assert_eq!(Some(Backend::Portable), Backend::available().last());
+}
+
+/// Rows of another family of processors may need features that have the same name here.
+fn compiled(backend: &Backend) -> bool {
+    let arm = backend.name().starts_with("aes-neon");
+    *backend == Backend::Portable || arm == cfg!(target_arch = "aarch64") && (arm || cfg!(target_arch = "x86_64"))
+}
+
+#[test]
+fn random_messages() {
+    const MESSAGES: usize = 1000;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut passed = 0;
+    for _ in 0..MESSAGES {
+        let key = {
+            let n = [16, 24, 32][random.below(3)];
+            random.bytes(n)
+        };
+        let nonce_length = if random.below(4) == 0 { 1 + random.below(40) } else { 12 };
+        let (nonce, aad) = (random.bytes(nonce_length), {
+            let n = random.below(80);
+            random.bytes(n)
+        });
+        let text = {
+            let n = random.below(700);
+            random.bytes(n)
+        };
+        let (ciphertext, tag) = Model::new(&key).seal(&nonce, &aad, &text);
+        for backend in backends() {
+            let what = format!("{backend}, key of {}, nonce of {}, {} bytes", key.len(), nonce.len(), text.len());
+            let (key, nonce) = (Key::with_backend(&key, backend).unwrap(), Nonce::any(&nonce).unwrap());
+            let mut buffer = text.clone();
+            assert_eq!(key.seal(nonce, &aad, &mut buffer).unwrap().0, tag, "{what}");
+            assert!(buffer == ciphertext, "{what}");
+            key.open(nonce, &aad, &mut buffer, &Tag(tag)).unwrap_or_else(|error| panic!("{error}: {what}"));
+            assert!(buffer == text, "{what}");
+            passed += 1;
+        }
+    }
+    assert_eq!(passed, MESSAGES * backends().len());
+    println!("\nmachine::random_messages ok {passed}");
+}
+
+/// The same on every machine (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.next() as u8).collect()
+    }
+}
