@@ -25,8 +25,8 @@ struct Check {
 enum When {
     /// In the gate and in the full run; in one shard.
     Always,
-    /// The same; it shares its own work out among the shards.
-    AlwaysShared,
+    /// In the full run; it shares its own work out among the shards.
+    FullShared,
     /// In the full run; in one shard.
     Full,
 }
@@ -42,15 +42,15 @@ const CHECKS: &[Check] = &[
     Check { name: "all features",    when: When::Always,       run: all_features },
     Check { name: "no features",     when: When::Always,       run: |root, log| log.step(&mut cargo(root, "test -p fastgcm --no-default-features --lib")) },
     Check { name: "examples",        when: When::Always,       run: examples },
-    Check { name: "planted faults",  when: When::Always,       run: |root, log| log.step(&mut xtask(root, "faults")) },
-    Check { name: "mutants",         when: When::AlwaysShared, run: |root, log| log.step(&mut xtask(root, "mutants")) },
-    Check { name: "compilers",       when: When::AlwaysShared, run: |root, log| log.step(&mut xtask(root, "compilers")) },
-    Check { name: "fuzz",            when: When::Always,       run: |root, log| log.step(&mut xtask(root, "fuzz")) },
+    Check { name: "planted faults",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "faults")) },
+    Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
+    Check { name: "compilers",       when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "compilers")) },
+    Check { name: "fuzz",            when: When::Full,         run: |root, log| log.step(&mut xtask(root, "fuzz")) },
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
-    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross")) },
+    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
@@ -138,12 +138,12 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let mut log = Log::new(root)?;
     let mut took: Vec<(&str, Duration)> = Vec::new();
     let (i, n) = shard();
-    let ours = |(number, check): &(usize, &Check)| check.when == When::AlwaysShared || number % n == i - 1;
+    let ours = |(number, check): &(usize, &Check)| check.when == When::FullShared || number % n == i - 1;
     if let Some(unknown) = names.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
         return Err(format!("no check is named {unknown}"));
     }
     let wanted = |check: &&Check| match names {
-        [] => full() || check.when != When::Full,
+        [] => full() || check.when == When::Always,
         names => names.iter().any(|name| name == check.name),
     };
     let checks = CHECKS.iter().filter(wanted).enumerate().filter(ours);

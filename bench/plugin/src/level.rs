@@ -1,0 +1,62 @@
+//! Processor levels: implementations are compared with what others do with the *same* instructions. A level is named like fastgcm's
+//! back end for it.
+
+use std::arch::is_x86_feature_detected as has;
+
+/// A level, and the bits of `OPENSSL_ia32cap` that are cleared to get down to it.
+struct Level {
+    name: &'static str,
+    /// This machine has its instructions.
+    here: fn() -> bool,
+    /// CPUID leaf 1: EDX, and ECX shifted by 32.
+    clear_1: u64,
+    /// CPUID leaf 7: EBX, and ECX shifted by 32.
+    clear_7: u64,
+}
+
+/// From the highest down. Each clears what the one above has more.
+const LEVELS: [Level; 4] = [
+    Level {
+        name: "vaes-avx512",
+        here: || has!("vaes") && has!("vpclmulqdq") && has!("avx512bw") && has!("avx512vl"),
+        clear_1: 0,
+        clear_7: 0,
+    },
+    Level { name: "vaes-avx2", here: || has!("vaes") && has!("vpclmulqdq") && has!("avx2"), clear_1: 0, clear_7: AVX512 },
+    Level { name: "aesni-avx", here: || has!("aes") && has!("pclmulqdq") && has!("avx"), clear_1: 0, clear_7: AVX512 | VAES },
+    Level { name: "aesni-sse", here: || has!("aes") && has!("pclmulqdq"), clear_1: AVX, clear_7: AVX512 | VAES | AVX2 },
+];
+
+/// AVX-512 F, DQ, IFMA, CD, BW and VL: bits 16, 17, 21, 28, 30 and 31 of EBX.
+const AVX512: u64 = 1 << 16 | 1 << 17 | 1 << 21 | 1 << 28 | 1 << 30 | 1 << 31;
+/// VAES and VPCLMULQDQ: bits 9 and 10 of ECX.
+const VAES: u64 = (1 << 9 | 1 << 10) << 32;
+/// Bit 5 of EBX.
+const AVX2: u64 = 1 << 5;
+/// Bit 28 of ECX, and FMA and XOP, which imply it: bits 12 and 11.
+const AVX: u64 = (1 << 28 | 1 << 12 | 1 << 11) << 32;
+
+/// The highest level of this machine: what an implementation that chooses by itself is compared at. `portable` without AES instructions.
+pub fn native() -> &'static str {
+    here().next().map_or("portable", |level| level.name)
+}
+
+/// The levels of this machine, the highest first.
+pub fn names() -> Vec<&'static str> {
+    here().map(|level| level.name).collect()
+}
+
+/// The level of one of fastgcm's back ends, of which several may be for one level (`vaes-avx512-k4`).
+pub fn of_backend(name: &str) -> &str {
+    LEVELS.iter().map(|level| level.name).find(|level| name.starts_with(level)).unwrap_or("portable")
+}
+
+/// [`Rival::variants`](crate::Rival::variants) of OpenSSL and what comes from it: the mask is read when the library is loaded.
+pub fn openssl_variants() -> String {
+    let lower = here().skip(1).map(|level| format!("\n{} OPENSSL_ia32cap=~{:#x}:~{:#x}", level.name, level.clear_1, level.clear_7));
+    native().to_owned() + &lower.collect::<String>()
+}
+
+fn here() -> impl Iterator<Item = &'static Level> {
+    LEVELS.iter().filter(|level| (level.here)())
+}

@@ -1,0 +1,126 @@
+//! Intel's ipsec-mb, Debian's package `libipsec-mb-dev` (1.3 in Debian 12): its direct calls for one message, `IMB_AES128_GCM_ENC` and the
+//! like, through the manager's own function pointers. Decryption gives the tag; comparing it is the caller's, and part of the time here.
+//!
+//! It is held to a level by its own manager. Its `avx2` code uses AES-NI without VAES in 1.3, so that it belongs to `aesni-avx`.
+
+use plugin::{Message, Rival, TAG, level};
+use std::{
+    alloc::{Layout, alloc_zeroed, dealloc},
+    ffi::{CStr, CString, c_char, c_void},
+    sync::OnceLock,
+};
+
+/// `aes_gcm_enc_dec_t`: key, context, out, in, len, iv, aad, aad_len, tag, tag_len.
+type Crypt = unsafe extern "C" fn(*const u8, *mut u8, *mut u8, *const u8, u64, *const u8, *const u8, u64, *mut u8, u64);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Functions {
+    pre: unsafe extern "C" fn(*const u8, *mut u8),
+    enc: Crypt,
+    dec: Crypt,
+}
+
+// layout.c, and one function of the library.
+unsafe extern "C" {
+    safe fn ipsec_key_size() -> usize;
+    safe fn ipsec_context_size() -> usize;
+    fn ipsec_manager(level: *const c_char) -> *mut c_void;
+    fn ipsec_functions(manager: *const c_void, key_bytes: usize, functions: *mut std::mem::MaybeUninit<Functions>);
+    safe fn imb_get_version_str() -> *const c_char;
+}
+
+/// The address of the manager, which lives as long as the process.
+static MANAGER: OnceLock<usize> = OnceLock::new();
+
+struct IpsecMb {
+    key: *mut u8,
+    context: *mut u8,
+    functions: Functions,
+}
+
+fn layout(size: usize) -> Layout {
+    Layout::from_size_align(size, 64).expect("a size below isize::MAX")
+}
+
+impl Rival for IpsecMb {
+    const NAME: &'static str = "ipsec-mb";
+
+    fn version() -> String {
+        // SAFETY: a constant string.
+        unsafe { CStr::from_ptr(imb_get_version_str()) }.to_string_lossy().into()
+    }
+
+    fn variants() -> String {
+        // It has no VAES on 256 bits.
+        level::names().into_iter().filter(|level| *level != "vaes-avx2").collect::<Vec<_>>().join("\n")
+    }
+
+    fn start(level: &str) -> Result<(), String> {
+        let manager = match level {
+            "vaes-avx512" => "avx512",
+            "aesni-avx" => "avx2",
+            "aesni-sse" => "sse",
+            _ => return Err(format!("it has no manager for {level}")),
+        };
+        let name = CString::new(manager).unwrap_or_default();
+        // SAFETY: a string.
+        let found = unsafe { ipsec_manager(name.as_ptr()) };
+        if found.is_null() {
+            return Err(format!("its {manager} manager does not start here"));
+        }
+        MANAGER.set(found as usize).map_err(|_| "started twice".into())
+    }
+
+    fn new(key: &[u8]) -> Option<Self> {
+        let mut functions = std::mem::MaybeUninit::uninit();
+        // SAFETY: a manager that started; all three pointers are set. Both sizes are more than nothing.
+        let mut new = unsafe {
+            ipsec_functions(*MANAGER.get()? as *const c_void, key.len(), &mut functions);
+            let (key, context) = (alloc_zeroed(layout(ipsec_key_size())), alloc_zeroed(layout(ipsec_context_size())));
+            Self { key, context, functions: functions.assume_init() }
+        };
+        new.rekey(key);
+        Some(new)
+    }
+
+    fn rekey(&mut self, key: &[u8]) {
+        // SAFETY: a key of the length for which `functions` are, and room for what is derived from it.
+        unsafe { (self.functions.pre)(key.as_ptr(), self.key) };
+    }
+
+    #[inline(always)]
+    unsafe fn seal(&mut self, message: &Message) {
+        let Message { nonce, aad, aad_len, input, output, len } = *message;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let tag = output.add(len);
+            (self.functions.enc)(self.key, self.context, output, input, len as u64, nonce, aad, aad_len as u64, tag, TAG as u64);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn open(&mut self, message: &Message) -> bool {
+        let Message { nonce, aad, aad_len, input, output, len } = *message;
+        let mut tag = [0u8; TAG];
+        // SAFETY: the caller's promise.
+        let expected = unsafe {
+            let tag = tag.as_mut_ptr();
+            (self.functions.dec)(self.key, self.context, output, input, len as u64, nonce, aad, aad_len as u64, tag, TAG as u64);
+            message.tag_in()
+        };
+        u128::from_ne_bytes(tag) == u128::from_ne_bytes(*expected)
+    }
+}
+
+impl Drop for IpsecMb {
+    fn drop(&mut self) {
+        // SAFETY: `new` got them with these layouts.
+        unsafe {
+            dealloc(self.key, layout(ipsec_key_size()));
+            dealloc(self.context, layout(ipsec_context_size()));
+        }
+    }
+}
+
+plugin::export!(IpsecMb);

@@ -1,0 +1,75 @@
+//! Cargo builds the rivals, one by one: what one of them lacks keeps none of the others away.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The folders of `rivals/` that cargo builds, in the order of columns. fastgcm comes twice: two copies of the same code show how much of a
+/// difference is none.
+pub(crate) const RIVALS: [&str; 13] = [
+    "fastgcm",
+    "aws-lc",
+    "aws-lc-rs",
+    "boringssl",
+    "openssl-4.0",
+    "openssl-3.6",
+    "openssl-system",
+    "ipsec-mb",
+    "ring",
+    "graviola",
+    "rustcrypto-0.11",
+    "rustcrypto-0.10",
+    "libsodium",
+];
+
+/// Debian's packages: ipsec-mb with its header, two libraries, and what BoringSSL's build needs.
+const PACKAGES: [&str; 5] = ["libipsec-mb-dev", "libsodium23", "libssl3", "cmake", "libclang-dev"];
+
+/// This folder.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Where cargo puts what it builds: where this program is.
+pub(crate) fn target() -> Result<PathBuf, String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    program.parent().and_then(Path::parent).map(Path::to_owned).ok_or_else(|| "this program is in no folder".into())
+}
+
+/// The shared object of that rival; or why there is none.
+pub(crate) fn build(rival: &str) -> Result<PathBuf, String> {
+    eprint!("building {rival} ...");
+    let package = format!("rival-{}", rival.replace('.', "-"));
+    let target = target()?;
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--release", "--locked", "--package", &package, "--target-dir"]).arg(&target).current_dir(root());
+    // What `cargo run` set for this program is nobody else's.
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
+        cargo.env_remove(name);
+    }
+    let done = run(&mut cargo);
+    eprint!("\r\x1b[K");
+    done?;
+    Ok(target.join("release").join(format!("lib{}.so", package.replace('-', "_"))))
+}
+
+/// Installs Debian's packages.
+pub(crate) fn install() -> Result<(), String> {
+    run(Command::new("apt-get").args(["update", "-qq"]))?;
+    run(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES))
+}
+
+/// Runs a command; if it fails, what it said of errors, or its last lines.
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let errors: Vec<&str> = said.lines().filter(|line| line.to_lowercase().contains("error")).take(3).collect();
+    let last: Vec<&str> = said.lines().rev().take(3).collect();
+    Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
+}

@@ -1,0 +1,142 @@
+//! AES-GCM implementations side by side, in one process: built, loaded, held to a processor level, checked against each other, and only
+//! then measured, a short sample of each in turn. `bench/README.md` says how each is called and what the figures mean.
+//!
+//! | module | what |
+//! |---|---|
+//! | `builds` | cargo builds one shared object for each rival; what cannot be built is told |
+//! | `peer` | loads them, a copy for each level |
+//! | `process` | Go and Java, which live in processes of their own |
+//! | `check` | identical answers first |
+//! | `work`, `plan` | what is measured, and the list of it |
+//! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
+//! | `report` | tables, CSV, JSON, charts, one page |
+
+mod builds;
+mod check;
+mod peer;
+mod plan;
+mod process;
+mod published;
+mod report;
+mod work;
+
+use clap::Parser;
+use fastgcm_measure::{Machine, Results};
+use std::{error::Error, io::IsTerminal, path::PathBuf, process::ExitCode, time::Instant};
+use work::{Buffers, Peer};
+
+/// AES-GCM implementations side by side.
+#[derive(Parser)]
+struct Options {
+    /// Two minutes: few sizes, short samples
+    #[arg(long)]
+    quick: bool,
+    /// Installs what Debian has of what the rivals need (as root)
+    #[arg(long)]
+    install: bool,
+    /// Only rivals whose name begins with one of these; fastgcm always takes part
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Only cases whose group contains this, `AES-128 open` for example
+    #[arg(long)]
+    group: Option<String>,
+    /// Where results.csv, results.json, the charts and the page go
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Builds, loads and checks, and measures nothing
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(why) => {
+            eprintln!("bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the run is valid: no rival slower than it has been seen on this processor.
+fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
+    if options.install {
+        builds::install()?;
+    }
+    let mut missing = Vec::new();
+    let mut peers: Vec<Box<dyn Peer>> = Vec::new();
+    for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival)) {
+        let loaded = builds::build(rival).and_then(|library| peer::load(&library));
+        match loaded {
+            Ok((variants, failed)) => {
+                peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
+                missing.extend(failed);
+            }
+            Err(why) => missing.push(format!("{rival}: {why}")),
+        }
+    }
+    for (name, start) in process::LANGUAGES.iter().filter(|(name, _)| wanted(options, name)) {
+        match start() {
+            Ok(process) => peers.push(Box::new(process)),
+            Err(why) => missing.push(format!("{name}: {why}")),
+        }
+    }
+
+    let mut machine = Machine::here(concat!("fastgcm-bench ", env!("CARGO_PKG_VERSION")));
+    machine.notes.extend(peers.iter().map(|peer| format!("{} at {}: {}", peer.name(), peer.level(), peer.version())));
+    machine.notes.extend(missing.iter().map(|why| format!("MISSING {why}")));
+    for why in &missing {
+        println!("MISSING {why}");
+    }
+
+    let answers = check::all(&peers)?;
+    println!("{} implementations gave {answers} answers, identical wherever they were asked the same", peers.len());
+    if options.check {
+        return Ok(true);
+    }
+
+    machine.pinned_to = fastgcm_measure::pin();
+    let mut results = Results::new(machine);
+    for name in peers.iter().map(|peer| peer.name()).filter(|name| !name.starts_with("fastgcm")) {
+        if !results.base.contains(&name) {
+            results.base.push(name);
+        }
+    }
+    measure(options, &peers, &mut results);
+    let published = published::compare(&results);
+    results.machine.notes.extend(published.lines());
+    report::terminal(&results);
+    report::files(&results, &options.out)?;
+    Ok(published.valid())
+}
+
+fn wanted(options: &Options, name: &str) -> bool {
+    options.only.is_empty() || name == "fastgcm" || options.only.iter().any(|only| name.starts_with(only.as_str()))
+}
+
+fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
+    let mut levels: Vec<String> = Vec::new();
+    for peer in peers {
+        if !levels.contains(&peer.level()) {
+            levels.push(peer.level());
+        }
+    }
+    let plan = plan::plan(options.quick, &levels);
+    let wanted = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
+    let plan: Vec<_> = plan.into_iter().filter(wanted).collect();
+    let most = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
+    let (buffers, sampler, start) = (Buffers::new(most), plan::sampler(options.quick), Instant::now());
+    for (number, work) in plan.iter().enumerate() {
+        let here = peers.iter().filter(|peer| peer.level() == work.level);
+        let mut contenders: Vec<_> = here.filter_map(|peer| peer.contender(work, &buffers)).collect();
+        let case = work.case();
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K{}/{} {} {}", number + 1, plan.len(), case.group, case.name);
+        }
+        if !contenders.is_empty() {
+            results.cases.push(sampler.run(case, &mut contenders, &mut |_| ()));
+        }
+    }
+    eprintln!("\r\x1b[K{} cases in {} s", plan.len(), start.elapsed().as_secs());
+}

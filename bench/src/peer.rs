@@ -1,0 +1,207 @@
+//! Shared objects, loaded: a copy of the file for each processor level, so that each has variables of its own.
+
+use crate::work::{self, Buffers, Peer, Work};
+use fastgcm_measure::Contender;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use plugin::{INTERFACE, Message, SYMBOL, Table, level};
+use std::{
+    env,
+    ffi::{CStr, CString, c_char, c_void},
+    fs,
+    path::Path,
+    process,
+};
+
+/// Of dlfcn.h, for Linux: a library's own symbols come before those that others have loaded.
+const RTLD_DEEPBIND: i32 = 8;
+
+/// One rival at one level.
+pub(crate) struct Loaded {
+    table: &'static Table,
+    name: String,
+    level: String,
+    version: String,
+}
+
+/// One rival at every level of this machine that it can be held to; and where that failed, why.
+pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String> {
+    let probe = open(library)?;
+    let name = string((probe.name)());
+    let variants = string((probe.variants)());
+    let (mut loaded, mut failed) = (Vec::new(), Vec::new());
+    for variant in variants.lines() {
+        match Loaded::new(library, &name, variant) {
+            Ok(peer) => loaded.push(peer),
+            Err(why) => failed.push(format!("{name} at {variant}: {why}")),
+        }
+    }
+    // The control: the same code a second time, at the level that matters most.
+    if name == "fastgcm"
+        && let Some(first) = variants.lines().next()
+        && let Ok(again) = Loaded::new(library, &name, first)
+    {
+        loaded.push(Loaded { name: again.name.clone() + " again", ..again });
+    }
+    Ok((loaded, failed))
+}
+
+impl Loaded {
+    /// Loads a copy of its own; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
+    /// first key.
+    fn new(library: &Path, name: &str, variant: &str) -> Result<Self, String> {
+        let (level, setting) = variant.split_once(' ').unwrap_or((variant, ""));
+        let setting = setting.split_once('=');
+        if let Some((name, value)) = setting {
+            // SAFETY: there is no other thread yet.
+            unsafe { env::set_var(name, value) };
+        }
+        let file = library.file_name().unwrap_or_default().to_string_lossy();
+        let copy = env::temp_dir().join(format!("fastgcm-bench-{}-{level}-{file}", process::id()));
+        let started = fs::copy(library, &copy).map_err(|error| error.to_string()).and_then(|_| open(&copy)).and_then(|table| {
+            let text = CString::new(level).map_err(|error| error.to_string())?;
+            // SAFETY: a string.
+            let why = unsafe { (table.start)(text.as_ptr()) };
+            if !why.is_null() {
+                return Err(string(why));
+            }
+            if Key::new(table, &[1; 32]).is_none() {
+                return Err("it makes no key".into());
+            }
+            Ok(table)
+        });
+        let _ = fs::remove_file(&copy);
+        if let Some((name, _)) = setting {
+            // SAFETY: there is no other thread yet.
+            unsafe { env::remove_var(name) };
+        }
+        let table = started?;
+        let name = if name == "fastgcm" { format!("{name} {level}") } else { name.to_owned() };
+        Ok(Self { table, name, level: level::of_backend(level).into(), version: string((table.version)()) })
+    }
+}
+
+/// The table of a shared object, which stays loaded.
+fn open(library: &Path) -> Result<&'static Table, String> {
+    // SAFETY: ours, by a name that nobody else has; its version is compared before anything is called.
+    unsafe {
+        let library = Library::open(Some(library), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND).map_err(|error| error.to_string())?;
+        let table = *library.get::<&'static Table>(SYMBOL.as_bytes()).map_err(|error| error.to_string())?;
+        std::mem::forget(library);
+        if table.interface == INTERFACE { Ok(table) } else { Err("it was built for another version of this program".into()) }
+    }
+}
+
+fn string(text: *const c_char) -> String {
+    // SAFETY: what plug-ins return are strings.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into()
+}
+
+/// A key of a rival.
+pub(crate) struct Key {
+    table: &'static Table,
+    key: *mut c_void,
+}
+
+impl Key {
+    /// `None` if it has no keys of that length.
+    pub(crate) fn new(table: &'static Table, bytes: &[u8]) -> Option<Self> {
+        // SAFETY: so many bytes.
+        let key = unsafe { (table.new)(bytes.as_ptr(), bytes.len()) };
+        (!key.is_null()).then_some(Self { table, key })
+    }
+
+    /// Replaces it by another of the same length.
+    #[inline(always)]
+    pub(crate) fn rekey(&mut self, bytes: &[u8]) {
+        // SAFETY: a key, and so many bytes.
+        unsafe { (self.table.rekey)(self.key, bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// Encrypts.
+    ///
+    /// # Safety
+    /// As [`plugin::Rival::seal`].
+    #[inline(always)]
+    pub(crate) unsafe fn seal(&mut self, message: &Message) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.table.seal)(self.key, message) }
+    }
+
+    /// Decrypts; false if the tag was wrong.
+    ///
+    /// # Safety
+    /// As [`plugin::Rival::open`].
+    #[inline(always)]
+    pub(crate) unsafe fn open(&mut self, message: &Message) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (self.table.open)(self.key, message) }
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // SAFETY: `new` made it.
+        unsafe { (self.table.free)(self.key) }
+    }
+}
+
+impl Peer for Loaded {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn level(&self) -> String {
+        self.level.clone()
+    }
+
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    fn contender<'a>(&'a self, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
+        work::contender(&self.name, self.table, work, buffers)
+    }
+
+    fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String> {
+        let Some(mut key) = Key::new(self.table, &vec![0; key.len()]).map(|mut new| {
+            new.rekey(key);
+            new
+        }) else {
+            return Ok(None);
+        };
+        // From one buffer to another, at odd addresses; then in place, opened again; then with a wrong tag.
+        let len = text.len();
+        let mut input = [&[0], text, &[0; 16]].concat();
+        let mut sealed = vec![0xee; 1 + len + 16];
+        let mut message = Message {
+            nonce: nonce.as_ptr(),
+            aad: aad.as_ptr(),
+            aad_len: aad.len(),
+            input: input[1..].as_ptr(),
+            output: sealed[1..].as_mut_ptr(),
+            len,
+        };
+        // SAFETY: buffers as `Message` wants them, each used through one message at a time.
+        unsafe { key.seal(&message) };
+        sealed.remove(0);
+        let mut opened = vec![0xee; len + 16];
+        (message.input, message.output) = (sealed.as_ptr(), opened.as_mut_ptr());
+        // SAFETY: as above.
+        if !unsafe { key.open(&message) } || opened[..len] != *text {
+            return Err("does not open what it sealed".into());
+        }
+        input.remove(0);
+        (message.input, message.output) = (input.as_ptr(), input.as_mut_ptr());
+        // SAFETY: as above.
+        unsafe { key.seal(&message) };
+        if input != sealed {
+            return Err("seals to something else in place".into());
+        }
+        input[len + text.len() % 16] ^= 0x40;
+        // SAFETY: as above.
+        if unsafe { key.open(&message) } {
+            return Err("opens with a wrong tag".into());
+        }
+        Ok(Some(sealed))
+    }
+}

@@ -1,0 +1,77 @@
+//! What came out, for eyes and for programs.
+
+use fastgcm_measure::{Measured, Measurement, Results, chart, csv, html, json};
+use std::{error::Error, fs, path::Path};
+
+/// For each group a table: each of fastgcm's back ends, its best and median and what it gains on the fastest rival; then the three fastest
+/// rivals. At the end, every case in which a rival is ahead.
+pub(crate) fn terminal(results: &Results) {
+    for (name, value) in results.machine.lines() {
+        println!("{name:<10} {value}");
+    }
+    for (group, cases) in results.groups() {
+        println!("\n{group}");
+        println!("{:>20} {:>24} {:>10} {:>10} {:>7} {:>6}   rivals by median", "bytes", "", "best ns", "median ns", "GB/s", "times");
+        for measured in cases {
+            rows(results, measured);
+        }
+    }
+    println!("\nRivals ahead of fastgcm (by more than 1 %, median of the ratios within each round):");
+    let behind: Vec<String> = results.cases.iter().filter_map(|measured| behind(results, measured)).collect();
+    println!("{}", if behind.is_empty() { "none".into() } else { behind.join("\n") });
+}
+
+fn rows(results: &Results, measured: &Measured) {
+    let rivals = rivals(results, measured);
+    let fastest: Vec<String> = rivals.iter().take(3).map(|rival| format!("{} {:.1}", rival.contender, rival.median_ns)).collect();
+    for (number, own) in ours(measured).enumerate() {
+        let first = number == 0;
+        let name = if first { measured.case.name.as_str() } else { "" };
+        let contender = own.contender.trim_start_matches("fastgcm ");
+        let throughput = measured.throughput(own).filter(|value| *value > 0.0).map_or_else(String::new, |value| format!("{value:.2}"));
+        let times = rivals.first().map_or_else(String::new, |rival| format!("{:.2}", own.times_faster_than(rival)));
+        let rivals = if first { fastest.join(", ") } else { String::new() };
+        println!("{name:>20} {contender:>24} {:>10.1} {:>10.1} {throughput:>7} {times:>6}   {rivals}", own.best_ns, own.median_ns);
+    }
+}
+
+fn ours(measured: &Measured) -> impl Iterator<Item = &Measurement> {
+    measured.contenders.iter().filter(|own| own.contender.starts_with("fastgcm"))
+}
+
+/// The fastest first.
+fn rivals<'a>(results: &Results, measured: &'a Measured) -> Vec<&'a Measurement> {
+    let mut rivals: Vec<_> = measured.contenders.iter().filter(|rival| results.base.contains(&rival.contender)).collect();
+    rivals.sort_by(|one, two| one.median_ns.total_cmp(&two.median_ns));
+    rivals
+}
+
+/// A line if even the best back end here is behind some rival.
+fn behind(results: &Results, measured: &Measured) -> Option<String> {
+    let rival = *rivals(results, measured).first()?;
+    let best = ours(measured).max_by(|one, two| one.times_faster_than(rival).total_cmp(&two.times_faster_than(rival)))?;
+    let times = best.times_faster_than(rival);
+    let case = &measured.case;
+    let line = || {
+        format!(
+            "  {}, {}: {} {:.1} ns, {} {:.1} ns ({times:.2})",
+            case.group, case.name, rival.contender, rival.median_ns, best.contender, best.median_ns
+        )
+    };
+    (times < 0.99).then(line)
+}
+
+/// `results.csv`, `results.json` with every sample, one image for each group, and `index.html` with all of it.
+pub(crate) fn files(results: &Results, folder: &Path) -> Result<(), Box<dyn Error + Send + Sync>> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("results.csv"), csv(results)?)?;
+    fs::write(folder.join("results.json"), json(results)?)?;
+    for (group, _) in results.groups() {
+        if let Some(image) = chart::svg(results, &[group])? {
+            fs::write(folder.join(group.replace(", ", "-").replace(' ', "-") + ".svg"), image)?;
+        }
+    }
+    fs::write(folder.join("index.html"), html(results, "AES-GCM, side by side")?)?;
+    println!("\n{}/ has results.csv, results.json, the charts, and index.html with all of them", folder.display());
+    Ok(())
+}

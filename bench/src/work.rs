@@ -1,0 +1,229 @@
+//! What is done again and again, and with which buffers.
+
+use crate::peer::Key;
+use fastgcm_measure::{Case, Contender};
+use plugin::{Message, TAG, Table};
+use std::{cell::RefCell, fmt, hint::black_box};
+
+/// An implementation at one processor level: in a shared object, or in a process of its own.
+pub(crate) trait Peer {
+    /// The column of the table.
+    fn name(&self) -> String;
+
+    /// What it is compared at.
+    fn level(&self) -> String;
+
+    /// Its own version.
+    fn version(&self) -> String;
+
+    /// `None` if it cannot do that.
+    fn contender<'a>(&'a self, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
+
+    /// Ciphertext and tag of one message, after it has opened it again and refused it with a wrong tag. `None` if it has no such key.
+    fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// With a key that is ready.
+    Seal,
+    /// With a key that is ready, a message whose tag is right.
+    Open,
+    /// In place, a message is sealed and opened again: opening alone would need its ciphertext anew each time.
+    SealAndOpen,
+    /// Another key in the place of one.
+    Rekey,
+    /// A key is made and freed.
+    Key,
+    /// A fresh key in the place of one, and one message sealed with it.
+    RekeyAndSeal,
+}
+
+/// Where the nonce comes from: it decides how much of a call can begin before the one before has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nonces {
+    /// From a list that was made before.
+    Prepared,
+    /// Four bytes and eight, a salt and a counter as in TLS and IPsec, stored just before each call.
+    Written,
+    /// The same, and the counter depends on the last output: calls cannot overlap, so this is latency.
+    Dependent,
+}
+
+/// One case: a row of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Work {
+    pub(crate) level: String,
+    pub(crate) verb: Verb,
+    pub(crate) bits: usize,
+    pub(crate) bytes: usize,
+    pub(crate) aad: usize,
+    pub(crate) nonces: Nonces,
+    pub(crate) in_place: bool,
+    /// Text and AAD begin one byte after a multiple of 64.
+    pub(crate) odd: bool,
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Seal => "seal",
+            Self::Open => "open",
+            Self::SealAndOpen => "seal and open",
+            Self::Rekey => "another key",
+            Self::Key => "key made and freed",
+            Self::RekeyAndSeal => "fresh key and seal",
+        })
+    }
+}
+
+impl Work {
+    /// Its group and row.
+    pub(crate) fn case(&self) -> Case {
+        let Self { level, verb, bits, .. } = self;
+        if matches!(verb, Verb::Key | Verb::Rekey) {
+            return Case::new(format!("{level} key set-up"), format!("AES-{bits} {verb}"));
+        }
+        let nonces = match self.nonces {
+            Nonces::Prepared => "",
+            Nonces::Written => ", nonce written before each call",
+            Nonces::Dependent => ", nonce from the last output",
+        };
+        let place = if self.in_place { ", in place" } else { "" };
+        let odd = if self.odd { ", odd addresses" } else { "" };
+        Case::of_bytes(format!("{level} AES-{bits} {verb}, AAD {}{nonces}{place}{odd}", self.aad), self.bytes as u64)
+    }
+}
+
+/// What all contenders share, so that none finds warmer caches than another.
+pub(crate) struct Buffers {
+    input: RefCell<Buffer>,
+    output: RefCell<Buffer>,
+    aad: Buffer,
+    /// Prepared, sixteen bytes apart.
+    nonces: Vec<[u8; 16]>,
+    /// For fresh keys.
+    keys: Vec<[u8; 32]>,
+}
+
+struct Buffer {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Buffer {
+    /// Begins so many bytes after a multiple of 4096: if input and output began at the same offset in their pages, processors would
+    /// mistake loads of the one for stores to the other.
+    fn new(len: usize, after_page: usize) -> Self {
+        let mut bytes = vec![0x77; len + 8192];
+        let start = bytes.as_ptr().addr().wrapping_neg() % 4096 + after_page;
+        bytes[start..].fill(0x77);
+        Self { bytes, start }
+    }
+
+    fn at(&mut self, odd: bool) -> *mut u8 {
+        self.bytes[self.start + usize::from(odd)..].as_mut_ptr()
+    }
+}
+
+impl Buffers {
+    /// For up to so many bytes of text, and 64 of AAD.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            input: RefCell::new(Buffer::new(most + TAG + 1, 0)),
+            output: RefCell::new(Buffer::new(most + TAG + 1, 33 * 64)),
+            aad: Buffer::new(65, 0),
+            nonces: (0..PREPARED).map(|i| [i as u8; 16]).collect(),
+            keys: (0..PREPARED).map(|i| [i as u8 ^ 0x5a; 32]).collect(),
+        }
+    }
+}
+
+/// How many nonces, and keys, there are before they come again.
+const PREPARED: usize = 64;
+const SALT: u32 = 0x0101_0101;
+const COUNTER: u64 = 0x0101_0101_0101_0101;
+/// Salt and counter: the nonce of messages that are opened.
+const NONCE: [u8; 12] = [1; 12];
+
+/// A rival in a shared object at work. Everything but the calls through its table is the same for all.
+pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
+    let Work { bytes: len, aad: aad_len, nonces, in_place, odd, verb, bits, .. } = *work;
+    let mut key = Key::new(table, &buffers.keys[0][..bits / 8])?;
+    if verb == Verb::Key {
+        return Some(Contender::new(name, move || Key::new(table, black_box(&buffers.keys[0][..bits / 8]))));
+    }
+    let aad = buffers.aad.bytes[buffers.aad.start + usize::from(odd)..].as_ptr();
+    Some(Contender::looped(name, move |iterations| {
+        let (mut input, mut output) = (buffers.input.borrow_mut(), buffers.output.borrow_mut());
+        let (input, output) = (input.at(odd), output.at(odd));
+        let message = |nonce: *const u8, input: *const u8, output: *mut u8| Message { nonce, aad, aad_len, input, output, len };
+        match verb {
+            Verb::Key => {}
+            Verb::Rekey => {
+                for iteration in 0..iterations {
+                    key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
+                }
+            }
+            Verb::Seal | Verb::RekeyAndSeal => {
+                let from = if in_place { output } else { input };
+                each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
+                    if verb == Verb::RekeyAndSeal {
+                        key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
+                    }
+                    // SAFETY: buffers with room for the text and a tag, borrowed for this sample; the tag is read after it was written.
+                    unsafe {
+                        key.seal(&message(nonce, from, output));
+                        output.add(len).cast::<u64>().read_unaligned()
+                    }
+                });
+            }
+            Verb::SealAndOpen => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| {
+                let message = message(nonce, output, output);
+                // SAFETY: as above.
+                unsafe {
+                    key.seal(&message);
+                    let tag = output.add(len).cast::<u64>().read_unaligned();
+                    assert!(key.open(&message), "an authentic message was refused");
+                    tag
+                }
+            }),
+            Verb::Open => {
+                // Each sample seals its own message first, into `input` and from it. It has other ciphertext each time, and nobody's time
+                // depends on that.
+                // SAFETY: as above.
+                unsafe { key.seal(&message(NONCE.as_ptr(), input, input)) };
+                let nonces_of_one = [[1; 16]; PREPARED];
+                each(nonces, iterations, 0, &nonces_of_one, |_, nonce| {
+                    // SAFETY: as above; one byte of the text, or of the tag of no text, is read after it was written.
+                    unsafe {
+                        assert!(key.open(&message(nonce, input, output)), "an authentic message was refused");
+                        output.add(len.saturating_sub(1)).read().into()
+                    }
+                });
+            }
+        }
+    }))
+}
+
+/// Calls so often, with nonces from where they shall come. What a call returns is what the next nonce may depend on: for opening, masked with a
+/// zero of which the compiler does not know, for a message needs the nonce that it was sealed with.
+#[inline(always)]
+fn each(nonces: Nonces, iterations: u64, mask: u64, prepared: &[[u8; 16]], mut call: impl FnMut(u64, *const u8) -> u64) {
+    let (mask, salt, counter) = (black_box(mask), black_box(SALT), black_box(COUNTER));
+    let (mut nonce, mut last) = (NONCE, 0);
+    for iteration in 0..iterations {
+        let number = match nonces {
+            Nonces::Prepared => {
+                call(iteration, prepared[iteration as usize % PREPARED].as_ptr());
+                continue;
+            }
+            Nonces::Written => iteration,
+            Nonces::Dependent => last,
+        };
+        nonce[..4].copy_from_slice(&salt.to_be_bytes());
+        nonce[4..].copy_from_slice(&(counter ^ number & mask).to_be_bytes());
+        last = call(iteration, black_box(&nonce).as_ptr());
+    }
+    black_box(last);
+}
