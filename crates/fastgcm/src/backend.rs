@@ -127,7 +127,9 @@ impl FromStr for Backend {
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub(crate) backend: Backend,
+    pub(crate) derive: unsafe fn(&[u8]) -> Material,
     pub(crate) expand: unsafe fn(&mut Material, &[u8]),
+    pub(crate) wipe: unsafe fn(&mut Material),
     pub(crate) seal: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
     pub(crate) open: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
     pub(crate) seal_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
@@ -148,11 +150,25 @@ pub(crate) struct Entries {
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
 impl Entries {
-    /// Everything that a message needs, from the bytes of a key.
+    /// Everything that a message needs, from the bytes of a key. By value: a compiler that sees where it goes has it made there.
+    #[inline(always)]
+    pub(crate) fn derive(&self, key: &[u8]) -> Material {
+        // SAFETY: see the impl.
+        unsafe { (self.derive)(key) }
+    }
+
+    /// The same in place of what was there.
     #[inline(always)]
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
         // SAFETY: see the impl.
         unsafe { (self.expand)(material, key) }
+    }
+
+    /// Wipes all that this back end has written there.
+    #[inline(always)]
+    pub(crate) fn wipe(&self, material: &mut Material) {
+        // SAFETY: see the impl.
+        unsafe { (self.wipe)(material) }
     }
 
     /// Encrypts, and returns the tag.

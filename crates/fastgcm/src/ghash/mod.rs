@@ -27,4 +27,4 @@ mod powers;
 pub(crate) mod proof;
 
 pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
-pub(crate) use powers::{PADDING, Powers, aad_lanes};
+pub(crate) use powers::{BEHIND, Powers, aad_lanes};
