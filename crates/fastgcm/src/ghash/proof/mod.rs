@@ -31,7 +31,7 @@ use polynomial::{add, apply, input, standard_product, zero};
 use std::{format, println, string::String};
 use symbolic::{Symbolic, V};
 
-pub(crate) use compiled::{fill, products};
+pub(crate) use compiled::{fill, fill_one, products};
 pub(crate) use symbolic::Fault;
 
 /// Says how many cases were checked, and fails unless it was all of them.
