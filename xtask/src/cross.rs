@@ -4,6 +4,10 @@
 //! row that it can run. Nothing here says how fast any of them is.
 
 mod aarch64;
+mod constant_time;
+mod counts;
+mod estimate;
+mod trace;
 
 use crate::package::{show, step};
 use std::{
@@ -19,8 +23,11 @@ struct Target {
 
 const TARGETS: &[Target] = &[Target { name: "aarch64", run: aarch64::run }];
 
-/// Those named, or all.
+/// Those named, or all. `--counts` instead writes tables of instructions per message into BENCHMARKS.md.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
+    if names.iter().any(|name| name == "--counts") {
+        return counts::run(root);
+    }
     if let Some(name) = names.iter().find(|name| TARGETS.iter().all(|target| target.name != **name)) {
         return Err(format!("no target `{name}`; there are {}", TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")));
     }

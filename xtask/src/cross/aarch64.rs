@@ -1,13 +1,13 @@
 //! AArch64: the whole of the library's tests on qemu's best processor, and known answers and random messages on others.
 
-use super::{Machine, apt, debian_cargo, install, machine_test};
+use super::{Machine, apt, constant_time, debian_cargo, install, machine_test};
 use crate::{
     log::Log,
     package::{show, step},
 };
 use std::{path::Path, process::Command};
 
-const TRIPLE: &str = "aarch64-unknown-linux-gnu";
+pub(super) const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 
 /// Processors, with the rows that must be found there. (qemu has no AArch64 without AES, and no switch that takes it away.)
 const PROCESSORS: [(&str, &[&str]); 6] = [
@@ -21,11 +21,7 @@ const PROCESSORS: [(&str, &[&str]); 6] = [
 
 /// AArch64 with Debian's compiler and standard library for it: rustup need not have that target.
 pub(super) fn run(root: &Path) -> Result<(), String> {
-    install("aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])?;
-    if !Path::new("/usr/lib/rustlib").join(TRIPLE).exists() {
-        step(Command::new("dpkg").args(["--add-architecture", "arm64"]))?;
-        apt(&["rustc-web", "libstd-rust-web-dev:arm64"])?;
-    }
+    prepare()?;
     let mut log = Log::new(root)?;
 
     let mut test = arm(root, "max");
@@ -51,7 +47,18 @@ pub(super) fn run(root: &Path) -> Result<(), String> {
         }
     }
     pairs(&test)?;
+    constant_time::run(root)?;
     println!("cross ok {TRIPLE} {}", PROCESSORS.len());
+    Ok(())
+}
+
+/// The packages.
+pub(super) fn prepare() -> Result<(), String> {
+    install("aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])?;
+    if !Path::new("/usr/lib/rustlib").join(TRIPLE).exists() {
+        step(Command::new("dpkg").args(["--add-architecture", "arm64"]))?;
+        apt(&["rustc-web", "libstd-rust-web-dev:arm64"])?;
+    }
     Ok(())
 }
 
@@ -83,6 +90,6 @@ fn pairs(program: &Path) -> Result<(), String> {
 
 /// Cargo for AArch64, its programs run on `processor`. They are linked statically: with Debian's dynamic loader for that machine,
 /// qemu hangs in the first thread.
-fn arm(root: &Path, processor: &str) -> Command {
+pub(super) fn arm(root: &Path, processor: &str) -> Command {
     debian_cargo(root, TRIPLE, "aarch64-linux-gnu-gcc", &format!("timeout 900 qemu-aarch64 -cpu {processor}"))
 }
