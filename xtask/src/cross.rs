@@ -7,6 +7,9 @@ mod aarch64;
 mod constant_time;
 mod counts;
 mod estimate;
+mod interleave;
+mod lacking;
+mod pairs;
 mod trace;
 
 use crate::package::{show, step};
@@ -98,12 +101,26 @@ impl Machine {
 
 /// Builds `tests/machine.rs` by that Cargo, and says where the program is.
 pub(crate) fn machine_test(cargo: &mut Command, target: &str) -> Result<PathBuf, String> {
-    cargo.args(["test", "-p", "fastgcm", "--test", "machine", "--no-run", "--message-format", "json", "--target", target]);
+    test_programs(cargo, target, ["machine"]).map(|[program]| program)
+}
+
+/// Builds these of the library's tests by that Cargo, and says where the programs are.
+pub(crate) fn test_programs<const N: usize>(cargo: &mut Command, target: &str, names: [&str; N]) -> Result<[PathBuf; N], String> {
+    cargo.args(["test", "-p", "fastgcm", "--features", "hazmat", "--no-run", "--message-format", "json", "--target", target]);
+    for name in names {
+        cargo.args(["--test", name]);
+    }
     println!("+ {}", show(cargo));
     let output = cargo.stderr(Stdio::inherit()).output().map_err(|e| format!("{}: {e}", show(cargo)))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let programs = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-    programs.last().map(PathBuf::from).filter(|_| output.status.success()).ok_or_else(|| format!("{}: {}", show(cargo), output.status))
+    let programs: Vec<&str> = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let find =
+        |name: &str| programs.iter().find(|program| program.rsplit('/').next().is_some_and(|file| file.starts_with(&format!("{name}-"))));
+    let mut found = names.map(|_| PathBuf::new());
+    for (path, name) in found.iter_mut().zip(names) {
+        *path = find(name).filter(|_| output.status.success()).ok_or_else(|| format!("{}: {}", show(cargo), output.status))?.into();
+    }
+    Ok(found)
 }
 
 /// Debian's packages, unless the program is there.

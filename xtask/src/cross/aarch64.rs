@@ -1,90 +1,117 @@
-//! AArch64: the whole of the library's tests on qemu's best processor, and known answers and random messages on others.
+//! AArch64: the library's tests on qemu's best processor; known answers and random messages on others, with AES and without; pairs of AESE
+//! and AESMC; constant time.
 
-use super::{Machine, apt, constant_time, debian_cargo, install, machine_test};
-use crate::{
-    log::Log,
-    package::{show, step},
+use super::{
+    Machine, apt, constant_time, debian_cargo, install,
+    lacking::{AES, PMULL, SHA3, take_away},
+    pairs, target_dir, test_programs,
 };
-use std::{path::Path, process::Command};
+use crate::{log::Log, package::step};
+use std::{env, fs, path::Path, process::Command, thread};
 
 pub(super) const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 
-/// Processors, with the rows that must be found there. (qemu has no AArch64 without AES, and no switch that takes it away.)
-const PROCESSORS: [(&str, &[&str]); 6] = [
-    ("max", &["aes-neon-eor3", "aes-neon"]),
-    ("cortex-a53", &["aes-neon"]),
-    ("cortex-a72", &["aes-neon"]),
-    ("cortex-a76", &["aes-neon"]),
-    ("neoverse-n1", &["aes-neon"]),
-    ("a64fx", &["aes-neon"]),
+/// Processors, what the kernel conceals of them, and the rows that must then be found.
+const PROCESSORS: [(&str, u64, &[&str]); 11] = [
+    ("max", 0, &["aes-neon-eor3", "aes-neon"]),
+    ("max", SHA3, &["aes-neon"]),
+    ("max", PMULL, &[]),
+    ("cortex-a53", 0, &["aes-neon"]),
+    ("cortex-a53", AES, &[]),
+    ("cortex-a72", 0, &["aes-neon"]),
+    ("cortex-a72", AES, &[]),
+    ("neoverse-n1", 0, &["aes-neon"]),
+    ("neoverse-n1", AES, &[]),
+    ("a64fx", 0, &["aes-neon"]),
+    ("a64fx", AES, &[]),
 ];
 
-/// AArch64 with Debian's compiler and standard library for it: rustup need not have that target.
+/// Everything. With `FASTGCM_FULL` also the tests inside the library: symbols and counts for every row, which take the compiler minutes.
 pub(super) fn run(root: &Path) -> Result<(), String> {
     prepare()?;
     let mut log = Log::new(root)?;
-
-    let mut test = arm(root, "max");
-    test.args(["test", "-p", "fastgcm", "--features", "hazmat", "--target", TRIPLE]).args(["--", "--nocapture"]);
-    log.step(test.env("FASTGCM_QUICK", "1"))?;
-    let rows = ["aes-neon-eor3", "aes-neon", "portable"];
-    let answers = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
-    let lines: Vec<String> = answers
-        .iter()
-        .flat_map(|(name, count)| rows.map(|row| format!("known_answers::{name}/{row} ok {count}")))
-        .chain([("every_length", 1130), ("every_nonce_length", 408)].map(|(name, count)| format!("{name} ok {}", count * rows.len())))
-        .collect();
-    log.expect(&lines.iter().map(String::as_str).collect::<Vec<_>>())?;
-    log.expect(&["guard_pages::f07 ok ", "memory::dropped_keys_are_wiped ok "])?;
-
-    let mut cargo = arm(root, "max");
-    let test = machine_test(&mut cargo, TRIPLE)?;
-    for (processor, rows) in PROCESSORS {
-        let machine = Machine::run(Command::new("timeout").args(["300", "qemu-aarch64", "-cpu", processor]).arg(&test), processor)?;
-        let found: Vec<&str> = machine.available().filter(|name| *name != "portable").collect();
-        if found != rows {
-            return Err(format!("{processor}: rows {found:?}, not {rows:?}"));
-        }
+    let full = env::var_os("FASTGCM_FULL").is_some();
+    let mut tests = arm(root, "max");
+    tests.args(["test", "-p", "fastgcm", "--features", "hazmat", "--target", TRIPLE]);
+    if !full {
+        tests.args(["--test", "*"]);
     }
-    pairs(&test)?;
+    log.step(tests.args(["--", "--nocapture"]).env("FASTGCM_QUICK", "1"))?;
+    let rows = ["aes-neon-eor3", "aes-neon", "portable"];
+    let mut lines = answers(&rows);
+    lines.extend(SUITES.map(|(name, count)| format!("{name} ok {}", count * rows.len())));
+    if full {
+        lines.extend(IN_THE_LIBRARY.map(String::from));
+    }
+    log.expect(&lines.iter().map(String::as_str).collect::<Vec<_>>())?;
+
+    let [machine, known_answers] = test_programs(&mut arm(root, "max"), TRIPLE, ["machine", "known_answers"])?;
+    for (processor, concealed, rows) in PROCESSORS {
+        let name = if concealed == 0 { processor.to_owned() } else { format!("{processor} without {concealed:#x} of HWCAP") };
+        let found = lacking(root, processor, concealed, &machine, |command| Machine::run(command, &name))?;
+        let found: Vec<&str> = found.available().filter(|row| *row != "portable").collect();
+        if found != rows {
+            return Err(format!("{name}: rows {found:?}, not {rows:?}"));
+        }
+        let mut log = Log::new(root)?;
+        lacking(root, processor, concealed, &known_answers, |command| log.step(command.arg("--nocapture")))?;
+        let all: Vec<&str> = rows.iter().copied().chain(["portable"]).collect();
+        log.expect(&answers(&all).iter().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    pairs::check(&known_answers)?;
     constant_time::run(root)?;
     println!("cross ok {TRIPLE} {}", PROCESSORS.len());
     Ok(())
 }
 
+/// Suites for every row, quick, with the count for one of them.
+const SUITES: [(&str, usize); 2] = [("every_length", 1130), ("every_nonce_length", 408)];
+
+/// Of `cargo test --lib`.
+const IN_THE_LIBRARY: [&str; 3] = [
+    "ghash_proof::every_multiplication ok 3",
+    "ghash_proof::every_pair_of_bits/aes-neon-eor3 ok 16384",
+    "ghash_proof::every_pair_of_bits/aes-neon ok 16384",
+];
+
+/// What `tests/known_answers.rs` prints.
+fn answers(rows: &[&str]) -> Vec<String> {
+    let suites = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
+    let of_row = |row: &&str| suites.map(|(suite, count)| format!("known_answers::{suite}/{row} ok {count}"));
+    rows.iter().flat_map(of_row).collect()
+}
+
+/// `program` on a processor some of whose features are concealed.
+fn lacking<T: Send>(
+    root: &Path,
+    processor: &str,
+    concealed: u64,
+    program: &Path,
+    run: impl FnOnce(&mut Command) -> Result<T, String> + Send,
+) -> Result<T, String> {
+    let mut qemu = Command::new("timeout");
+    qemu.args(["300", "qemu-aarch64", "-cpu", processor]).current_dir(root.join("crates/fastgcm")).env("RUST_BACKTRACE", "0");
+    if concealed == 0 {
+        return run(qemu.arg(program));
+    }
+    let socket = target_dir(root).join("debugger");
+    let _ = fs::remove_file(&socket); // of an earlier run
+    thread::scope(|scope| {
+        let debugger = scope.spawn(|| take_away(&socket, concealed));
+        let result = run(qemu.arg("-g").arg(&socket).arg(program));
+        debugger.join().map_err(|_| "the debugger panicked".to_owned())??;
+        result
+    })
+}
+
 /// The packages.
 pub(super) fn prepare() -> Result<(), String> {
     install("aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])?;
+    // Debian's compiler and standard library: rustup need not have that target.
     if !Path::new("/usr/lib/rustlib").join(TRIPLE).exists() {
         step(Command::new("dpkg").args(["--add-architecture", "arm64"]))?;
         apt(&["rustc-web", "libstd-rust-web-dev:arm64"])?;
     }
-    Ok(())
-}
-
-/// Every AESMC follows its AESE, on the same register: else no core fuses them.
-fn pairs(program: &Path) -> Result<(), String> {
-    let mut objdump = Command::new("aarch64-linux-gnu-objdump");
-    let output = objdump.args(["-d", "--no-show-raw-insn"]).arg(program).output().map_err(|e| format!("{}: {e}", show(&objdump)))?;
-    let listing = String::from_utf8_lossy(&output.stdout);
-    // `  address:\tmnemonic\toperands`
-    let code: Vec<(&str, &str)> = listing
-        .lines()
-        .filter_map(|line| line.split_once(":\t"))
-        .map(|(_, instruction)| instruction.split_once('\t').unwrap_or((instruction, "")))
-        .collect();
-    let register = |operands: &str| operands.split(',').next().unwrap_or("").to_owned();
-    let mut pairs = 0;
-    for two in code.windows(2).filter(|two| two[1].0 == "aesmc") {
-        if two[0].0 != "aese" || register(two[0].1) != register(two[1].1) {
-            return Err(format!("`{} {}` stands before `{} {}`", two[0].0, two[0].1, two[1].0, two[1].1));
-        }
-        pairs += 1;
-    }
-    if pairs < 1000 {
-        return Err(format!("only {pairs} pairs of AESE and AESMC: the rounds are not straight-line code"));
-    }
-    println!("aese_aesmc_pairs ok {pairs}");
     Ok(())
 }
 

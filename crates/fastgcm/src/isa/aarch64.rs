@@ -4,11 +4,22 @@
 //! *before* the round, so `round` takes `prev`, `whiten` is nothing at all, and no round needs an XOR. Cores fuse the pair only
 //! if the two stand side by side; `cargo xtask cross` reads the disassembly and fails if one does not.
 //!
-//! Ard Biesheuvel ("AES-GCM on deep pipelines", Linux 5.10) aggregates GHASH over four blocks beside four blocks of CTR and wins
-//! 11 to 35 % on ThunderX2, but Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %): short pipelines gain nothing by more states in
-//! flight. This library turns eight blocks with one reduction, in two groups of four (`ROOMY`); a Cortex-A72 was not at hand to say
-//! what that costs there. His tail fills its blocks from right to left, so that the last one meets H^1; ours reads the powers from
-//! right to left instead (`ghash::powers`), and the blocks stay where they are.
+//! **What came from where.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2, Linux 5.10). His techniques by name, and
+//! what became of each here:
+//! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with the tag's block (`gcm::tail`).
+//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a hash step between the groups.
+//!   Interleaving 4x or 5x, as he did, leaves room for the round keys in registers, but not more: BENCHMARKS.md counts both.
+//! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower powers: the blocks stay where
+//!   they are and the *powers* are read from right to left (`ghash::powers`: entry `POWERS - n` is H^n), with zeros behind H^1.
+//! * *The whole keystream generated and the surplus dropped*: a tail of 2, 4, 6 or 8 vectors (`gcm::message`, `tails`); what lies behind the
+//!   text is masked off (`keep_first`) and meets a power of zero.
+//! * *Overlapping loads and a permute table*: [`load_first`] and [`store_first`], two overlapping accesses put together by a shift. His reads
+//!   16 bytes that end where the text ends, and so asks for 16 bytes of text, or for a copy; these read no byte beside the text even of one
+//!   byte, at the end of a page or at its beginning, for two branches on the length.
+//! * *The tag folded into the one call*: J0 is one more state of the tail, the lengths one more block of its sum.
+//!
+//! He wins 11 to 35 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %): there the old code, two
+//! blocks at a time, had all that the pipeline could use. Whether eight lose more, only a Cortex-A72 can tell; none was at hand.
 
 // Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the operation alone.
 #![allow(unknown_lints, inline_always_mismatching_target_features)]
@@ -183,8 +194,8 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
     }
 }
 
-/// Two overlapping loads of the largest power of two that fits: no byte before or behind is touched, so nothing can go wrong at the
-/// end of a page. The branches depend on lengths only.
+/// Two overlapping loads of the largest power of two that fits, the second shifted into its place: no byte before or behind is touched,
+/// so nothing can go wrong at the end of a page. The branches depend on lengths only.
 /// # Safety
 /// `n <= 16` bytes are readable.
 #[inline(always)]
