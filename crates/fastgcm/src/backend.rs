@@ -57,10 +57,10 @@ backends! {
     AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.
     AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1";
-    /// AArch64 with AES, PMULL and the three-way XOR of SHA3.
-    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFolded, "aes,sha3";
+    /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
+    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3";
     /// AArch64 with AES and PMULL.
-    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), KeyFolded, "aes";
+    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
     Portable portable = "portable" on any: Portable::<4>::here(), Winograd;
 }

@@ -10,7 +10,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Entries},
                 gcm::{self, Path},
-                ghash::{KeyFolded, Winograd},
+                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
