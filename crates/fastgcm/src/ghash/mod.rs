@@ -23,8 +23,12 @@
 
 mod multiply;
 mod powers;
-#[cfg(test)]
+#[cfg(any(test, feature = "internals"))]
 pub(crate) mod proof;
 
-pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
+#[cfg(feature = "internals")]
+pub use multiply::fold;
+pub use multiply::{KeyFolded, Multiply, Winograd};
+#[cfg(feature = "internals")]
+pub use powers::times_x;
 pub(crate) use powers::{PADDING, Powers, aad_lanes};

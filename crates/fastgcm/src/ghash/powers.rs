@@ -136,7 +136,7 @@ const _: () = assert!(kept(1) == ROWS && kept(2) == 2 * ROWS && kept(4) == 4 * R
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
-pub(super) fn times_x(h: Block) -> Block {
+pub fn times_x(h: Block) -> Block {
     (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))
 }
 
