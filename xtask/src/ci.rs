@@ -43,6 +43,7 @@ const CHECKS: &[Check] = &[
     Check { name: "no features",     when: When::Always,       run: |root, log| log.step(&mut cargo(root, "test -p fastgcm --no-default-features --lib")) },
     Check { name: "examples",        when: When::Always,       run: examples },
     Check { name: "planted faults",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "faults")) },
+    Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "compilers",       when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "compilers")) },
     Check { name: "fuzz",            when: When::Full,         run: |root, log| log.step(&mut xtask(root, "fuzz")) },
@@ -211,6 +212,21 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
     install("strace", "strace")?;
     log.step(python(root).arg("crates/fastgcm-cli/tests/fault_injection.py").arg("target/release/fastgcm"))?;
     log.expect(&["fault_injection ok "])
+}
+
+/// The benchmarks compile; nothing is measured in a gate. Rivals of which building alone would take minutes of C are left to the full run,
+/// which also compares all answers.
+fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
+    const QUICK: &str = "--package fastgcm-bench --package plugin --package openssl-calls --package rival-fastgcm --package rival-graviola \
+        --package rival-libsodium --package rival-openssl-system --package rival-rustcrypto-0-10 --package rival-rustcrypto-0-11";
+    let bench = root.join("bench");
+    log.step(&mut cargo(&bench, "fmt --all --check"))?;
+    log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
+    if !full() {
+        return Ok(());
+    }
+    log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))?;
+    log.expect(&["bench::same_answers ok "])
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.
