@@ -68,7 +68,10 @@ fn control(results: &Results) -> Option<String> {
     apart.sort_by(f64::total_cmp);
     let at = |part: usize| apart.get((apart.len() * part / 100).min(apart.len().checked_sub(1)?)).map(|value| value * 100.0);
     let (half, most) = (at(50)?, at(95)?);
-    Some(format!("The same code a second time differs by {half:.1} % in the median of {} cases, and by {most:.1} % in one of twenty", apart.len()))
+    Some(format!(
+        "The same code a second time differs by {half:.1} % in the median of {} cases, and by {most:.1} % in one of twenty",
+        apart.len()
+    ))
 }
 
 /// A line if what a caller gets is behind some rival.
@@ -96,7 +99,11 @@ pub(crate) fn markdown(results: &Results) -> Result<String, std::fmt::Error> {
         let takes_part = |name: &&String| cases.iter().any(|measured| measured.by(name).is_some());
         let names: Vec<&String> = results.base.iter().filter(takes_part).collect();
         let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
-        writeln!(text, "\n## {group}\n\n| bytes | best ns | median ns | GB/s |{heads}\n|---:|---:|---:|---:|{}", "---:|".repeat(names.len()))?;
+        writeln!(
+            text,
+            "\n## {group}\n\n| bytes | best ns | median ns | GB/s |{heads}\n|---:|---:|---:|---:|{}",
+            "---:|".repeat(names.len())
+        )?;
         for measured in cases {
             let Some(own) = ours(measured).next() else { continue };
             let times = |name: &&String| measured.by(name).map(|rival| own.times_faster_than(rival));

@@ -179,8 +179,10 @@ mod tests {
     #[test]
     fn no_more_lines_than_colours() {
         let contenders = (0..10).map(|number| Measurement::new(&format!("number {number}"), 1, vec![f64::from(20 - number)])).collect();
-        let results =
-            Results { cases: vec![Measured { case: Case::of_bytes("seal", 64), contenders }], ..Results::new(crate::Machine::here("test")) };
+        let results = Results {
+            cases: vec![Measured { case: Case::of_bytes("seal", 64), contenders }],
+            ..Results::new(crate::Machine::here("test"))
+        };
         let names: Vec<&str> = lines(&results, "seal", Kind::Throughput).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, (2..10).rev().map(|number| format!("number {number}")).collect::<Vec<_>>());
     }
