@@ -21,10 +21,12 @@
 //! Three multiplications, each of a register's own two halves, without a shuffle. The last terms depend on the power alone;
 //! their sum over "the powers from 1 to n" is in the key, and costs a message one XOR.
 
+mod halves;
 mod multiply;
 mod powers;
 #[cfg(test)]
 pub(crate) mod proof;
 
+pub(crate) use halves::{Karatsuba, KeyFoldedHalves};
 pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
-pub(crate) use powers::{PADDING, Powers, aad_lanes};
+pub(crate) use powers::{BEHIND, Powers, aad_lanes};
