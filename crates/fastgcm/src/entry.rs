@@ -10,7 +10,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Entries},
                 gcm::{self, Path},
-                ghash::{KeyFolded, Winograd},
+                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
@@ -102,6 +102,13 @@ macro_rules! entries {
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
+            /// Any other work, compiled for this row.
+            #[cfg(feature = "internals")]
+            #[target_feature(enable = $features)]
+            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
+                job.run($isa, $multiply)
+            }
+
             // What a proof needs of a row, beside its messages.
             #[target_feature(enable = $features)]
             #[cfg(test)]
@@ -183,6 +190,12 @@ macro_rules! entries {
 
             fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 plain::tag($isa, $multiply, key, j0, aad, ciphertext)
+            }
+
+            /// Any other work.
+            #[cfg(feature = "internals")]
+            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
+                job.run($isa, $multiply)
             }
         }
     };
