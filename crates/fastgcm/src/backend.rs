@@ -8,6 +8,8 @@ use crate::{
     key::Material,
     nonce::{J0, Nonce96},
 };
+#[cfg(feature = "internals")]
+use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
@@ -34,6 +36,20 @@ macro_rules! backends {
             /// What the CPU must have, as rustc spells it.
             const fn needs(self) -> Features {
                 match self { $(Self::$variant => const { Features::named(concat!($($features)?)) }),+ }
+            }
+
+            /// Does other work than messages with this row's instructions.
+            ///
+            /// # Errors
+            /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+            #[cfg(feature = "internals")]
+            #[doc(hidden)]
+            #[allow(unsafe_code, unused_unsafe)]
+            pub fn run<J: Job>(self, job: J) -> Result<J::Output, Error> {
+                self.entries()?;
+                // SAFETY: the row's features were just found. (`portable` needs none.)
+                let output = match self { $(Self::$variant => on!($family => Some(unsafe { $row::run(job) }))),+ };
+                output.ok_or(Error::Unavailable)
             }
 
             /// The row's functions, if they were compiled for this target at all.
@@ -121,6 +137,18 @@ impl FromStr for Backend {
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(Error::Unavailable)
     }
+}
+
+/// Work that is written once over [`Isa`], as messages are: for variants that stand in no row (`fastgcm-studies`).
+///
+/// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features of the row.
+#[cfg(feature = "internals")]
+pub trait Job {
+    /// What comes out.
+    type Output;
+
+    /// Does it. `multiply` is the row's own multiplication.
+    fn run<S: Isa, M: Multiply<S>>(self, s: S, multiply: M) -> Self::Output;
 }
 
 /// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.

@@ -91,6 +91,13 @@ macro_rules! entries {
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
+            /// Any other work, compiled for this row.
+            #[cfg(feature = "internals")]
+            $(#[target_feature(enable = $features)])?
+            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
+                job.run($isa, $multiply)
+            }
+
             // What a proof needs of a row, beside its messages.
             $(#[target_feature(enable = $features)])?
             #[cfg(test)]

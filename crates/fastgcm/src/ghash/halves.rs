@@ -8,7 +8,7 @@ use crate::isa::Isa;
 /// (Cortex-A72, Neoverse N1: thirteen of its cycles for a block of AES-128, not fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is `hi + fold(mid + fold(lo))`, and `mid = (a0 + a1)(B0 + B1) + lo + hi`.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
-pub(crate) struct Karatsuba;
+pub struct Karatsuba;
 
 impl<S: Isa> Multiply<S> for Karatsuba {
     /// Blocks, the sum of their halves, B, the sum of its halves.
@@ -77,7 +77,7 @@ impl<S: Isa> Multiply<S> for Karatsuba {
 /// with as many pipes for AES and multiplication as for anything else (Neoverse V1 and V2).
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
-pub(crate) struct KeyFoldedHalves;
+pub struct KeyFoldedHalves;
 
 impl<S: Isa> Multiply<S> for KeyFoldedHalves {
     /// Blocks, and the two factors.

@@ -151,10 +151,16 @@ impl Powers {
     pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
         self.0.wipe(Lists::<S>::END);
     }
+
+    /// The same for vectors of any width.
+    #[cfg(feature = "internals")]
+    pub(crate) fn wipe_all(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.0);
+    }
 }
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
-pub(super) fn times_x(h: Block) -> Block {
+pub fn times_x(h: Block) -> Block {
     (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))
 }
