@@ -24,6 +24,9 @@ use crate::{
 };
 use zeroize::Zeroize;
 
+/// The instruction set of symbols without a fault.
+pub const SYMBOLIC: Symbolic = Symbolic::SOUND;
+
 /// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind.
 #[inline(always)]
 pub fn load<S: Isa>(s: S, bytes: &[u8]) -> S::V {

@@ -84,6 +84,10 @@ impl V {
 }
 
 impl Symbolic {
+    /// Without a fault.
+    #[cfg(feature = "internals")]
+    pub const SOUND: Self = Self(Fault::None);
+
     /// This operation is where that fault is planted.
     fn planted(self, fault: Fault) -> bool {
         let planted = self.0 == fault;

@@ -1,0 +1,71 @@
+use crate::{bytes, passed, rows};
+use fastgcm::internals::{Isa, Job, Multiply};
+use fastgcm_model::ghash;
+use fastgcm_studies::{
+    aggregate::{Powers, deferred, packed, powers_of_deferred},
+    multiply::{self, Visit},
+};
+
+/// Bytes of text: around every border of 48 blocks, and some turns.
+fn lengths() -> Vec<usize> {
+    (0..=16 * 49 + 1).chain([1023, 1024, 1025, 1535, 1536, 1537, 2048, 4000, 4096]).collect()
+}
+const LENGTHS: usize = 16 * 49 + 2 + 9;
+
+/// GHASH of each length by every multiplication and every way to aggregate.
+struct Hashes<'a>(&'a [u8], &'a [u8; 16]);
+
+/// Blocks for each reduction.
+const PACKED: [usize; 7] = [1, 2, 4, 8, 16, 32, 48];
+/// Vectors for each reduction.
+const DEFERRED: [usize; 3] = [1, 4, 8];
+
+impl Job for Hashes<'_> {
+    type Output = Vec<(&'static str, usize, Vec<u128>)>;
+
+    #[inline(always)]
+    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> Self::Output {
+        struct Each<'a, S>(S, Hashes<'a>, Vec<(&'static str, usize, Vec<u128>)>);
+        impl<S: Isa> Visit<S> for Each<'_, S> {
+            #[inline(always)]
+            fn visit<M: Multiply<S>>(&mut self, name: &'static str, _: M) {
+                let (s, text) = (self.0, self.1.0);
+                let powers = Powers::new::<S, M>(s, u128::from_le_bytes(*self.1.1), 48);
+                for length in lengths() {
+                    let text = &text[..length];
+                    let packed = PACKED.map(|n| packed::<S, M>(s, &powers, n, 0, text));
+                    let deferred = DEFERRED.map(|vectors| deferred::<S, M>(s, &powers, vectors, 0, text));
+                    let hashes = packed.into_iter().chain(deferred).collect();
+                    self.2.push((name, length, hashes));
+                }
+            }
+        }
+        assert!(powers_of_deferred(S::BLOCKS, 8) <= 48);
+        let mut each = Each(s, self, Vec::new());
+        multiply::all(s, &mut each);
+        each.2
+    }
+}
+
+#[test]
+fn every_length() {
+    let (text, h) = (bytes(4096, 3), bytes(16, 4).try_into().unwrap());
+    let wanted: Vec<u128> = lengths()
+        .into_iter()
+        .map(|length| {
+            let mut padded = text[..length].to_vec();
+            padded.resize(length.next_multiple_of(16), 0);
+            u128::from_be_bytes(ghash(&h, &padded))
+        })
+        .collect();
+    for row in rows() {
+        let mut checked = 0;
+        for (i, (name, length, hashes)) in row.run(Hashes(&text, &h)).unwrap().into_iter().enumerate() {
+            for (way, hash) in hashes.into_iter().enumerate() {
+                assert_eq!(hash, wanted[i % LENGTHS], "{row}: {name}, {length} bytes, way {way}");
+                checked += 1;
+            }
+        }
+        passed(&format!("studies::aggregate/{row}"), checked, multiply::NAMES.len() * LENGTHS * (PACKED.len() + DEFERRED.len()));
+    }
+}
