@@ -14,9 +14,9 @@ mod mutants;
 mod package;
 mod planted;
 mod rustcrypto;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod step;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use fastgcm_step as step;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,

@@ -7,43 +7,57 @@
 //!
 //! With vectors of one block the two are the same.
 
-use crate::multiply::step;
+use crate::{
+    multiply::step,
+    tail::{Masked, Tail},
+};
 use fastgcm::internals::{Isa, Multiply, fold, load, times_x};
 
 /// Powers of H in the layout that a multiplication wants, highest first.
 #[derive(Clone, Debug)]
 pub struct Powers {
-    count: usize,
-    first: Vec<u8>,
-    second: Vec<u8>,
+    first: [u8; 16 * MOST],
+    second: [u8; 16 * MOST],
     /// Entry n: what was left by zeros that met H^1 ..= H^n (see `Multiply::constant`).
-    constants: Vec<u128>,
+    constants: [u128; MOST + 1],
 }
 
+/// Powers that there is room for.
+pub const MOST: usize = 48;
+
 impl Powers {
+    /// Not made yet.
+    pub const NONE: Self = Self { first: [0; 16 * MOST], second: [0; 16 * MOST], constants: [0; MOST + 1] };
+
     /// H^1 ..= H^count. `h` is AES(0), its bytes in memory order.
     #[inline(always)]
     pub fn new<S: Isa, M: Multiply<S>>(s: S, h: u128, count: usize) -> Self {
+        let mut new = Self::NONE;
+        new.fill::<S, M>(s, h, count);
+        new
+    }
+
+    /// The same in place, one power after the other.
+    #[inline(always)]
+    pub fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: u128, count: usize) {
         let h = s.splat(times_x(h.swap_bytes()));
         let table = |power| M::table(s, power, fold(s, power));
         let entry = table(h);
-        let mut new = Self { count, first: vec![0; 16 * count], second: vec![0; 16 * count], constants: vec![0] };
         let mut power = h;
         for n in 1..=count {
             let (first, second) = table(power);
-            let at = 16 * (count - n);
-            new.first[at..][..16].copy_from_slice(&lane(s, first).to_le_bytes());
-            new.second[at..][..16].copy_from_slice(&lane(s, second).to_le_bytes());
-            new.constants.push(new.constants[n - 1] ^ lane(s, M::constant(s, first, second)));
+            let at = 16 * (MOST - n);
+            self.first[at..][..16].copy_from_slice(&lane(s, first).to_le_bytes());
+            self.second[at..][..16].copy_from_slice(&lane(s, second).to_le_bytes());
+            self.constants[n] = self.constants[n - 1] ^ lane(s, M::constant(s, first, second));
             power = step::<S, M>(s, power, entry);
         }
-        new
     }
 
     /// The entries of H^n, H^(n-1) ... H^1, as bytes.
     #[inline(always)]
     fn from(&self, n: usize) -> (&[u8], &[u8]) {
-        let at = 16 * (self.count - n);
+        let at = 16 * (MOST - n);
         (&self.first[at..], &self.second[at..])
     }
 
@@ -66,17 +80,30 @@ fn lane<S: Isa>(s: S, v: S::V) -> u128 {
     s.fold(s.keep_first(v, 16))
 }
 
-/// Blocks that meet H^n ..= H^1, with the hash of what came before in the first of them: their sum, reduced, lane by lane.
+/// Blocks that meet the powers down to H^1, with the hash of what came before in the first of them, and perhaps one block more, mirrored, as
+/// the last: their sum, reduced, lane by lane.
 #[inline(always)]
-fn group<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, hash: S::V, data: &[u8]) -> S::V {
-    let n = data.len().div_ceil(16);
+pub(crate) fn group<S: Isa, M: Multiply<S>, T: Tail>(s: S, powers: &Powers, hash: S::V, data: &[u8], last: Option<u128>) -> S::V {
+    let n = data.len().div_ceil(16) + last.is_some() as usize;
     let (first, second) = powers.from(n);
-    let (mut sum, mut before) = (M::zero(s), hash);
     let vector = 16 * S::BLOCKS;
-    for ((data, first), second) in data.chunks(vector).zip(first.chunks(vector)).zip(second.chunks(vector)) {
-        let blocks = s.xor(s.byte_swap(load(s, data)), before);
+    let (mut sum, mut before) = (M::zero(s), hash);
+    let mut meet = |blocks: S::V, first: &[u8], second: &[u8]| {
+        let blocks = s.xor(blocks, before);
         before = s.splat(0);
         sum = M::add(s, sum, M::product(s, M::ready(s, blocks, load(s, first), load(s, second))));
+    };
+    let whole = data.len() / vector * vector;
+    for ((data, first), second) in data[..whole].chunks_exact(vector).zip(first.chunks_exact(vector)).zip(second.chunks_exact(vector)) {
+        meet(s.byte_swap(load(s, data)), first, second);
+    }
+    if whole < data.len() {
+        let end = 16 * data.len().div_ceil(16);
+        meet(s.byte_swap(T::load(s, data, whole)), &first[whole..end], &second[whole..end]);
+    }
+    if let Some(last) = last {
+        let at = 16 * (n - 1);
+        meet(s.first(last), &first[at..at + 16], &second[at..at + 16]);
     }
     M::reduce(s, sum, s.first(powers.constants[n]))
 }
@@ -89,12 +116,12 @@ pub fn packed<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, n: usize, hash: u12
     let whole = data.chunks_exact(16 * n);
     let rest = whole.remainder();
     for data in whole {
-        hash = group::<S, M>(s, powers, hash, data);
+        hash = group::<S, M, Masked>(s, powers, hash, data, None);
         // The lanes meet in the first block of the next group.
         hash = if S::BLOCKS == 1 { hash } else { s.first(s.fold(hash)) };
     }
     if !rest.is_empty() {
-        hash = group::<S, M>(s, powers, hash, rest);
+        hash = group::<S, M, Masked>(s, powers, hash, rest, None);
     }
     s.fold(hash)
 }
@@ -121,12 +148,12 @@ pub fn deferred<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, vectors: usize, h
         hash = M::reduce(s, sum, s.splat(constant));
     }
     if !data.is_empty() {
-        hash = group::<S, M>(s, powers, hash, data);
+        hash = group::<S, M, Masked>(s, powers, hash, data, None);
     }
     s.fold(hash)
 }
 
-/// Powers that [`deferred`] asks for: a turn, and up to a vector behind it.
+/// Powers that [`deferred`] asks for: a turn, and up to a vector behind it. [`packed`] asks for `n`.
 pub const fn powers_of_deferred(blocks: usize, vectors: usize) -> usize {
     (vectors + 1) * blocks
 }

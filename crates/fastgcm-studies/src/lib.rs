@@ -18,7 +18,11 @@
 #![deny(unsafe_code)]
 
 pub mod aggregate;
+pub mod combine;
+pub mod message;
 pub mod multiply;
+pub mod study;
+pub mod tail;
 pub mod trace;
 
 use fastgcm::Backend;
@@ -27,3 +31,6 @@ use fastgcm::Backend;
 pub fn instruction_sets() -> impl Iterator<Item = Backend> {
     Backend::available().filter(|backend| *backend != Backend::VaesAvx512K4)
 }
+
+/// What compiled this.
+pub const COMPILER: &str = env!("FASTGCM_STUDIES_COMPILER");

@@ -6,7 +6,11 @@
 //! What a compiler does away with is not counted: XOR with a zero that is known, shuffles of it, and constants.
 
 use fastgcm::internals::Isa;
-use std::{cell::RefCell, collections::BTreeMap, thread_local};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    thread_local,
+};
 
 /// The token, of vectors of `B` blocks.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +65,8 @@ struct Operation {
 const NONE: usize = usize::MAX;
 
 thread_local! {
+    /// How often `trace` has been called.
+    static RUN: Cell<u128> = const { Cell::new(0) };
     static OPERATIONS: RefCell<Vec<Operation>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -71,6 +77,7 @@ pub struct Done(Vec<Operation>);
 /// Writes down what `work` does.
 pub fn trace<T>(work: impl FnOnce() -> T) -> Done {
     OPERATIONS.take();
+    RUN.set(RUN.get() + 1);
     work();
     Done(OPERATIONS.take())
 }
@@ -91,6 +98,11 @@ impl Done {
     /// Carry-less multiplications, the foldings included.
     pub fn multiplications(&self) -> usize {
         self.count(Kind::Multiplication) + self.count(Kind::Folding)
+    }
+
+    /// All that is done in registers.
+    pub fn operations(&self) -> usize {
+        self.0.iter().filter(|operation| operation.kind.cycles() > 0).count()
     }
 
     /// The longest chain of operations that wait for each other, in cycles of Skylake: 7 for a multiplication, 4 for a round of AES, 1 for
@@ -136,8 +148,9 @@ impl Kind {
     }
 }
 
-/// The number that stands for every one that is made of a vector: a power of H, a hash.
-const OF_A_VECTOR: u128 = 0x5eed;
+/// The upper half of a number that was made of a vector, with the run added; the lower says of which, so that what is made of it waits for
+/// that. Greater than the upper half of any constant.
+const OF_A_VECTOR: u128 = 0xff5e_ed00_0000_0000;
 
 /// Writes one down.
 fn note(kind: Kind, uses: &[V]) -> V {
@@ -191,12 +204,13 @@ impl<const B: usize> Isa for Trace<B> {
     }
 
     fn splat(self, block: u128) -> V {
-        let kind = match block {
-            0 => Kind::Zero,
-            OF_A_VECTOR => Kind::Load,
-            _ => Kind::Constant,
-        };
-        note(kind, &[])
+        match block {
+            0 => note(Kind::Zero, &[]),
+            _ if block >> 64 == OF_A_VECTOR + RUN.get() => note(Kind::Other, &[V(block as u64 as usize)]),
+            // Of a run before: a power of H.
+            _ if block >> 64 >= OF_A_VECTOR => note(Kind::Load, &[]),
+            _ => note(Kind::Constant, &[]),
+        }
     }
     fn first(self, block: u128) -> V {
         self.splat(block)
@@ -211,8 +225,8 @@ impl<const B: usize> Isa for Trace<B> {
         if is_zero(v) {
             return 0;
         }
-        note(Kind::LanesAdded, &[v]);
-        OF_A_VECTOR
+        let V(number) = note(Kind::LanesAdded, &[v]);
+        (OF_A_VECTOR + RUN.get()) << 64 | number as u128
     }
 
     fn xor(self, a: V, b: V) -> V {
@@ -274,7 +288,7 @@ impl<const B: usize> Isa for Trace<B> {
         self.xor(note(Kind::Round, &[x, last]), data)
     }
     fn next_words<const ROTATE: bool>(self, _: u128, _: u128, _: u8) -> u128 {
-        OF_A_VECTOR
+        1
     }
 
     fn pin(self, _: &mut V) {}

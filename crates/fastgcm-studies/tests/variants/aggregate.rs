@@ -69,3 +69,38 @@ fn every_length() {
         passed(&format!("studies::aggregate/{row}"), checked, multiply::NAMES.len() * LENGTHS * (PACKED.len() + DEFERRED.len()));
     }
 }
+
+/// Parts hashed apart, put together by powers of H.
+#[test]
+fn parts_of_a_message() {
+    use fastgcm_studies::{
+        combine::{combine, power},
+        multiply::plain::{bit_serial, ghash},
+    };
+    let (text, h) = (bytes(64 * 16, 6), 0xb83b_5337_08bf_535d_0aa6_e529_80d5_3b78);
+    let hash = |text: &[u8]| ghash(text, |x| bit_serial(x, h));
+    let whole = hash(&text);
+    let mut checked = 0;
+    for first in 0..=64 {
+        for second in first..=64 {
+            let parts = [(0, first), (first, second), (second, 64)].map(|(from, to)| (hash(&text[16 * from..16 * to]), to - from));
+            assert_eq!(combine(h, &parts), whole, "{first} {second}");
+            checked += 1;
+        }
+    }
+    passed("studies::combine", checked, 65 * 66 / 2);
+
+    // Section 6 of the paper of 2010.
+    let model = fastgcm_model::Model::new(&0xfeff_e992_8665_731c_6d6a_8f94_6730_8308_u128.to_be_bytes());
+    assert_eq!(u128::from_be_bytes(model.h()), h);
+    let powers = [
+        0xb83b_5337_08bf_535d_0aa6_e529_80d5_3b78,
+        0x8a6f_f5ac_a561_c0d8_6580_5055_eb72_8397,
+        0xc414_cb8f_1152_eb71_563a_5ca9_ddcb_ddb5,
+        0x3c4b_0daa_91e6_b35f_9b9e_89d8_510d_d431,
+    ];
+    for (i, wanted) in powers.into_iter().enumerate() {
+        assert_eq!(power(h, i + 1), wanted, "H^{}", i + 1);
+    }
+    passed("studies::vectors_of_2010", powers.len(), 4);
+}

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod counts;
+mod message;
 mod multiply;
 
 use fastgcm::Backend;
