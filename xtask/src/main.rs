@@ -14,6 +14,7 @@ mod mutants;
 mod package;
 mod planted;
 mod rustcrypto;
+mod studies;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use fastgcm_step as step;
@@ -34,6 +35,7 @@ cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
 cargo xtask cross        runs the library's tests on other machines, under qemu (needs Debian and root)
 cargo xtask dispatch     runs them on many x86 processors, and without each single feature (likewise)
+cargo xtask studies      replays five papers, and writes their tables and ours into the README of fastgcm-studies
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Some("compilers") => compilers::run(&root, &arguments),
         Some("cross") => cross::run(&root),
         Some("dispatch") => dispatch::run(&root),
+        Some("studies") => studies::run(&root, &arguments),
         Some("emulate") => ci::emulate(&root),
         _ => {
             eprintln!("{COMMANDS}");
