@@ -109,6 +109,8 @@ const SUITES: &[&str] = &[
     "studies::counts::byte_loads ok 100",
     "studies::counts::short_messages ok 128",
     "studies::trace ok 2",
+    "study::every_study ok 5",
+    "study::refused ok 3",
     "wycheproof_cobblestone-128 ok 35",
     "wycheproof_cobblestone-256 ok 35",
     "every_byte_flipped ok 50120",

@@ -54,7 +54,8 @@ fn between(page: &str, name: &str, tables: &str) -> Result<String, String> {
 
 /// Intel's library, the baseline of the paper of 2023, from Debian's package; OpenSSL is there anyway.
 fn peers() -> Result<(), String> {
-    let there = Command::new("ldconfig").arg("-p").output().is_ok_and(|list| String::from_utf8_lossy(&list.stdout).contains("libIPSec_MB.so.1"));
+    let there =
+        Command::new("ldconfig").arg("-p").output().is_ok_and(|list| String::from_utf8_lossy(&list.stdout).contains("libIPSec_MB.so.1"));
     if there || !cfg!(target_arch = "x86_64") {
         return Ok(());
     }

@@ -14,6 +14,11 @@ use fastgcm::{
     internals::{Isa, Job, KeyFolded, Multiply, load, round_keys, store},
 };
 
+/// Spells a block out once for each index, which is a constant: in a loop, the states of AES would stand in memory. (As in the library.)
+macro_rules! each {
+    ($i:ident in $($n:literal)+ => $body:block) => { $({ const $i: usize = $n; $body })+ };
+}
+
 /// What is derived from a key.
 #[derive(Clone, Debug)]
 pub struct Key {
@@ -120,37 +125,31 @@ fn j0(nonce: &[u8; 12]) -> u128 {
 fn ctr<S: Isa, T: Tail, const WAYS: usize>(s: S, keys: &[u128], mut counter: S::V, text: &mut [u8]) -> S::V {
     let (vector, step) = (16 * S::BLOCKS, s.splat(S::BLOCKS as u128));
     let mut x = [s.state(s.splat(0)); WAYS];
-    for state in &mut x {
-        *state = s.state(s.whiten(s.byte_swap(counter), s.splat(keys[0])));
+    each!(I in 0 1 2 3 4 5 6 7 => { if I < WAYS {
+        x[I] = s.state(s.whiten(s.byte_swap(counter), s.splat(keys[0])));
         counter = s.add32(counter, step);
-    }
+    } });
     let [first, middle @ .., last] = keys else { return counter };
     let mut prev = s.state(s.splat(*first));
     for key in middle {
         let next = s.state(s.splat(*key));
-        for state in &mut x {
-            *state = s.round(*state, prev, next);
-        }
+        each!(I in 0 1 2 3 4 5 6 7 => { if I < WAYS { x[I] = s.round(x[I], prev, next); } });
         prev = next;
     }
     let last = s.state(s.splat(*last));
-    if text.len() == WAYS * vector {
-        for (state, part) in x.iter().zip(text.chunks_exact_mut(vector)) {
+    let (whole, mut odd) = (text.len() / vector, x[0]);
+    each!(I in 0 1 2 3 4 5 6 7 => { if I < WAYS {
+        if I < whole {
+            let part = &mut text[I * vector..][..vector];
             let v = load(s, part);
-            store(s, part, s.last_round(*state, prev, last, v));
+            store(s, part, s.last_round(x[I], prev, last, v));
+        } else if I == whole {
+            odd = x[I];
         }
-        return counter;
-    }
-    for (i, state) in x.iter().enumerate().take(text.len().div_ceil(vector)) {
-        let (from, to) = (i * vector, text.len().min((i + 1) * vector));
-        let part = &mut text[..to];
-        if to - from == vector {
-            let v = load(s, &part[from..]);
-            store(s, &mut part[from..], s.last_round(*state, prev, last, v));
-        } else {
-            let v = T::load(s, part, from);
-            T::store(s, part, from, s.last_round(*state, prev, last, v));
-        }
+    } });
+    if whole * vector < text.len() {
+        let v = T::load(s, text, whole * vector);
+        T::store(s, text, whole * vector, s.last_round(odd, prev, last, v));
     }
     counter
 }

@@ -179,5 +179,5 @@ fn times(ratio: Option<f64>) -> String {
 
 /// An improvement of throughput, as kernel developers write it.
 fn percent(ratio: Option<f64>) -> String {
-    ratio.map_or_else(|| "-".into(), |ratio| format!("{:.0}%", 100.0 * (ratio - 1.0)))
+    ratio.map_or_else(|| "-".into(), |ratio| format!("{}%", (100.0 * (ratio - 1.0)).round() as i64))
 }
