@@ -165,14 +165,14 @@ fn threads(bench: &Bench<'_>, report: &mut Report) -> Table {
 /// Seconds from when the first thread began until the last one had done.
 fn together(threads: usize, work: &(dyn Fn(usize) + Sync)) -> f64 {
     let barrier = Barrier::new(threads);
+    let timed = |number| {
+        barrier.wait();
+        let start = Instant::now();
+        work(number);
+        (start, Instant::now())
+    };
+    let timed = &timed;
     let times: Vec<(Instant, Instant)> = thread::scope(|scope| {
-        let timed = |number| {
-            barrier.wait();
-            let start = Instant::now();
-            work(number);
-            (start, Instant::now())
-        };
-        let timed = &timed;
         let handles: Vec<_> = (0..threads).map(|number| scope.spawn(move || timed(number))).collect();
         handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
     });
