@@ -191,12 +191,6 @@ impl Powers {
     pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
         self.0.wipe(Lists::<S>::END);
     }
-
-    /// The same for vectors of any width.
-    #[cfg(feature = "internals")]
-    pub(crate) fn wipe_all(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.0);
-    }
 }
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
