@@ -32,7 +32,8 @@ cargo xtask faults       plants each fault of docs/security-model.md in a copy: 
 cargo xtask mutants      plants faults in the kernels; with `--random N` those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
-cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root)
+cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root);
+                         --counts: instructions per message on AArch64, into BENCHMARKS.md
 cargo xtask dispatch     runs them on many x86 processors, and without each single feature (likewise)
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
 
