@@ -13,7 +13,7 @@ use crate::isa::Isa;
 /// `hi + fold(mid + fold(lo))`, where lo = a0·B0, hi = a1·B1 and mid = (a0 + a1)(B0 + B1) + lo + hi.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
-pub(crate) struct Karatsuba;
+pub struct Karatsuba;
 
 impl<S: Isa> Multiply<S> for Karatsuba {
     /// Blocks, the sum of their halves, B, the sum of its halves.
@@ -82,7 +82,7 @@ impl<S: Isa> Multiply<S> for Karatsuba {
 /// with as many pipes for AES and multiplication as for anything else (Neoverse V1 and V2).
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
-pub(crate) struct KeyFoldedHalves;
+pub struct KeyFoldedHalves;
 
 impl<S: Isa> Multiply<S> for KeyFoldedHalves {
     /// Blocks, and the two factors.

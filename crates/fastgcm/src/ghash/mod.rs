@@ -24,9 +24,13 @@
 mod halves;
 mod multiply;
 mod powers;
-#[cfg(test)]
+#[cfg(any(test, feature = "internals"))]
 pub(crate) mod proof;
 
-pub(crate) use halves::{Karatsuba, KeyFoldedHalves};
-pub(crate) use multiply::{KeyFolded, Multiply, Winograd};
-pub(crate) use powers::{PADDING, Powers, aad_lanes};
+pub use halves::{Karatsuba, KeyFoldedHalves};
+#[cfg(feature = "internals")]
+pub use multiply::fold;
+pub use multiply::{KeyFolded, Multiply, Winograd};
+#[cfg(feature = "internals")]
+pub use powers::times_x;
+pub(crate) use powers::{BEHIND, Powers, aad_lanes};

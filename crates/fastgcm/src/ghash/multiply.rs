@@ -9,11 +9,11 @@ pub(super) const FOLD: Block = 0xc2 << 56;
 
 /// `v·x^-64`
 #[inline(always)]
-pub(super) fn fold<S: Isa>(s: S, v: S::V) -> S::V {
+pub fn fold<S: Isa>(s: S, v: S::V) -> S::V {
     s.xor(s.swap_halves(v), s.clmul::<false, false>(v, s.splat(FOLD)))
 }
 
-pub(crate) trait Multiply<S: Isa>: Copy {
+pub trait Multiply<S: Isa>: Copy {
     /// Blocks that have met their powers.
     type Ready: Copy;
     /// A sum of products, not yet reduced.
@@ -41,7 +41,7 @@ pub(crate) trait Multiply<S: Isa>: Copy {
 
 /// Three multiplications a block: for CPUs where they are what is scarce (AMD: one in two cycles).
 #[derive(Clone, Copy)]
-pub(crate) struct Winograd;
+pub struct Winograd;
 
 impl<S: Isa> Multiply<S> for Winograd {
     type Ready = [S::V; 3];
@@ -115,7 +115,7 @@ fn own<S: Isa>(s: S, v: S::V) -> S::V {
 /// With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is y1·x^64 + y0 below. Intel's paper of 2023 calls it K'.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // no row of Arm has it
-pub(crate) struct KeyFolded;
+pub struct KeyFolded;
 
 impl<S: Isa> Multiply<S> for KeyFolded {
     /// Blocks, B, K.
