@@ -80,21 +80,24 @@ impl Program {
         let (mut markers, mut inside_marker) = (0, false);
         let mut message: Vec<Step> = Vec::new();
         let mut registers = Registers::default();
+        // The last step touches memory, and its registers are to come.
+        let mut wanted = None;
         let mut last_words = String::new();
         for line in BufReader::new(log).lines() {
             let line = line.map_err(|e| e.to_string())?;
             let Some(at) = executed(&line) else {
-                if markers % 2 == 1 && record == Record::Memory && registers.take(&line) {
-                    // The last line of registers that matters: those of the last step are complete.
-                    if let Some(step) = message.last_mut() {
-                        step.memory = self.code.get(&step.at).and_then(|instruction| instruction.address(&registers));
-                    }
-                }
-                if !line.contains('=') {
+                if let Some(instruction) = wanted
+                    && registers.take(&line)
+                    && let Some(step) = message.last_mut()
+                {
+                    step.memory = Instruction::address(instruction, &registers);
+                    wanted = None;
+                } else if !line.contains('=') {
                     last_words = line;
                 }
                 continue;
             };
+            wanted = None;
             if marker.contains(&at) {
                 if !inside_marker {
                     markers += 1;
@@ -107,6 +110,7 @@ impl Program {
                 inside_marker = false;
                 if markers % 2 == 1 {
                     message.push(Step { at, memory: None });
+                    wanted = self.code.get(&at).filter(|instruction| record == Record::Memory && instruction.touches_memory());
                 }
             }
         }
