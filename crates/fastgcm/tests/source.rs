@@ -11,7 +11,7 @@ use std::{
 use suite::passed;
 
 /// Every `asm!` of the library: the file, its template, how often it stands there. Most are empty but for a comment that names their
-/// operand; AArch64's round is two instructions that must stay neighbours, its byte swap one that LLVM would make three of. None names a
+/// operand; AArch64's round is two instructions that must stay neighbours, its byte swap one that LLVM would make two of. None names a
 /// register.
 const BY_HAND: [(&str, &str, usize); 4] = [
     ("isa/x86.rs", "/*{0}*/", 1),
