@@ -41,7 +41,8 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let all: Vec<&Patch> = [&named[..], &kernel].concat();
     let targets: BTreeSet<&str> = all.iter().flat_map(|patch| patch.tests.split("--").map(str::trim)).filter(|t| !t.is_empty()).collect();
     let targets: String = targets.iter().map(|target| format!(" --{target}")).collect();
-    let together = Together::build(&copy, &all, &targets)?;
+    let switched: Vec<&Patch> = all.iter().copied().filter(|patch| !seen_in_sources(patch)).collect();
+    let together = Together::build(&copy, &switched, &targets)?;
 
     let mut done = Done { alone: crate::ci::full() || !names.is_empty(), missed: Vec::new(), waiting: Vec::new(), caught: 0 };
     let tests = control(&copy, &together, &named)?;
@@ -79,10 +80,10 @@ struct Done {
 impl Done {
     fn plant(&mut self, copy: &Copy, together: &Together, patch: &Patch, prefix: &str, of: &str) -> Result<(), String> {
         let arguments = format!("--nocapture {prefix}");
-        let verdict = if together.holds(patch) {
-            together.verdict(copy, patch, &patch.tests, &arguments)?
-        } else if patch.tests.contains("--test source") {
+        let verdict = if seen_in_sources(patch) {
             together.verdict_on_sources(copy, patch, &arguments)?
+        } else if together.holds(patch) {
+            together.verdict(copy, patch, &patch.tests, &arguments)?
         } else if self.alone {
             copy.verdict(patch, &patch.tests, &arguments)?
         } else {
@@ -99,6 +100,11 @@ impl Done {
         }
         Ok(())
     }
+}
+
+/// Tests that read the sources find it: nothing need be compiled.
+fn seen_in_sources(patch: &Patch) -> bool {
+    patch.tests == "--test source"
 }
 
 /// Without a fault there are tests of each name, and they pass. How many there are.

@@ -137,7 +137,9 @@ fn check(table: &str, rows: &[Row]) -> Result<(), String> {
     let lines: Vec<&str> = table.lines().collect();
     let titles = lines.iter().skip(2).filter_map(|line| line.strip_prefix("| ")?.split_once(" | ").map(|(title, _)| title));
     if lines.first().map(|line| format!("{line}\n")) != Some(heading(rows)) || !titles.eq(SUITES.iter().map(|(title, _)| *title)) {
-        return Err(format!("{PAGE}: the table of what ran where is not of today's suites and back ends: `cargo xtask matrix target/ci.log`"));
+        return Err(format!(
+            "{PAGE}: the table of what ran where is not of today's suites and back ends: `cargo xtask matrix target/ci.log`"
+        ));
     }
     println!("matrix ok {}", SUITES.len() * rows.len());
     Ok(())

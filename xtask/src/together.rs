@@ -154,9 +154,8 @@ fn add(copy: &Copy, patch: &Patch, number: usize, sources: &mut BTreeMap<PathBuf
         let same = |switch: &Switch| switch.start == start && switch.from == change.from;
         let others = source.switches.iter().find(|switch| same(switch)).map_or(&[][..], |switch| &switch.faults);
         let all = [others, &[(number, change.to.join("\n"))]].concat();
-        let overlaps = source.switches.iter().any(|other| {
-            !same(other) && range.start < other.start + other.from.len() && other.start < range.end
-        });
+        let overlaps =
+            source.switches.iter().any(|other| !same(other) && range.start < other.start + other.from.len() && other.start < range.end);
         if overlaps || switch(&change.from, &all).is_none() {
             for source in sources.values_mut() {
                 source.switches.iter_mut().for_each(|switch| switch.faults.retain(|(other, _)| *other != number));
