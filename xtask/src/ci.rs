@@ -52,11 +52,12 @@ const CHECKS: &[Check] = &[
     Check { name: "planted faults",  when: When::Always,       run: planted_faults },
     Check { name: "compilers",       when: When::AlwaysShared, run: compilers },
     Check { name: "fuzz",            when: When::Always,       run: fuzz },
+    Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
-    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross")) },
+    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
@@ -272,6 +273,21 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
     install("strace", "strace")?;
     log.step(python(root).arg("crates/fastgcm-cli/tests/fault_injection.py").arg("target/release/fastgcm"))?;
     log.expect(&["fault_injection ok "])
+}
+
+/// The benchmarks compile; nothing is measured in a gate. Rivals of which building alone would take minutes of C are left to the full run,
+/// which also compares all answers.
+fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
+    const QUICK: &str = "--package fastgcm-bench --package plugin --package openssl-calls --package rival-fastgcm --package rival-graviola \
+        --package rival-libsodium --package rival-openssl-system --package rival-rustcrypto-0-10 --package rival-rustcrypto-0-11";
+    let bench = root.join("bench");
+    log.step(&mut cargo(&bench, "fmt --all --check"))?;
+    log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
+    if !full() {
+        return Ok(());
+    }
+    log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))?;
+    log.expect(&["bench::same_answers ok "])
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.

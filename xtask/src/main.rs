@@ -35,8 +35,8 @@ cargo xtask faults       plants each fault of docs/security-model.md in a copy, 
 cargo xtask mutants      plants random faults, those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
+cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root)
 cargo xtask matrix LOG.. writes into SECURITY.md what ran where, from the logs of runs
-cargo xtask cross        runs the library's tests on other machines, under qemu (needs Debian and root)
 cargo xtask dispatch     runs them on many x86 processors, and without each single feature (likewise)
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
 
@@ -54,8 +54,8 @@ fn main() -> ExitCode {
         Some("mutants") => mutants::run(&root, &arguments),
         Some("fuzz") => fuzz::run(&root, &arguments),
         Some("compilers") => compilers::run(&root, &arguments),
+        Some("cross") => cross::run(&root, &arguments),
         Some("matrix") => matrix::run(&root, &arguments),
-        Some("cross") => cross::run(&root),
         Some("dispatch") => dispatch::run(&root),
         Some("emulate") => emulate::run(&root),
         _ => {

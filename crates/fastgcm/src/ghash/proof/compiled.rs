@@ -5,7 +5,7 @@ use super::{
         multiply::{Multiply, fold},
         powers::times_x,
     },
-    passed,
+    tests::passed,
 };
 use crate::{
     Block,
