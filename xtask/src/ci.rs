@@ -43,6 +43,7 @@ const CHECKS: &[Check] = &[
     Check { name: "clippy",          when: When::Always,       run: |root, log| log.step(&mut cargo(root, "clippy --workspace --all-targets --all-features -- --deny warnings")) },
     Check { name: "documentation",   when: When::Always,       run: documentation },
     Check { name: "layers",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "layers")) },
+    Check { name: "matrix",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "matrix")) },
     Check { name: "machine code",    when: When::Always,       run: machine_code },
     Check { name: "tests",           when: When::Always,       run: tests },
     Check { name: "all features",    when: When::Always,       run: all_features },
