@@ -126,7 +126,7 @@ impl Copy {
     pub(crate) fn cargo(&self, arguments: &str) -> Command {
         // A fault may make a loop endless.
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "600", "cargo"]).args(arguments.split_whitespace());
+        command.args(["--kill-after=5", "1800", "cargo"]).args(arguments.split_whitespace());
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.build).env_remove("FASTGCM_FULL");
         // Optimised by one degree: compiles in half the time, and the quick suites take seconds.
         command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
