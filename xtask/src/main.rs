@@ -18,6 +18,7 @@ mod planted;
 mod rustcrypto;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod step;
+mod suites;
 mod together;
 
 use std::{

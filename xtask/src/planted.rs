@@ -190,7 +190,7 @@ pub(crate) fn quietly(command: &mut Command) -> Result<(bool, String), String> {
 pub(crate) fn first_failure(output: &str) -> String {
     let failed = output.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned));
     let died = || output.lines().find_map(|line| line.split_once("(signal: ").map(|(_, signal)| format!("signal {signal}")));
-    failed.or_else(died).unwrap_or_else(|| "not said by whom".into())
+    failed.or_else(died).unwrap_or_else(|| "the program died".into())
 }
 
 /// All files of the project that the copy needs, relative to it.
