@@ -17,6 +17,7 @@ mod package;
 mod planted;
 mod rustcrypto;
 mod studies;
+mod suites;
 mod together;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
