@@ -140,7 +140,7 @@ impl<const N: usize, const LIKE: u8> Isa for Portable<N, LIKE> {
         let mut sums = four;
         sums ^= sums << 32;
         sums ^= sums << 64;
-        sums ^ ((word ^ rcon as u32) as Block * 0x1_00000001_00000001_00000001)
+        sums ^ Block::from(word ^ rcon as u32).wrapping_mul(0x1_00000001_00000001_00000001)
     }
 
     fn pin(self, _: &mut Self::V) {}
@@ -301,7 +301,9 @@ fn clmul32(a: u32, b: u32) -> u64 {
     const CLASS: u64 = 0x1111_1111_1111_1111;
     let x: [u64; 4] = core::array::from_fn(|i| a as u64 & CLASS << i);
     let y: [u64; 4] = core::array::from_fn(|i| b as u64 & CLASS << i);
-    let class = |k: usize| (x[0] * y[k]) ^ (x[1] * y[(k + 3) % 4]) ^ (x[2] * y[(k + 2) % 4]) ^ (x[3] * y[(k + 1) % 4]);
+    // Nothing overflows; where overflow is checked, `*` would branch on what it cannot be.
+    let times = u64::wrapping_mul;
+    let class = |k: usize| times(x[0], y[k]) ^ times(x[1], y[(k + 3) % 4]) ^ times(x[2], y[(k + 2) % 4]) ^ times(x[3], y[(k + 1) % 4]);
     class(0) & CLASS | class(1) & CLASS << 1 | class(2) & CLASS << 2 | class(3) & CLASS << 3
 }
 
