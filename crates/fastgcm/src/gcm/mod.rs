@@ -17,4 +17,4 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use message::{Path, any, expand, j0, long, path, short, tag};
+pub(crate) use message::{Path, any, expand, j0, long, path, short, tag, wipe};
