@@ -19,7 +19,7 @@ macro_rules! entries {
 
             pub(super) static ENTRIES: Entries =
                 Entries {
-                    backend: Backend::$variant, registers: Registers::of(concat!($($features)?)), derive, expand, wipe, seal, open, seal_any, open_any, j0, tag,
+                    backend: Backend::$variant, derive, expand, wipe, seal, open, seal_any, open_any, j0, tag,
                     #[cfg(test)] prove: |fault| crate::ghash::proof::prove($multiply, fault),
                     #[cfg(test)] products,
                     #[cfg(test)] fill,

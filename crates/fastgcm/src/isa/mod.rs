@@ -17,7 +17,7 @@ pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::Portable;
 mod scrub;
-pub(crate) use scrub::{Frame, Registers};
+pub(crate) use scrub::Frame;
 #[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
 #[path = "scrub_x86.rs"]
 mod wiper;

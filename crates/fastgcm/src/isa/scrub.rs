@@ -10,9 +10,9 @@
 //!
 //! Without the feature all of it is nothing: a frame has no size, and takes no register.
 
+use super::Isa;
 #[cfg(feature = "scrub")]
-use super::wiper;
-use super::{Isa, detect::Features};
+use super::{detect::Features, features, wiper};
 #[cfg(feature = "scrub")]
 use core::cell::Cell;
 #[cfg(not(feature = "scrub"))]
@@ -27,9 +27,10 @@ pub(crate) struct Frame<'a> {
     life: PhantomData<&'a ()>,
 }
 
-/// Which vector registers a row's functions may leave changed.
+/// Which vector registers there are to be wiped. Not which the row uses: `memcpy` takes the widest that the processor has.
+#[cfg(feature = "scrub")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Registers {
+pub(super) enum Registers {
     /// Those that every processor of the kind has.
     Base,
     /// x86: the same sixteen, twice as wide.
@@ -38,38 +39,55 @@ pub(crate) enum Registers {
     Avx512,
 }
 
+#[cfg(feature = "scrub")]
 impl Registers {
-    /// Those of a row with these features, or of the whole program if that was compiled for more.
-    pub(crate) const fn of(row: &str) -> Self {
-        let row = Features::named(row).0;
-        if row & Features::named("avx512vl").0 != 0 || cfg!(target_feature = "avx512vl") {
+    #[inline(always)]
+    fn here() -> Self {
+        let features = features();
+        if features.contain(const { Features::named("avx512f,avx512vl") }) {
             Self::Avx512
-        } else if row & Features::named("avx,avx2").0 != 0 || cfg!(target_feature = "avx") {
+        } else if features.contain(const { Features::named("avx") }) {
             Self::Avx
         } else {
             Self::Base
         }
     }
+}
 
+impl Frame<'_> {
     /// Calls an entry, and wipes what it leaves.
     #[inline(always)]
     #[cfg(feature = "scrub")]
-    pub(crate) fn wiped_after<T>(self, entry: impl FnOnce(Frame<'_>) -> T) -> T {
+    pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
         let lowest = Cell::new(wiper::stack_pointer());
         let result = entry(Frame { lowest: &lowest });
-        wiper::wipe(lowest.get(), self);
+        wiper::wipe(lowest.get(), Registers::here());
         result
     }
 
     /// Calls an entry.
     #[inline(always)]
     #[cfg(not(feature = "scrub"))]
-    pub(crate) fn wiped_after<T>(self, entry: impl FnOnce(Frame<'_>) -> T) -> T {
+    pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
         entry(Frame { life: PhantomData })
     }
-}
 
-impl Frame<'_> {
+    /// The same for work that calls more than one entry, with a secret in between (J0): it gets a frame of its own, which is wiped too.
+    #[inline(always)]
+    pub(crate) fn wiped_after_all<T>(work: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "scrub")]
+        {
+            #[inline(never)]
+            fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T) -> T {
+                frame.lowest.set(wiper::stack_pointer() - LEAVES);
+                work()
+            }
+            Self::wiped_after(|frame| apart(frame, work))
+        }
+        #[cfg(not(feature = "scrub"))]
+        work()
+    }
+
     /// Said by an entry, in whose frame all is inlined: from here on, it is known how deep it reaches.
     #[inline(always)]
     pub(crate) fn enter<S: Isa>(self, _: S) {
