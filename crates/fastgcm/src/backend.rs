@@ -78,7 +78,7 @@ backends! {
     /// AArch64 with AES and PMULL.
     AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
-    Portable portable = "portable" on any: Portable::<4>::here(), Winograd;
+    Portable portable = "portable" on any: Portable::<1>::here(), Winograd;
 }
 
 impl Backend {

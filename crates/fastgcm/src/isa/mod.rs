@@ -209,3 +209,11 @@ pub trait Isa: Copy {
     fn pin(self, v: &mut Self::V);
     fn pin_state(self, x: &mut Self::State);
 }
+
+/// AES of four blocks at a time, where there is no instruction for it ([`gcm::plain`](crate::gcm::plain)).
+pub(crate) trait Sliced: Isa {
+    /// Round key `round` of `rounds`, as `encrypt` wants it.
+    fn round_key(self, key: Block, round: usize, rounds: usize) -> [Block; 4];
+    /// AES with all round keys.
+    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; 4]) -> [Block; 4];
+}
