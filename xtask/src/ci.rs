@@ -153,6 +153,7 @@ fn machine_code(root: &Path, log: &mut Log) -> Result<(), String> {
 
 /// The README's test command as it stands there, with the output of the suites shown.
 fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
+    install("valgrind", "valgrind libc6-dbg")?; // without the symbols of the C library it does not start
     log.step(&mut cargo(root, "test --workspace -- --nocapture"))?;
     log.expect(SUITES)?;
     if full() { log.expect(SUITES_IN_FULL) } else { Ok(()) }
@@ -168,7 +169,13 @@ fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))?;
     log.step(&mut cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --doc"))?;
     let rows = ["aesni-avx", "portable"].map(|row| format!("known_answers::cavp/{row} ok 47250"));
-    log.expect(&[&rows[0], &rows[1], "rustcrypto::agrees ok ", "memory::dropped_rustcrypto_ciphers_are_wiped ok "])
+    log.expect(&[
+        &rows[0],
+        &rows[1],
+        "rustcrypto::agrees ok ",
+        "memory::dropped_rustcrypto_ciphers_are_wiped ok ",
+        "wiping::without_scrub ok ",
+    ])
 }
 
 /// Without an allocator and the standard library: every length, the registers and the limits.
@@ -244,13 +251,13 @@ fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
     Ok(venv.join("bin/python"))
 }
 
-/// A program that one of the checks needs, from Debian's package of that name.
+/// A program that one of the checks needs, from Debian's package of that name (or packages).
 pub(crate) fn install(program: &str, package: &str) -> Result<(), String> {
     if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
     step(Command::new("apt-get").args(["update", "-qq"]))?;
-    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends", package]))
+    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(package.split(' ')))
 }
 
 fn python(root: &Path) -> Command {

@@ -38,12 +38,14 @@ macro_rules! entries {
 
             /// For a key that is returned by value.
             #[target_feature(enable = $features)]
-            fn derive(key: &[u8]) -> Material {
-                Material::derived(|new| expand(new, key))
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+                frame.enter($isa);
+                Material::derived(|new| expand(frame, new, key))
             }
 
             #[target_feature(enable = $features)]
-            fn expand(material: &mut Material, key: &[u8]) {
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
+                frame.enter($isa);
                 gcm::expand($isa, $multiply, material, key);
             }
 
@@ -53,52 +55,60 @@ macro_rules! entries {
             }
 
             #[target_feature(enable = $features)]
-            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(key, nonce, aad, text),
-                    Path::Any => seal_any(key, nonce.into(), aad, text),
+                    Path::Long => seal_long(frame, key, nonce, aad, text),
+                    Path::Any => seal_any(frame, key, nonce.into(), aad, text),
                 }
             }
 
             #[target_feature(enable = $features)]
-            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(key, nonce, aad, text),
-                    Path::Any => open_any(key, nonce.into(), aad, text),
+                    Path::Long => open_long(frame, key, nonce, aad, text),
+                    Path::Any => open_any(frame, key, nonce.into(), aad, text),
                 }
             }
 
             #[target_feature(enable = $features)]
             #[inline(never)]
-            fn seal_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
             }
 
             #[target_feature(enable = $features)]
             #[inline(never)]
-            fn open_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
             }
 
             #[target_feature(enable = $features)]
-            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
             #[target_feature(enable = $features)]
-            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
             #[target_feature(enable = $features)]
-            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
+                frame.enter($isa);
                 gcm::j0($isa, $multiply, key, nonce)
             }
 
             #[target_feature(enable = $features)]
-            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                frame.enter($isa);
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
@@ -156,11 +166,13 @@ macro_rules! entries {
                 fill: |material, h| crate::ghash::proof::fill_one($isa, $multiply, material, h),
             };
 
-            fn derive(key: &[u8]) -> Material {
-                Material::derived(|new| expand(new, key))
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+                frame.enter($isa);
+                Material::derived(|new| expand(frame, new, key))
             }
 
-            fn expand(material: &mut Material, key: &[u8]) {
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
+                frame.enter($isa);
                 plain::expand($isa, $multiply, material, key);
             }
 
@@ -168,27 +180,33 @@ macro_rules! entries {
                 plain::wipe(material);
             }
 
-            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                seal_any(key, nonce.into(), aad, text)
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
+                seal_any(frame, key, nonce.into(), aad, text)
             }
 
-            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                open_any(key, nonce.into(), aad, text)
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
+                open_any(frame, key, nonce.into(), aad, text)
             }
 
-            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 plain::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
-            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 plain::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
-            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
+                frame.enter($isa);
                 plain::j0($isa, $multiply, key, nonce)
             }
 
-            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                frame.enter($isa);
                 plain::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 

@@ -16,6 +16,14 @@ pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::Portable;
+mod scrub;
+pub(crate) use scrub::Frame;
+#[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
+#[path = "scrub_x86.rs"]
+mod wiper;
+#[cfg(all(feature = "scrub", not(all(target_arch = "x86_64", target_feature = "sse2"))))]
+#[path = "scrub_any.rs"]
+mod wiper;
 // A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to a function:
 // LLVM cannot compile the rows there, and whoever chose such a target does not want them.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

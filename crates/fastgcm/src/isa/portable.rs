@@ -172,7 +172,7 @@ impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
         let mut sums = four;
         sums ^= sums << 32;
         sums ^= sums << 64;
-        sums ^ ((word ^ rcon as u32) as Block * 0x1_00000001_00000001_00000001)
+        sums ^ Block::from(word ^ rcon as u32).wrapping_mul(0x1_00000001_00000001_00000001)
     }
 
     fn pin(self, _: &mut Self::V) {}
