@@ -3,7 +3,7 @@
 /// The entries of one row: what `backend::Entries` lists, behind the one gate where vectors come to life. Short and long
 /// messages are two functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr $(, $features:literal)?) => {
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
@@ -17,31 +17,42 @@ macro_rules! entries {
                 nonce::{J0, Nonce96},
             };
 
-            pub(super) static ENTRIES: Entries =
-                Entries {
-                    backend: Backend::$variant, derive, expand, wipe, seal, open, seal_any, open_any, j0, tag,
-                    #[cfg(test)] prove: |fault| crate::ghash::proof::prove($multiply, fault),
-                    #[cfg(test)] products,
-                    #[cfg(test)] fill,
-                };
+            pub(super) static ENTRIES: Entries = Entries {
+                backend: Backend::$variant,
+                derive,
+                expand,
+                wipe,
+                seal,
+                open,
+                seal_any,
+                open_any,
+                j0,
+                tag,
+                #[cfg(test)]
+                prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                #[cfg(test)]
+                products,
+                #[cfg(test)]
+                fill,
+            };
 
             /// For a key that is returned by value.
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn derive(key: &[u8]) -> Material {
                 Material::derived(|new| expand(new, key))
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn expand(material: &mut Material, key: &[u8]) {
                 gcm::expand($isa, $multiply, material, key);
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn wipe(material: &mut Material) {
                 gcm::wipe($isa, material);
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
@@ -50,7 +61,7 @@ macro_rules! entries {
                 }
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
@@ -59,56 +70,132 @@ macro_rules! entries {
                 }
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[inline(never)]
             fn seal_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[inline(never)]
             fn open_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 gcm::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 gcm::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn j0(key: &Material, nonce: &[u8]) -> J0 {
                 gcm::j0($isa, $multiply, key, nonce)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
             /// Any other work, compiled for this row.
             #[cfg(feature = "internals")]
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
                 job.run($isa, $multiply)
             }
 
             // What a proof needs of a row, beside its messages.
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[cfg(test)]
             fn products(block: Block, power: Block) -> [Block; 4] {
                 crate::ghash::proof::products($isa, $multiply, block, power)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
                 crate::ghash::proof::fill($isa, $multiply, material, h);
+            }
+        }
+    };
+    // A row that needs no feature has no instruction for AES, and goes the plain way.
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr) => {
+        mod $row {
+            use crate::{
+                Block,
+                backend::{Backend, Entries},
+                gcm::plain,
+                ghash::Winograd,
+                inout::InOut,
+                isa::*,
+                key::Material,
+                nonce::{J0, Nonce96},
+            };
+
+            pub(super) static ENTRIES: Entries = Entries {
+                backend: Backend::$variant,
+                derive,
+                expand,
+                wipe,
+                seal,
+                open,
+                seal_any,
+                open_any,
+                j0,
+                tag,
+                #[cfg(test)]
+                prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                #[cfg(test)]
+                products: |block, power| crate::ghash::proof::products($isa, $multiply, block, power),
+                #[cfg(test)]
+                fill: |material, h| crate::ghash::proof::fill_one($isa, $multiply, material, h),
+            };
+
+            fn derive(key: &[u8]) -> Material {
+                Material::derived(|new| expand(new, key))
+            }
+
+            fn expand(material: &mut Material, key: &[u8]) {
+                plain::expand($isa, $multiply, material, key);
+            }
+
+            fn wipe(material: &mut Material) {
+                plain::wipe(material);
+            }
+
+            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                seal_any(key, nonce.into(), aad, text)
+            }
+
+            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                open_any(key, nonce.into(), aad, text)
+            }
+
+            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                plain::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
+            }
+
+            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                plain::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+            }
+
+            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+                plain::j0($isa, $multiply, key, nonce)
+            }
+
+            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                plain::tag($isa, $multiply, key, j0, aad, ciphertext)
+            }
+
+            /// Any other work.
+            #[cfg(feature = "internals")]
+            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
+                job.run($isa, $multiply)
             }
         }
     };

@@ -53,6 +53,20 @@ impl<'a> InOut<'a> {
         Some(taken)
     }
 
+    /// Takes the next `vectors` vectors, or all that is left.
+    #[inline(always)]
+    pub(crate) fn take<S: Isa>(&mut self, vectors: usize) -> Self {
+        let len = self.len.min(16 * S::BLOCKS * vectors);
+        let taken = Self { len, ..*self };
+        // SAFETY: `len` bytes lie inside the message.
+        unsafe {
+            self.src = self.src.add(len);
+            self.dst = self.dst.add(len);
+        }
+        self.len -= len;
+        taken
+    }
+
     /// No turn can be taken from it.
     #[inline(always)]
     pub(crate) fn is_tail<S: Isa>(&self) -> bool {
@@ -158,6 +172,17 @@ impl<const N: usize> Table<N> {
         assert!(i <= N - S::BLOCKS);
         // SAFETY: just checked.
         unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
+    }
+
+    /// Blocks from `i` on, in the machine's own order: for what is not bytes.
+    #[inline(always)]
+    pub(crate) fn fours(&self, i: usize) -> &[[Block; 4]] {
+        self.0[i..].as_chunks().0
+    }
+
+    #[inline(always)]
+    pub(crate) fn fours_mut(&mut self, i: usize) -> &mut [[Block; 4]] {
+        self.0[i..].as_chunks_mut().0
     }
 
     /// Zeros in the first `n` blocks.

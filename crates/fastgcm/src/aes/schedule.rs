@@ -21,10 +21,10 @@ const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 impl Schedule {
     pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, rounds: 0, _spare: [0; SPARE] };
 
-    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. Returns AES of the zero block, which is
-    /// H: its rounds are run while the next keys are being made, for each of those waits for the one before.
+    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block:
+    /// its rounds are run while the next keys are being made, for each of those waits for the one before.
     #[inline(always)]
-    pub(crate) fn expand<S: Isa>(&mut self, s: S, key: &[u8]) -> Block {
+    pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> Block {
         let half = |i: usize| key[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as Block;
         let mut a = half(0) | half(1) << 64;
         self.keys[0] = a;
@@ -35,9 +35,11 @@ impl Schedule {
             ($i:expr, $key:expr) => {
                 let key = $key;
                 self.keys[$i] = key;
-                let next = s.state(s.splat(key));
-                x = s.round(x, prev, next);
-                prev = next;
+                if H {
+                    let next = s.state(s.splat(key));
+                    x = s.round(x, prev, next);
+                    prev = next;
+                }
             };
         }
         match key.len() {
@@ -79,8 +81,16 @@ impl Schedule {
                 self.rounds = 14;
             }
         }
+        if !H {
+            return 0;
+        }
         let x = s.last_round(x, prev, s.state(s.splat(self.last)), s.splat(0));
         s.fold(s.keep_first(x, 16))
+    }
+
+    /// Round key `round`, from 0 to `rounds`.
+    pub(crate) fn key(&self, round: usize) -> Block {
+        if round < self.rounds { self.keys[round] } else { self.last }
     }
 
     /// The ten keys before the last: those of the rounds that GHASH is woven into.

@@ -18,7 +18,7 @@ use zeroize::Zeroize;
 /// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8]) {
-    let h = material.schedule.expand(s, key);
+    let h = material.schedule.expand::<S, true>(s, key);
     material.powers.fill::<S, M>(s, h);
 }
 
@@ -258,6 +258,6 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8])
 
 /// The lengths block, in bits, mirrored. No overflow: `limits` comes first.
 #[inline(always)]
-fn lengths(aad: &[u8], text: usize) -> Block {
+pub(super) fn lengths(aad: &[u8], text: usize) -> Block {
     ((aad.len() as Block * 8) << 64) | (text as Block * 8)
 }

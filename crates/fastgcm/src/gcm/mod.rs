@@ -12,6 +12,7 @@ mod counter;
 #[cfg(test)]
 mod counts;
 mod message;
+pub(crate) mod plain;
 mod tail;
 #[cfg(test)]
 mod tests;

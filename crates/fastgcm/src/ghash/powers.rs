@@ -3,8 +3,9 @@
 use super::multiply::{Factor, Multiply, fold};
 use crate::{
     Block,
+    aes::Schedule,
     inout::{TURN, Table},
-    isa::Isa,
+    isa::{Isa, Sliced},
 };
 
 /// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
@@ -32,6 +33,10 @@ pub(crate) const BEHIND: usize = ROWS;
 /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
 #[derive(Clone)]
 pub(crate) struct Powers(Table<{ 3 * ROWS * 4 + 4 }>); // four constants of a turn, for the widest vectors: no padding
+
+/// Where the round keys of a row without AES instructions begin, which fills one entry of each list; and where they end.
+const SLICED: usize = 32;
+const END: usize = SLICED + 4 * 15;
 
 /// Where the lists begin for vectors of `S`.
 struct Lists<S>(core::marker::PhantomData<S>);
@@ -146,16 +151,45 @@ impl Powers {
         table.set(Lists::<S>::TURN, turn);
     }
 
+    /// Only H^1, and behind it the round keys as `S` wants them, for a row that multiplies block by block (`gcm::plain`).
+    pub(crate) fn fill_one<S: Sliced, M: Multiply<S>>(&mut self, s: S, schedule: &Schedule) {
+        const { assert!(S::BLOCKS == 1 && Lists::<S>::END <= SLICED && END <= 3 * ROWS * 4) }
+        let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds];
+        for (round, key) in keys.iter_mut().enumerate() {
+            *key = s.round_key(schedule.key(round), round, schedule.rounds);
+        }
+        let [h, ..] = s.encrypt(keys, [0; 4]);
+        self.0.fours_mut(SLICED)[schedule.rounds + 1..15].fill([0; 4]); // what a longer key has left there
+        self.set_one::<S, M>(s, h);
+    }
+
+    /// H^1 alone; `h` is AES(0).
+    pub(crate) fn set_one<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
+        let power = s.splat(times_x(h.swap_bytes()));
+        let (first, second) = M::table(s, power, fold(s, power));
+        let i = Lists::<S>::LENGTH - 1;
+        self.0.store(s, i, first);
+        self.0.store(s, Lists::<S>::SECOND + i, second);
+        if M::CONSTANTS {
+            self.0.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second));
+        }
+    }
+
+    /// The round keys that `fill_one` has left.
+    #[inline(always)]
+    pub(crate) fn sliced(&self, rounds: usize) -> &[[Block; 4]] {
+        &self.0.fours(SLICED)[..=rounds]
+    }
+
+    /// Zeros, where `fill_one` has written.
+    pub(crate) fn wipe_one(&mut self) {
+        self.0.wipe(END);
+    }
+
     /// Zeros, where `fill` has written.
     #[inline(always)]
     pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
         self.0.wipe(Lists::<S>::END);
-    }
-
-    /// The same for vectors of any width.
-    #[cfg(feature = "internals")]
-    pub(crate) fn wipe_all(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.0);
     }
 }
 

@@ -37,9 +37,16 @@ pub(crate) use {
     aarch64::{Neon, NeonEor3},
     hwcap::features,
 };
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+mod hwprobe;
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+mod riscv64;
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+pub(crate) use {hwprobe::features, riscv64::Zvkned};
 
 /// The features of this CPU: none that a row asks for.
 #[cfg(not(any(
+    all(target_arch = "riscv64", target_endian = "little"),
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 )))]
@@ -78,6 +85,16 @@ macro_rules! on {
             None
         }
     }};
+    (riscv => $some:expr) => {{
+        #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+        {
+            $some
+        }
+        #[cfg(not(all(target_arch = "riscv64", target_endian = "little")))]
+        {
+            None
+        }
+    }};
 }
 pub(crate) use on;
 
@@ -90,6 +107,10 @@ macro_rules! item_on {
     };
     (arm => $($item:tt)*) => {
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        $($item)*
+    };
+    (riscv => $($item:tt)*) => {
+        #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
         $($item)*
     };
 }
@@ -200,4 +221,12 @@ pub trait Isa: Copy {
     /// Without it LLVM emits all of a turn's hashing, then all of its AES, whatever the source order.
     fn pin(self, v: &mut Self::V);
     fn pin_state(self, x: &mut Self::State);
+}
+
+/// AES of four blocks at a time, where there is no instruction for it ([`gcm::plain`](crate::gcm::plain)).
+pub(crate) trait Sliced: Isa {
+    /// Round key `round` of `rounds`, as `encrypt` wants it.
+    fn round_key(self, key: Block, round: usize, rounds: usize) -> [Block; 4];
+    /// AES with all round keys.
+    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; 4]) -> [Block; 4];
 }

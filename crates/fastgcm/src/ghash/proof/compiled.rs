@@ -35,6 +35,11 @@ pub(crate) fn fill<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, 
     material.powers.fill::<S, M>(s, h);
 }
 
+/// The same for a row that has one power.
+pub(crate) fn fill_one<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, h: Block) {
+    material.powers.set_one::<S, M>(s, h);
+}
+
 /// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
 fn rows() -> Vec<&'static Entries> {
     let only = std::env::var("FASTGCM_ONLY").ok();

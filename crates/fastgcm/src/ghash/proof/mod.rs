@@ -35,8 +35,8 @@ use std::{format, string::String};
 use symbolic::V;
 
 #[cfg(test)]
-pub(crate) use compiled::{fill, products};
-pub use symbolic::{Fault, Symbolic, met};
+pub(crate) use compiled::{fill, fill_one, products};
+pub use symbolic::{Fault, Symbolic};
 
 /// Vectors in a sum: a turn.
 const MOST: usize = crate::inout::TURN;
