@@ -1,10 +1,11 @@
 //! One message: AAD, turns, tail, tag.
 
 use super::{
-    counter::{Counters, Face, Public, STATES, Secret},
-    tail::{Before, tail},
-    turn::{Nothing, OfTurn, rounds},
+    counter::{Counters, Either, Face, Public, STATES, Start},
+    tail::{Before, Header, tail},
+    turn::{Keys, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
+use core::hint::black_box;
 use crate::{
     Block,
     ghash::{Multiply, aad_lanes},
@@ -27,19 +28,12 @@ pub(crate) enum Path {
     /// Fits in one tail, with AAD that leaves a lane for the lengths.
     Short,
     Long,
-    /// The one for any nonce serves all.
-    Any,
 }
 
 #[inline(always)]
 pub(crate) fn path<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> Path {
-    if S::CALLS {
-        Path::Any
-    } else if text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS) {
-        Path::Short
-    } else {
-        Path::Long
-    }
+    let fits = text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS);
+    if fits && !S::CALLS { Path::Short } else { Path::Long }
 }
 
 /// Vectors in the longest short message.
@@ -56,7 +50,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     text: InOut<'_>,
 ) -> Block {
     let counters = Public::new(s, &key.schedule, nonce);
-    let before = Before { aad, hash: s.splat(0), lengths: lengths(aad, text.len()) };
+    let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
     match text.len().div_ceil(16 * S::BLOCKS) {
         0 => tail::<S, M, _, SEAL, 0, 1, 0>(s, key, counters, text, before, None),
         1 => tail::<S, M, _, SEAL, 1, 2, 0>(s, key, counters, text, before, None),
@@ -66,43 +60,29 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// Any message with a 96-bit nonce. Returns the tag.
+/// Any message with any nonce. Returns the tag.
 #[inline(always)]
 pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
     key: &'a Material,
-    nonce: Nonce96,
+    start: Start<'_>,
     aad: &[u8],
-    mut text: InOut<'a>,
+    text: InOut<'a>,
 ) -> Block {
-    let mut counters = Public::new(s, &key.schedule, nonce);
+    let mut text = text.here();
+    let mut counters = Either::new(s, &key.schedule, start);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = if S::FACE_PAYS < usize::MAX && text.len() >= S::FACE_PAYS {
-        let mut changes = Face::<S>::room();
-        let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut before.hash);
-        face.done(s, &key.schedule);
-        pending
-    } else {
-        turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash)
+    let pending = match &mut counters {
+        Either::Public(public) if S::FACE_PAYS < usize::MAX && text.len() >= S::FACE_PAYS => {
+            let mut changes = Face::<S>::room();
+            let mut face = Face::new(s, &key.schedule, public, &mut changes);
+            let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut before.hash);
+            face.done(s, &key.schedule);
+            pending
+        }
+        _ => turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash),
     };
-    last::<S, M, _, SEAL>(s, key, counters, text, before, pending)
-}
-
-/// Any message with any nonce. Returns the tag.
-#[inline(always)]
-pub(crate) fn any<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    _: M,
-    key: &'a Material,
-    j0: J0,
-    aad: &[u8],
-    mut text: InOut<'a>,
-) -> Block {
-    let mut counters = Secret::new(s, j0);
-    let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash);
     last::<S, M, _, SEAL>(s, key, counters, text, before, pending)
 }
 
@@ -124,16 +104,25 @@ pub(crate) fn tag<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aa
 }
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one
-/// block, which have no lane to spare: 3 to 9 ns slower at 128 to 512 bytes, while a short message gains 6 to 10 ns by it.)
+/// block, which have no lane to spare: 3 to 9 ns slower at 128 to 512 bytes, while a short message gains 6 to 10 ns by it.) Else the
+/// hash begins with it.
 #[inline(always)]
-fn before<'a, S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &'a [u8], text: &InOut<'_>) -> Before<'a, S> {
-    let zero = s.splat(0);
-    let lengths = lengths(aad, text.len());
+fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut<'_>) -> Before<S> {
+    let (lengths, zero) = (lengths(aad, text.len()), s.splat(0));
     if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>() {
-        Before { aad, hash: zero, lengths }
-    } else {
-        Before { aad: &[], hash: absorb::<S, M>(s, key, zero, aad), lengths }
+        return Before { header: Header::new(s, aad), hash: zero, lengths };
     }
+    let vector = 16 * S::BLOCKS;
+    let hash = if !aad.is_empty() && aad.len() <= vector && text.len() >= vector {
+        // One vector, n blocks. Its block i stands n - i places before the first block of the text, and its lane is added to block i of
+        // the text, which stands i places behind the first: so every lane wants H^n.
+        let Header { aad, blocks: n } = Header::new(s, aad);
+        let (first, second) = key.powers.splat(s, n);
+        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), s.splat(key.powers.constant(n)))
+    } else {
+        absorb::<S, M>(s, key, zero, aad)
+    };
+    Before { header: Header::new(s, &[]), hash, lengths }
 }
 
 /// All turns of a message. Returns the one that is left to hash, if any.
@@ -145,10 +134,17 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     text: &mut InOut<'a>,
     hash: &mut S::V,
 ) -> Option<OfTurn<'a, S, true>> {
+    if text.is_tail::<S>() {
+        return None;
+    }
     let (schedule, powers) = (&key.schedule, &key.powers);
     let mut x = [s.state(s.splat(0)); STATES];
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
-    let woven = schedule.last_ten();
+    let mut keys = [Spread::<S>(s.state(s.splat(0))); 14];
+    for (wide, key) in keys.iter_mut().zip(&schedule.keys[..schedule.rounds]) {
+        *wide = Spread(key.state(s));
+    }
+    let keys = Keys::of(black_box(&keys), schedule.rounds);
 
     /// Encrypts or decrypts the turn `$turn`, and runs `$rounds` on its counter blocks.
     macro_rules! turn {
@@ -166,7 +162,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
         ($turn:ident, $hashed:expr) => {
             turn!($turn, {
                 let hashed = OfTurn::<S, SEAL> { powers, hash: *hash, text: $hashed };
-                if let Some(sum) = rounds::<S, M, _, C, TURN>(s, schedule, woven, &mut x, &hashed) {
+                if let Some(sum) = rounds::<S, M, _, C, TURN>(s, schedule, &keys, &mut x, &hashed) {
                     *hash = hashed.reduce::<M>(s, sum);
                 }
             })
@@ -175,7 +171,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     if SEAL {
         // Each turn hashes the ciphertext of the one before.
         let mut turn = text.turn::<S>()?;
-        turn!(turn, rounds::<S, M, _, C, TURN>(s, schedule, woven, &mut x, &Nothing));
+        turn!(turn, rounds::<S, M, _, C, TURN>(s, schedule, &keys, &mut x, &Nothing));
         let mut done = turn;
         while let Some(mut turn) = text.turn::<S>() {
             woven_turn!(turn, done);
@@ -197,31 +193,24 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     key: &Material,
     counters: C,
     text: InOut<'_>,
-    before: Before<'_, S>,
+    before: Before<S>,
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
     /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. Of vectors
     /// of one block no more than eight remain: all other numbers go to eight, the last part of the list is for wider ones.
     macro_rules! tails {
-        ($pending:expr; $($vectors:pat => $n:literal $all:literal $whole:literal),+; $narrow_whole:literal; $($wide:pat => $wide_n:literal $wide_all:literal $wide_whole:literal),+) => {
+        ($($vectors:pat => $n:literal $all:literal $whole:literal),+; $narrow_whole:literal; $($wide:pat => $wide_n:literal $wide_all:literal $wide_whole:literal),+) => {
             match text.len().div_ceil(16 * S::BLOCKS) {
-                $($vectors => tail::<S, M, _, SEAL, $n, $all, $whole>(s, key, counters, text, before, $pending),)+
-                _ if const { S::BLOCKS == 1 } => tail::<S, M, _, SEAL, 8, 9, $narrow_whole>(s, key, counters, text, before, $pending),
-                $($wide => tail::<S, M, _, SEAL, $wide_n, $wide_all, $wide_whole>(s, key, counters, text, before, $pending),)+
+                $($vectors => tail::<S, M, _, SEAL, $n, $all, $whole>(s, key, counters, text, before, pending),)+
+                _ if const { S::BLOCKS == 1 } => tail::<S, M, _, SEAL, 8, 9, $narrow_whole>(s, key, counters, text, before, pending),
+                $($wide => tail::<S, M, _, SEAL, $wide_n, $wide_all, $wide_whole>(s, key, counters, text, before, pending),)+
             }
         };
     }
     if const { S::CALLS } {
-        tails!(pending; 0 => 0 1 0, 1 => 1 2 0, 2 => 2 3 1, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; _ => 9 10 6)
-    } else if const { C::RARE } {
-        tails!(pending; 0 => 0 1 0, 1..=4 => 4 5 0; 4; _ => 9 10 4)
-    } else if SEAL && pending.is_some() {
-        tails!(pending; 0..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
-    } else if SEAL {
-        // Without turns, up to four vectors come here only when much AAD stands before them.
-        tails!(None; 0 => 0 1 0, 1..=4 => 4 5 0, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
+        tails!(0 => 0 1 0, 1 => 1 2 0, 2 => 2 3 1, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; _ => 9 10 6)
     } else {
-        tails!(None; 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
+        tails!(0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
     }
 }
 

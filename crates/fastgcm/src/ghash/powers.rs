@@ -68,6 +68,12 @@ impl Powers {
         self.constants.get(POWERS - n)
     }
 
+    /// What to add to a sum that used H^n once.
+    #[inline(always)]
+    pub(crate) fn constant(&self, n: usize) -> Block {
+        if n > 1 { self.constants(n) ^ self.constants(n - 1) } else { self.constants(1) }
+    }
+
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant(&self) -> Block {
