@@ -9,7 +9,7 @@ macro_rules! entries {
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Path, Secret, Start},
+                gcm::{self, Path, Secret},
                 ghash::{KeyFolded, Winograd},
                 inout::InOut,
                 isa::*,
@@ -34,7 +34,7 @@ macro_rules! entries {
             fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(key, Start::Public(nonce), aad, text),
+                    Path::Long => seal_long(key, nonce, None, aad, text),
                 }
             }
 
@@ -42,30 +42,30 @@ macro_rules! entries {
             fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(key, Start::Public(nonce), aad, text),
+                    Path::Long => open_long(key, nonce, None, aad, text),
                 }
             }
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn seal_long(key: &Material, start: Start<'_>, aad: &[u8], text: InOut<'_>) -> Block {
-                gcm::long::<_, _, true>($isa, $multiply, key, start, aad, text)
+            fn seal_long(key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
+                gcm::long::<_, _, true>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn open_long(key: &Material, start: Start<'_>, aad: &[u8], text: InOut<'_>) -> Block {
-                gcm::long::<_, _, false>($isa, $multiply, key, start, aad, text)
+            fn open_long(key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
+                gcm::long::<_, _, false>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
             fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                seal_long(key, Start::Secret(&mut Secret::new($isa, j0)), aad, text)
+                seal_long(key, Nonce96::NONE, Some(&mut Secret::new($isa, j0)), aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
             fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                open_long(key, Start::Secret(&mut Secret::new($isa, j0)), aad, text)
+                open_long(key, Nonce96::NONE, Some(&mut Secret::new($isa, j0)), aad, text)
             }
 
             $(#[target_feature(enable = $features)])?

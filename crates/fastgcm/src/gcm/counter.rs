@@ -234,12 +234,6 @@ impl Drop for Secret {
 
 impl ZeroizeOnDrop for Secret {}
 
-/// Where the counter of a message starts, by the kind of its nonce.
-pub(crate) enum Start<'a> {
-    Public(Nonce96),
-    Secret(&'a mut Secret),
-}
-
 /// The counter of either kind of nonce.
 pub(crate) enum Either<'a, S: Isa> {
     Public(Public<S>),
@@ -248,10 +242,10 @@ pub(crate) enum Either<'a, S: Isa> {
 
 impl<'a, S: Isa> Either<'a, S> {
     #[inline(always)]
-    pub(crate) fn new(s: S, schedule: &Schedule, start: Start<'a>) -> Self {
-        match start {
-            Start::Public(nonce) => Self::Public(Public::new(s, schedule, nonce)),
-            Start::Secret(secret) => Self::Secret(secret),
+    pub(crate) fn new(s: S, schedule: &Schedule, nonce: Nonce96, secret: Option<&'a mut Secret>) -> Self {
+        match secret {
+            None => Self::Public(Public::new(s, schedule, nonce)),
+            Some(secret) => Self::Secret(secret),
         }
     }
 }

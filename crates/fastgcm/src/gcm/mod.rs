@@ -17,5 +17,5 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use counter::{Secret, Start};
+pub(crate) use counter::Secret;
 pub(crate) use message::{Path, expand, j0, long, path, short, tag};
