@@ -10,6 +10,7 @@ use std::{
     env,
     path::Path,
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -20,12 +21,17 @@ struct Check {
     run: fn(&Path, &mut Log) -> Result<(), String>,
 }
 
+/// This one takes one core for minutes, and so runs beside those that follow it.
+const BESIDE: &str = "emulated";
+
 /// Whether a check is part of the gate, and how it is spread over shards.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     /// In the gate and in the full run; in one shard.
     Always,
-    /// In the full run; it shares its own work out among the shards.
+    /// Likewise, and it shares its own work out among the shards.
+    AlwaysShared,
+    /// In the full run; shared out likewise.
     FullShared,
     /// In the full run; in one shard.
     Full,
@@ -40,17 +46,18 @@ const CHECKS: &[Check] = &[
     Check { name: "machine code",    when: When::Always,       run: machine_code },
     Check { name: "tests",           when: When::Always,       run: tests },
     Check { name: "all features",    when: When::Always,       run: all_features },
-    Check { name: "no features",     when: When::Always,       run: |root, log| log.step(&mut cargo(root, "test -p fastgcm --no-default-features --lib")) },
+    Check { name: "no features",     when: When::Always,       run: no_features },
     Check { name: "examples",        when: When::Always,       run: examples },
-    Check { name: "planted faults",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "faults")) },
+    Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
+    Check { name: "planted faults",  when: When::Always,       run: planted_faults },
+    Check { name: "compilers",       when: When::AlwaysShared, run: compilers },
+    Check { name: "fuzz",            when: When::Always,       run: fuzz },
+    Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
-    Check { name: "compilers",       when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "compilers")) },
-    Check { name: "fuzz",            when: When::Full,         run: |root, log| log.step(&mut xtask(root, "fuzz")) },
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
-    Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
-    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross")) },
+    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
@@ -138,25 +145,47 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let mut log = Log::new(root)?;
     let mut took: Vec<(&str, Duration)> = Vec::new();
     let (i, n) = shard();
-    let ours = |(number, check): &(usize, &Check)| check.when == When::FullShared || number % n == i - 1;
+    let shared = |when: When| matches!(when, When::AlwaysShared | When::FullShared);
+    let ours = |(number, check): &(usize, &Check)| shared(check.when) || number % n == i - 1;
     if let Some(unknown) = names.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
         return Err(format!("no check is named {unknown}"));
     }
     let wanted = |check: &&Check| match names {
-        [] => full() || check.when == When::Always,
+        [] => full() || matches!(check.when, When::Always | When::AlwaysShared),
         names => names.iter().any(|name| name == check.name),
     };
     let checks = CHECKS.iter().filter(wanted).enumerate().filter(ours);
     let mut outcome = Ok(());
-    for (_, check) in checks {
-        println!("== {}", check.name);
+    let run = |check: &Check, log: &mut Log| {
+        log.section(check.name);
         let begun = Instant::now();
-        outcome = (check.run)(root, &mut log).map_err(|why| format!("{}: {why}", check.name));
-        took.push((check.name, begun.elapsed()));
-        if outcome.is_err() {
-            break;
+        let outcome = (check.run)(root, log).map_err(|why| format!("{}: {why}", check.name));
+        (outcome, begun.elapsed())
+    };
+    thread::scope(|scope| -> Result<(), String> {
+        let mut beside = None;
+        for (_, check) in checks {
+            if check.name == BESIDE {
+                let mut log = Log::quiet(root)?;
+                beside = Some(scope.spawn(move || (run(check, &mut log), log)));
+                continue;
+            }
+            let time;
+            (outcome, time) = run(check, &mut log);
+            took.push((check.name, time));
+            if outcome.is_err() {
+                break;
+            }
         }
-    }
+        if let Some(beside) = beside {
+            let ((other, time), its_log) = beside.join().map_err(|_| format!("{BESIDE}: panicked"))?;
+            log.append(its_log);
+            took.push((BESIDE, time));
+            outcome = std::mem::replace(&mut outcome, Ok(())).and(other);
+        }
+        Ok(())
+    })?;
+    log.write(&root.join("target/ci.log"))?;
     println!("\n== what ran");
     log.suites().iter().for_each(|suite| println!("{suite}"));
     println!("\n== seconds");
@@ -188,8 +217,34 @@ fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
 fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
     let full = root.join("target/cavp/full.txt");
     step(python(root).arg("testdata/make_cavp_sample.py").args(["--fetch", "target/cavp", "--check", "--full"]).arg(&full))?;
-    let mut tests = cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat -- --nocapture");
-    log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))
+    // Not the library's own tests: no feature changes what they are about, and they take longest to compile.
+    let mut tests = cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --test * -- --nocapture");
+    log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))?;
+    log.step(&mut cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --doc"))?;
+    let rows = ["aesni-avx", "portable"].map(|row| format!("known_answers::cavp/{row} ok 47250"));
+    log.expect(&[&rows[0], &rows[1], "rustcrypto::agrees ok ", "memory::dropped_rustcrypto_ciphers_are_wiped ok "])
+}
+
+/// Without an allocator and the standard library: every length, the registers and the limits.
+fn no_features(root: &Path, log: &mut Log) -> Result<(), String> {
+    let mut tests = cargo(root, "test -p fastgcm --no-default-features --test every_length --test registers -- --nocapture");
+    log.step(tests.env("FASTGCM_QUICK", "1"))
+}
+
+/// What each of these runs a sample of, and what the full run makes of it, is in its own page.
+fn planted_faults(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut xtask(root, "faults"))?;
+    log.expect(&["faults ok ", "kernel_faults ok 42 of 42"])
+}
+
+fn compilers(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut xtask(root, "compilers"))?;
+    log.expect(&["compilers ok "])
+}
+
+fn fuzz(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut xtask(root, "fuzz"))?;
+    log.expect(&["fuzz/one_shot ok ", "fuzz/back_ends ok ", "fuzz/file ok "])
 }
 
 fn examples(root: &Path, log: &mut Log) -> Result<(), String> {
@@ -213,6 +268,21 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
     log.expect(&["fault_injection ok "])
 }
 
+/// The benchmarks compile; nothing is measured in a gate. Rivals of which building alone would take minutes of C are left to the full run,
+/// which also compares all answers.
+fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
+    const QUICK: &str = "--package fastgcm-bench --package plugin --package openssl-calls --package rival-fastgcm --package rival-graviola \
+        --package rival-libsodium --package rival-openssl-system --package rival-rustcrypto-0-10 --package rival-rustcrypto-0-11";
+    let bench = root.join("bench");
+    log.step(&mut cargo(&bench, "fmt --all --check"))?;
+    log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
+    if !full() {
+        return Ok(());
+    }
+    log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))?;
+    log.expect(&["bench::same_answers ok "])
+}
+
 /// OpenSSL, PyCryptodome and ring still say what is committed.
 fn long_answers(root: &Path, log: &mut Log) -> Result<(), String> {
     let python = venv(root, &["cryptography>=50", "pycryptodome"])?;
@@ -226,40 +296,6 @@ fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
     step(python(root).args(["-m", "venv"]).arg(&venv))?;
     step(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
     Ok(venv.join("bin/python"))
-}
-
-/// The library's tests on a processor with VAES, VPCLMULQDQ and AVX-512, emulated: few machines have one, and every back end shall run on
-/// every landing. The program is linked statically, since there is nothing else on the emulated machine.
-pub(crate) fn emulate(root: &Path) -> Result<(), String> {
-    const TARGET: &str = "x86_64-unknown-linux-gnu";
-    const ROWS: [&str; 3] = ["vaes-avx512", "vaes-avx512-k4", "vaes-avx2"];
-    let mut log = Log::new(root)?;
-    let mut tests = |arguments: &[&str], files: &[&str]| {
-        let files: String = files.iter().map(|file| format!(" --file {file}")).collect();
-        log.step(
-            Command::new("cargo")
-                .args(["test", "-p", "fastgcm", "--features", "hazmat", "--target", TARGET])
-                .args(arguments)
-                .args(["--", "--nocapture"])
-                .env("CARGO_TARGET_DIR", root.join("target/emulated"))
-                .env("RUSTFLAGS", "-C target-feature=+crt-static")
-                .env(
-                    "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER",
-                    format!("python3 {}/xtask/emulate.py --timeout 900{files}", root.display()),
-                )
-                .env("FASTGCM_ONLY", ROWS.join(","))
-                .env("FASTGCM_QUICK", "1")
-                .current_dir(root),
-        )
-    };
-    tests(&["--test", "every_length", "--test", "guard_pages"], &[])?;
-    let data = format!("{}/testdata", root.display());
-    tests(&["--test", "known_answers"], &[&data])?;
-    let ran = |name: &str, count: usize| ROWS.map(|row| format!("{name}/{row} ok {count}"));
-    let answers = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
-    let lines: Vec<String> = answers.iter().flat_map(|(name, count)| ran(&format!("known_answers::{name}"), *count)).collect();
-    log.expect(&lines.iter().map(String::as_str).collect::<Vec<_>>())?;
-    log.expect(&["every_length ok 3390", "every_nonce_length ok 1224", "guard_pages::f07 ok "])
 }
 
 /// A program that one of the checks needs, from Debian's package of that name.

@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 /// Three pairs stand together because each names the other: `key` and `backend` and `entry` are one crossing (a key holds the row's
 /// entries, the row's entries take the key's material).
 const LAYERS: &[&[&str]] = &[
-    &["lib", "rustcrypto"],
+    &["lib", "rustcrypto", "internals"],
     &["seal"],
     &["tag"],
     &["key", "backend", "entry", "gcm"],

@@ -8,6 +8,8 @@ use crate::{
     key::Material,
     nonce::{J0, Nonce96},
 };
+#[cfg(feature = "internals")]
+use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
@@ -36,6 +38,20 @@ macro_rules! backends {
                 match self { $(Self::$variant => const { Features::named(concat!($($features)?)) }),+ }
             }
 
+            /// Does other work than messages with this row's instructions.
+            ///
+            /// # Errors
+            /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+            #[cfg(feature = "internals")]
+            #[doc(hidden)]
+            #[allow(unsafe_code, unused_unsafe)]
+            pub fn run<J: Job>(self, job: J) -> Result<J::Output, Error> {
+                self.entries()?;
+                // SAFETY: the row's features were just found. (`portable` needs none.)
+                let output = match self { $(Self::$variant => on!($family => Some(unsafe { $row::run(job) }))),+ };
+                output.ok_or(Error::Unavailable)
+            }
+
             /// The row's functions, if they were compiled for this target at all.
             pub(crate) fn compiled(self) -> Option<&'static Entries> {
                 match self { $(Self::$variant => on!($family => Some(&$row::ENTRIES))),+ }
@@ -57,10 +73,10 @@ backends! {
     AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.
     AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1";
-    /// AArch64 with AES, PMULL and the three-way XOR of SHA3.
-    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFolded, "aes,sha3";
+    /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
+    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3";
     /// AArch64 with AES and PMULL.
-    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), KeyFolded, "aes";
+    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
     Portable portable = "portable" on any: Portable::<4>::here(), Winograd;
 }
@@ -123,11 +139,25 @@ impl FromStr for Backend {
     }
 }
 
+/// Work that is written once over [`Isa`], as messages are: for variants that stand in no row (`fastgcm-studies`).
+///
+/// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features of the row.
+#[cfg(feature = "internals")]
+pub trait Job {
+    /// What comes out.
+    type Output;
+
+    /// Does it. `multiply` is the row's own multiplication.
+    fn run<S: Isa, M: Multiply<S>>(self, s: S, multiply: M) -> Self::Output;
+}
+
 /// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub(crate) backend: Backend,
+    pub(crate) derive: unsafe fn(&[u8]) -> Material,
     pub(crate) expand: unsafe fn(&mut Material, &[u8]),
+    pub(crate) wipe: unsafe fn(&mut Material),
     pub(crate) seal: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
     pub(crate) open: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
     pub(crate) seal_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
@@ -148,11 +178,25 @@ pub(crate) struct Entries {
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
 impl Entries {
-    /// Everything that a message needs, from the bytes of a key.
+    /// Everything that a message needs, from the bytes of a key. By value: a compiler that sees where it goes has it made there.
+    #[inline(always)]
+    pub(crate) fn derive(&self, key: &[u8]) -> Material {
+        // SAFETY: see the impl.
+        unsafe { (self.derive)(key) }
+    }
+
+    /// The same in place of what was there.
     #[inline(always)]
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
         // SAFETY: see the impl.
         unsafe { (self.expand)(material, key) }
+    }
+
+    /// Wipes all that this back end has written there.
+    #[inline(always)]
+    pub(crate) fn wipe(&self, material: &mut Material) {
+        // SAFETY: see the impl.
+        unsafe { (self.wipe)(material) }
     }
 
     /// Encrypts, and returns the tag.

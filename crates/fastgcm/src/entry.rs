@@ -10,7 +10,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Entries},
                 gcm::{self, Path, Secret},
-                ghash::{KeyFolded, Winograd},
+                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
@@ -19,15 +19,26 @@ macro_rules! entries {
 
             pub(super) static ENTRIES: Entries =
                 Entries {
-                    backend: Backend::$variant, expand, seal, open, seal_any, open_any, j0, tag,
+                    backend: Backend::$variant, derive, expand, wipe, seal, open, seal_any, open_any, j0, tag,
                     #[cfg(test)] prove: |fault| crate::ghash::proof::prove($multiply, fault),
                     #[cfg(test)] products,
                     #[cfg(test)] fill,
                 };
 
+            /// For a key that is returned by value.
+            $(#[target_feature(enable = $features)])?
+            fn derive(key: &[u8]) -> Material {
+                Material::derived(|new| expand(new, key))
+            }
+
             $(#[target_feature(enable = $features)])?
             fn expand(material: &mut Material, key: &[u8]) {
                 gcm::expand($isa, $multiply, material, key);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn wipe(material: &mut Material) {
+                gcm::wipe($isa, material);
             }
 
             $(#[target_feature(enable = $features)])?
@@ -76,6 +87,13 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
+            }
+
+            /// Any other work, compiled for this row.
+            #[cfg(feature = "internals")]
+            $(#[target_feature(enable = $features)])?
+            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
+                job.run($isa, $multiply)
             }
 
             // What a proof needs of a row, beside its messages.

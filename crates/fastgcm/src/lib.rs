@@ -40,10 +40,12 @@
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
+// What only feature `internals` shows is `pub` all the same.
+#![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(test)]
+#[cfg(any(test, feature = "internals"))]
 extern crate std;
 
 #[macro_use]
@@ -53,10 +55,15 @@ mod backend;
 mod entry;
 mod error;
 mod gcm;
+#[cfg_attr(feature = "internals", allow(missing_docs, missing_debug_implementations))]
 mod ghash;
 #[allow(unsafe_code)]
 mod inout;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 #[allow(unsafe_code)]
+#[cfg_attr(feature = "internals", allow(missing_docs))]
 mod isa;
 mod key;
 pub mod limits;

@@ -5,7 +5,6 @@ use super::{
     tail::{Before, Header, tail},
     turn::{Keys, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
-use core::hint::black_box;
 use crate::{
     Block,
     aes::Schedule,
@@ -15,13 +14,21 @@ use crate::{
     key::Material,
     nonce::{J0, Nonce96},
 };
+use core::hint::black_box;
+use zeroize::Zeroize;
 
-/// Everything that a message needs, from 16, 24 or 32 bytes of key.
+/// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8]) {
-    material.schedule.expand(s, key);
-    let h = material.schedule.encrypt(s, 0);
+    let h = material.schedule.expand(s, key);
     material.powers.fill::<S, M>(s, h);
+}
+
+/// Zeros, where `expand` has written.
+#[inline(always)]
+pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
+    material.schedule.zeroize();
+    material.powers.wipe(s);
 }
 
 /// Which function is the best for a message with a 96-bit nonce.
@@ -121,7 +128,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
         // the text, which stands i places behind the first: so every lane wants H^n.
         let Header { aad, blocks: n } = Header::new(s, aad);
         let (first, second) = key.powers.splat(s, n);
-        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), s.splat(key.powers.constant(n)))
+        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), s.splat(key.powers.constant(s, n)))
     } else {
         absorb::<S, M>(s, key, zero, aad)
     };
@@ -258,7 +265,7 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8])
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
             n -= lanes;
         }
-        let constant = s.first(powers.constants(blocks));
+        let constant = s.first(powers.constants(s, blocks));
         hash = s.first(s.fold(M::reduce(s, sum, constant)));
     }
     hash

@@ -18,4 +18,4 @@ mod tests;
 mod turn;
 
 pub(crate) use counter::Secret;
-pub(crate) use message::{Path, expand, j0, long, path, short, tag};
+pub(crate) use message::{Path, expand, j0, long, path, short, tag, wipe};

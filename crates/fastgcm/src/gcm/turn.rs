@@ -79,8 +79,7 @@ pub(crate) struct OfTurn<'a, S: Isa, const STORED: bool> {
 }
 
 /// Rounds 1 (2 with `C::FACE`) to last but one of the first `N` vectors of `x`; returns the sum of what was hashed meanwhile.
-/// `key` is `schedule.last_ten()`: chosen inside a loop, the ten keys would be ten loads a turn (5 % slower); chosen before
-/// it, they are operands.
+/// `keys` are chosen before a loop: chosen inside it, ten keys would be spread over the lanes in every turn (5 % slower).
 #[inline(always)]
 #[allow(unused_comparisons)]
 pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>, const N: usize>(
@@ -184,7 +183,7 @@ impl<S: Isa, const STORED: bool> OfTurn<'_, S, STORED> {
     /// The hash after the turn, lane by lane.
     #[inline(always)]
     pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
-        M::reduce(s, sum, s.splat(self.powers.turn_constant()))
+        M::reduce(s, sum, s.splat(self.powers.turn_constant(s)))
     }
 }
 

@@ -5,15 +5,15 @@
 use crate::{Block, isa::Isa};
 
 /// x^63 + x^62 + x^57 in the low half of a block.
-const FOLD: Block = 0xc2 << 56;
+pub(super) const FOLD: Block = 0xc2 << 56;
 
 /// `v·x^-64`
 #[inline(always)]
-pub(super) fn fold<S: Isa>(s: S, v: S::V) -> S::V {
+pub fn fold<S: Isa>(s: S, v: S::V) -> S::V {
     s.xor(s.swap_halves(v), s.clmul::<false, false>(v, s.splat(FOLD)))
 }
 
-pub(crate) trait Multiply<S: Isa>: Copy {
+pub trait Multiply<S: Isa>: Copy {
     /// Blocks that have met their powers.
     type Ready: Copy;
     /// A sum of products, not yet reduced.
@@ -41,7 +41,7 @@ pub(crate) trait Multiply<S: Isa>: Copy {
 
 /// Three multiplications a block: for CPUs where they are what is scarce (AMD: one in two cycles).
 #[derive(Clone, Copy)]
-pub(crate) struct Winograd;
+pub struct Winograd;
 
 impl<S: Isa> Multiply<S> for Winograd {
     type Ready = [S::V; 3];
@@ -114,7 +114,8 @@ fn own<S: Isa>(s: S, v: S::V) -> S::V {
 /// Four multiplications a block, and fewer of everything else: for CPUs that multiply every cycle but have few vector ports (Intel).
 /// With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is y1·x^64 + y0 below. Intel's paper of 2023 calls it K'.
 #[derive(Clone, Copy)]
-pub(crate) struct KeyFolded;
+#[allow(dead_code)] // no row of Arm has it
+pub struct KeyFolded;
 
 impl<S: Isa> Multiply<S> for KeyFolded {
     /// Blocks, B, K.

@@ -9,11 +9,11 @@ use std::{cell::RefCell, thread_local, vec::Vec};
 /// The token, of vectors of one block: every operation works lane by lane, so one lane is all of them. It carries the fault that is
 /// planted in the operations.
 #[derive(Clone, Copy)]
-pub(crate) struct Symbolic(pub(super) Fault);
+pub struct Symbolic(pub(super) Fault);
 
 /// What a wrong kernel might do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     None,
     /// x^63+x^62+x^57 with one term more.
     OneTermMore,
@@ -34,7 +34,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(super) const PLANTED: [Self; 8] = [
+    /// All of them.
+    pub const PLANTED: [Self; 8] = [
         Self::OneTermMore,
         Self::OneTermLess,
         Self::OtherConvention,
@@ -47,7 +48,7 @@ impl Fault {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct V(usize);
+pub struct V(usize);
 
 #[derive(Default)]
 struct Table {
@@ -64,8 +65,8 @@ pub(super) fn begin() {
     TABLE.take();
 }
 
-/// Whether the planted fault has been met since.
-pub(super) fn met() -> bool {
+/// Whether the planted fault has been met in the last proof of this thread.
+pub fn met() -> bool {
     TABLE.with_borrow(|table| table.met)
 }
 
