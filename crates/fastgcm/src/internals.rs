@@ -73,7 +73,7 @@ impl AnyKey {
         let text = InOut::in_place(text);
         match gcm::path(s, aad, &text) {
             Path::Short => gcm::short::<_, _, true>(s, multiply, &self.0, nonce, aad, text),
-            Path::Long | Path::Any => gcm::long::<_, _, true>(s, multiply, &self.0, nonce, aad, text),
+            Path::Long => gcm::long::<_, _, true>(s, multiply, &self.0, nonce, None, aad, text),
         }
     }
 }

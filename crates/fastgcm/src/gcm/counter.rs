@@ -228,7 +228,7 @@ impl Secret {
 impl Drop for Secret {
     fn drop(&mut self) {
         self.j0.0.zeroize();
-        self.blocks.zeroize();
+        self.blocks.wipe_blocks();
     }
 }
 
