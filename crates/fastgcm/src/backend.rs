@@ -58,7 +58,7 @@ macro_rules! backends {
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? } })+
+        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, unnamed $unnamed)? } })+
     };
 }
 
