@@ -6,9 +6,8 @@ use std::{
     process::Command,
 };
 
-/// The folders of `rivals/` that cargo builds, in the order of columns. fastgcm comes twice: two copies of the same code show how much of a
-/// difference is none.
-pub(crate) const RIVALS: [&str; 13] = [
+/// The folders of `rivals/` that cargo builds, in the order of columns; and one of them again, built otherwise.
+pub(crate) const RIVALS: [&str; 14] = [
     "fastgcm",
     "aws-lc",
     "aws-lc-rs",
@@ -20,9 +19,15 @@ pub(crate) const RIVALS: [&str; 13] = [
     "ring",
     "graviola",
     "rustcrypto-0.11",
+    SOFT,
     "rustcrypto-0.10",
     "libsodium",
 ];
+
+/// RustCrypto 0.11 without AES instructions.
+const SOFT: &str = "rustcrypto-soft";
+/// What makes it so. Flags are part of what cargo compares, so these have a target folder of their own.
+const SOFT_FLAGS: &str = "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"";
 
 /// Debian's packages: ipsec-mb with its header, two libraries, and what BoringSSL's build needs.
 const PACKAGES: [&str; 5] = ["libipsec-mb-dev", "libsodium23", "libssl3", "cmake", "libclang-dev"];
@@ -41,9 +46,14 @@ pub(crate) fn target() -> Result<PathBuf, String> {
 /// The shared object of that rival; or why there is none.
 pub(crate) fn build(rival: &str) -> Result<PathBuf, String> {
     eprint!("building {rival} ...");
-    let package = format!("rival-{}", rival.replace('.', "-"));
-    let target = target()?;
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let (folder, target) = if rival == SOFT {
+        cargo.env("RUSTFLAGS", SOFT_FLAGS);
+        ("rustcrypto-0.11", target()?.join("soft"))
+    } else {
+        (rival, target()?)
+    };
+    let package = format!("rival-{}", folder.replace('.', "-"));
     cargo.args(["build", "--release", "--locked", "--package", &package, "--target-dir"]).arg(&target).current_dir(root());
     // What `cargo run` set for this program is nobody else's.
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {

@@ -85,13 +85,14 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
 
     let mut machine = Machine::here(concat!("fastgcm-bench ", env!("CARGO_PKG_VERSION")));
     machine.notes.extend(peers.iter().map(|peer| format!("{} at {}: {}", peer.name(), peer.level(), peer.version())));
-    machine.notes.extend(missing.iter().map(|why| format!("MISSING {why}")));
+    machine.notes.extend(missing.iter().map(|why| format!("missing: {why}")));
     for why in &missing {
-        println!("MISSING {why}");
+        println!("SKIPPED rival {why}");
     }
 
     let answers = check::all(&peers)?;
-    println!("{} implementations gave {answers} answers, identical wherever they were asked the same", peers.len());
+    println!("{} implementations, identical wherever they were asked the same", peers.len());
+    println!("bench::same_answers ok {answers}");
     if options.check {
         return Ok(true);
     }

@@ -5,11 +5,16 @@
 //! `FASTGCM_FULL=1` runs all that the gate runs a sample of (all kernel faults, all builds, fuzzing, ...). `FASTGCM_SHARD=i/n` runs the
 //! i-th part of n of that: on n machines side by side, the whole.
 
-use crate::{log::Log, package::step};
+use crate::{
+    log::Log,
+    package::step,
+    suites::{SUITES, SUITES_IN_FULL},
+};
 use std::{
     env,
     path::Path,
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -20,12 +25,17 @@ struct Check {
     run: fn(&Path, &mut Log) -> Result<(), String>,
 }
 
+/// This one takes one core for minutes, and so runs beside those that follow it.
+const BESIDE: &str = "emulated";
+
 /// Whether a check is part of the gate, and how it is spread over shards.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
     /// In the gate and in the full run; in one shard.
     Always,
-    /// In the full run; it shares its own work out among the shards.
+    /// Likewise, and it shares its own work out among the shards.
+    AlwaysShared,
+    /// In the full run; shared out likewise.
     FullShared,
     /// In the full run; in one shard.
     Full,
@@ -37,101 +47,26 @@ const CHECKS: &[Check] = &[
     Check { name: "clippy",          when: When::Always,       run: |root, log| log.step(&mut cargo(root, "clippy --workspace --all-targets --all-features -- --deny warnings")) },
     Check { name: "documentation",   when: When::Always,       run: documentation },
     Check { name: "layers",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "layers")) },
+    Check { name: "matrix",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "matrix")) },
     Check { name: "machine code",    when: When::Always,       run: machine_code },
     Check { name: "tests",           when: When::Always,       run: tests },
     Check { name: "all features",    when: When::Always,       run: all_features },
-    Check { name: "no features",     when: When::Always,       run: |root, log| log.step(&mut cargo(root, "test -p fastgcm --no-default-features --lib")) },
+    Check { name: "no features",     when: When::Always,       run: no_features },
     Check { name: "examples",        when: When::Always,       run: examples },
-    Check { name: "planted faults",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "faults")) },
+    Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
+    Check { name: "planted faults",  when: When::Always,       run: planted_faults },
+    Check { name: "compilers",       when: When::AlwaysShared, run: compilers },
+    Check { name: "fuzz",            when: When::Always,       run: fuzz },
+    Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
-    Check { name: "compilers",       when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "compilers")) },
-    Check { name: "fuzz",            when: When::Full,         run: |root, log| log.step(&mut xtask(root, "fuzz")) },
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
-    Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
-    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross")) },
+    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
+    Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross i686 s390x ppc64le riscv64 wasm32 windows bare")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
-
-/// Suites of `cargo test`, by the beginning of the line that they print.
-const SUITES: &[&str] = &[
-    "counts::by_hand ok 8",
-    "counts::vaes-avx512 ok 1896",
-    "counts::portable ok 1896",
-    "every_length ok ",
-    "every_nonce_length ok ",
-    "long_known_answers/portable ok ",
-    "cross_validation ok ",
-    "machine::random_messages ok ",
-    "long_aad::f06_aad_of_more_bits_than_32 ok ",
-    "aliasing::f08_in_place ok ",
-    "aliasing::f08_side_by_side ok ",
-    "registers::f10_callee_saved_registers ok ",
-    "source::f10_no_instruction_by_hand ok ",
-    "source::f11_avx512dq_is_never_enabled ok ",
-    "compiler::f11_a_miscompiling_build_offers_no_avx512 ok ",
-    "source::f18_no_native_byte_order ok ",
-    "known_answers::cavp/portable ok ",
-    "known_answers::wycheproof_gcm/portable ok ",
-    "known_answers::wycheproof_gmac/portable ok ",
-    "api::every_verb ok ",
-    "api::f01_no_plaintext_after_a_forgery ok ",
-    "api::f02_every_bit_of_the_tag_counts ok ",
-    "api::f02_every_other_length_of_tag_is_refused ok ",
-    "api::f02_short_tags ok ",
-    "api::f03_wrong_lengths ok ",
-    "api::f04_counter_wraps_modulo_2_32 ok ",
-    "guard_pages::f07 ok ",
-    "guard_pages::f07_nonces ok ",
-    "guard_pages::f07_one_byte_beside_is_death ok ",
-    "memory::dropped_keys_are_wiped ok ",
-    "ghash_proof::every_multiplication ok ",
-    "ghash_proof::planted_faults_are_refuted ok ",
-    "ghash_proof::powers ok ",
-    "ghash_proof::every_pair_of_bits/portable ok 16384",
-    "ghash_proof::linear_in_both_arguments/portable ok ",
-    "ghash_proof::messages_of_unit_blocks/portable ok ",
-    "studies::multiply/portable ok 290224",
-    "studies::proved ok 11",
-    "studies::planted_faults ok 22",
-    "studies::tables_4_to_10 ok 158324",
-    "studies::plain ok 52768",
-    "studies::aggregate/portable ok 87450",
-    "studies::combine ok 2145",
-    "studies::vectors_of_2010 ok 4",
-    "studies::message/portable ok 39636",
-    "studies::tails ok ",
-    "studies::counts::one_block ok 9",
-    "studies::counts::packed ok 42",
-    "studies::counts::deferred ok 9",
-    "studies::counts::byte_loads ok 100",
-    "studies::counts::short_messages ok 128",
-    "studies::trace ok 2",
-    "study::every_study ok 5",
-    "study::refused ok 3",
-    "wycheproof_cobblestone-128 ok 35",
-    "wycheproof_cobblestone-256 ok 35",
-    "every_byte_flipped ok 50120",
-    "every_byte_and_every_length_of_200_kb ok 400528",
-    "the_same_bytes_for_1_to_16_threads ok 288",
-    "refused::every_change ok ",
-    "refused::chunks_and_what_is_behind_them ok 402",
-    "refused::another_key_or_context ok 72",
-    "under_fire::read_only ok 9",
-    "under_fire::named_pipes_and_linked_directories ok 6",
-    "under_fire::a_sealed_file_that_changes_meanwhile ok 6",
-    "under_fire::a_limit_to_the_size_of_files ok 48",
-    "short_calls::short_and_interrupted_calls ok 40",
-    "bench::everyone_is_measured ok ",
-    "bench::wrong_answers_are_not_timed ok 1",
-    "measure::in_turn ok 21",
-    "measure::nonces ok 9",
-];
-
-/// What takes minutes or gigabytes: expected with `FASTGCM_FULL=1` only.
-const SUITES_IN_FULL: &[&str] = &["refused::every_change ok 400528", "under_fire::more_than_4_gib ok 6"];
 
 /// `FASTGCM_FULL`: everything, not a sample.
 pub(crate) fn full() -> bool {
@@ -156,25 +91,47 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let mut log = Log::new(root)?;
     let mut took: Vec<(&str, Duration)> = Vec::new();
     let (i, n) = shard();
-    let ours = |(number, check): &(usize, &Check)| check.when == When::FullShared || number % n == i - 1;
+    let shared = |when: When| matches!(when, When::AlwaysShared | When::FullShared);
+    let ours = |(number, check): &(usize, &Check)| shared(check.when) || number % n == i - 1;
     if let Some(unknown) = names.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
         return Err(format!("no check is named {unknown}"));
     }
     let wanted = |check: &&Check| match names {
-        [] => full() || check.when == When::Always,
+        [] => full() || matches!(check.when, When::Always | When::AlwaysShared),
         names => names.iter().any(|name| name == check.name),
     };
     let checks = CHECKS.iter().filter(wanted).enumerate().filter(ours);
     let mut outcome = Ok(());
-    for (_, check) in checks {
-        println!("== {}", check.name);
+    let run = |check: &Check, log: &mut Log| {
+        log.section(check.name);
         let begun = Instant::now();
-        outcome = (check.run)(root, &mut log).map_err(|why| format!("{}: {why}", check.name));
-        took.push((check.name, begun.elapsed()));
-        if outcome.is_err() {
-            break;
+        let outcome = (check.run)(root, log).map_err(|why| format!("{}: {why}", check.name));
+        (outcome, begun.elapsed())
+    };
+    thread::scope(|scope| -> Result<(), String> {
+        let mut beside = None;
+        for (_, check) in checks {
+            if check.name == BESIDE {
+                let mut log = Log::quiet(root)?;
+                beside = Some(scope.spawn(move || (run(check, &mut log), log)));
+                continue;
+            }
+            let time;
+            (outcome, time) = run(check, &mut log);
+            took.push((check.name, time));
+            if outcome.is_err() {
+                break;
+            }
         }
-    }
+        if let Some(beside) = beside {
+            let ((other, time), its_log) = beside.join().map_err(|_| format!("{BESIDE}: panicked"))?;
+            log.append(its_log);
+            took.push((BESIDE, time));
+            outcome = std::mem::replace(&mut outcome, Ok(())).and(other);
+        }
+        Ok(())
+    })?;
+    log.write(&root.join("target/ci.log"))?;
     println!("\n== what ran");
     log.suites().iter().for_each(|suite| println!("{suite}"));
     println!("\n== seconds");
@@ -196,6 +153,7 @@ fn machine_code(root: &Path, log: &mut Log) -> Result<(), String> {
 
 /// The README's test command as it stands there, with the output of the suites shown.
 fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
+    install("valgrind", "valgrind libc6-dbg")?; // without the symbols of the C library it does not start
     log.step(&mut cargo(root, "test --workspace -- --nocapture"))?;
     log.expect(SUITES)?;
     if full() { log.expect(SUITES_IN_FULL) } else { Ok(()) }
@@ -206,8 +164,40 @@ fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
 fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
     let full = root.join("target/cavp/full.txt");
     step(python(root).arg("testdata/make_cavp_sample.py").args(["--fetch", "target/cavp", "--check", "--full"]).arg(&full))?;
-    let mut tests = cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat -- --nocapture");
-    log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))
+    // Not the library's own tests: no feature changes what they are about, and they take longest to compile.
+    let mut tests = cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --test * -- --nocapture");
+    log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))?;
+    log.step(&mut cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --doc"))?;
+    let rows = ["aesni-avx", "portable"].map(|row| format!("known_answers::cavp/{row} ok 47250"));
+    log.expect(&[
+        &rows[0],
+        &rows[1],
+        "rustcrypto::agrees ok ",
+        "memory::dropped_rustcrypto_ciphers_are_wiped ok ",
+        "wiping::without_scrub ok ",
+    ])
+}
+
+/// Without an allocator and the standard library: every length, the registers and the limits.
+fn no_features(root: &Path, log: &mut Log) -> Result<(), String> {
+    let mut tests = cargo(root, "test -p fastgcm --no-default-features --test every_length --test registers -- --nocapture");
+    log.step(tests.env("FASTGCM_QUICK", "1"))
+}
+
+/// What each of these runs a sample of, and what the full run makes of it, is in its own page.
+fn planted_faults(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut xtask(root, "faults"))?;
+    log.expect(&["faults ok ", "kernel_faults ok 42 of 42"])
+}
+
+fn compilers(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut xtask(root, "compilers"))?;
+    log.expect(&["compilers ok "])
+}
+
+fn fuzz(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut xtask(root, "fuzz"))?;
+    log.expect(&["fuzz/one_shot ok ", "fuzz/back_ends ok ", "fuzz/file ok "])
 }
 
 fn examples(root: &Path, log: &mut Log) -> Result<(), String> {
@@ -231,6 +221,21 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
     log.expect(&["fault_injection ok "])
 }
 
+/// The benchmarks compile; nothing is measured in a gate. Rivals of which building alone would take minutes of C are left to the full run,
+/// which also compares all answers.
+fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
+    const QUICK: &str = "--package fastgcm-bench --package plugin --package openssl-calls --package rival-fastgcm --package rival-graviola \
+        --package rival-libsodium --package rival-openssl-system --package rival-rustcrypto-0-10 --package rival-rustcrypto-0-11";
+    let bench = root.join("bench");
+    log.step(&mut cargo(&bench, "fmt --all --check"))?;
+    log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
+    if !full() {
+        return Ok(());
+    }
+    log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))?;
+    log.expect(&["bench::same_answers ok "])
+}
+
 /// OpenSSL, PyCryptodome and ring still say what is committed.
 fn long_answers(root: &Path, log: &mut Log) -> Result<(), String> {
     let python = venv(root, &["cryptography>=50", "pycryptodome"])?;
@@ -246,47 +251,13 @@ fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
     Ok(venv.join("bin/python"))
 }
 
-/// The library's tests on a processor with VAES, VPCLMULQDQ and AVX-512, emulated: few machines have one, and every back end shall run on
-/// every landing. The program is linked statically, since there is nothing else on the emulated machine.
-pub(crate) fn emulate(root: &Path) -> Result<(), String> {
-    const TARGET: &str = "x86_64-unknown-linux-gnu";
-    const ROWS: [&str; 3] = ["vaes-avx512", "vaes-avx512-k4", "vaes-avx2"];
-    let mut log = Log::new(root)?;
-    let mut tests = |arguments: &[&str], files: &[&str]| {
-        let files: String = files.iter().map(|file| format!(" --file {file}")).collect();
-        log.step(
-            Command::new("cargo")
-                .args(["test", "-p", "fastgcm", "--features", "hazmat", "--target", TARGET])
-                .args(arguments)
-                .args(["--", "--nocapture"])
-                .env("CARGO_TARGET_DIR", root.join("target/emulated"))
-                .env("RUSTFLAGS", "-C target-feature=+crt-static")
-                .env(
-                    "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER",
-                    format!("python3 {}/xtask/emulate.py --timeout 900{files}", root.display()),
-                )
-                .env("FASTGCM_ONLY", ROWS.join(","))
-                .env("FASTGCM_QUICK", "1")
-                .current_dir(root),
-        )
-    };
-    tests(&["--test", "every_length", "--test", "guard_pages"], &[])?;
-    let data = format!("{}/testdata", root.display());
-    tests(&["--test", "known_answers"], &[&data])?;
-    let ran = |name: &str, count: usize| ROWS.map(|row| format!("{name}/{row} ok {count}"));
-    let answers = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
-    let lines: Vec<String> = answers.iter().flat_map(|(name, count)| ran(&format!("known_answers::{name}"), *count)).collect();
-    log.expect(&lines.iter().map(String::as_str).collect::<Vec<_>>())?;
-    log.expect(&["every_length ok 3390", "every_nonce_length ok 1224", "guard_pages::f07 ok "])
-}
-
-/// A program that one of the checks needs, from Debian's package of that name.
+/// A program that one of the checks needs, from Debian's package of that name (or packages).
 pub(crate) fn install(program: &str, package: &str) -> Result<(), String> {
     if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
     step(Command::new("apt-get").args(["update", "-qq"]))?;
-    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends", package]))
+    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(package.split(' ')))
 }
 
 fn python(root: &Path) -> Command {

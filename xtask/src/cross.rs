@@ -1,94 +1,65 @@
 //! Other machines: `cargo xtask cross` installs what it needs (Debian and root) and runs the library's tests there, under qemu.
 //!
-//! A processor is emulated exactly, not quickly: what this page proves is that the answers are right and that each processor gets a
+//! A processor is emulated exactly, not quickly: what these pages prove is that the answers are right and that each processor gets a
 //! row that it can run. Nothing here says how fast any of them is.
 
-use crate::{
-    log::Log,
-    package::{show, step},
-};
+mod aarch64;
+mod constant_time;
+mod counts;
+mod estimate;
+mod interleave;
+mod lacking;
+mod machines;
+mod pairs;
+mod trace;
+
+use crate::package::{show, step};
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-const TARGET: &str = "aarch64-unknown-linux-gnu";
-
-/// Processors, with the rows that must be found there. (qemu has no AArch64 without AES, and no switch that takes it away.)
-const PROCESSORS: [(&str, &[&str]); 6] = [
-    ("max", &["aes-neon-eor3", "aes-neon"]),
-    ("cortex-a53", &["aes-neon"]),
-    ("cortex-a72", &["aes-neon"]),
-    ("cortex-a76", &["aes-neon"]),
-    ("neoverse-n1", &["aes-neon"]),
-    ("a64fx", &["aes-neon"]),
-];
-
-/// Everything.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
-    aarch64(root)
+/// A machine: its name on the command line, and what installs, builds and proves.
+struct Target {
+    name: &'static str,
+    run: fn(&Path) -> Result<(), String>,
 }
 
-/// AArch64 with Debian's compiler and standard library for it: rustup need not have that target.
-pub(crate) fn aarch64(root: &Path) -> Result<(), String> {
-    install("aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])?;
-    if !Path::new("/usr/lib/rustlib").join(TARGET).exists() {
-        step(Command::new("dpkg").args(["--add-architecture", "arm64"]))?;
-        apt(&["rustc-web", "libstd-rust-web-dev:arm64"])?;
-    }
-    let mut log = Log::new(root)?;
+const TARGETS: &[Target] = &[Target { name: "aarch64", run: aarch64::run }];
 
-    let mut test = arm(root, "max");
-    test.args(["test", "-p", "fastgcm", "--features", "hazmat", "--target", TARGET]).args(["--", "--nocapture"]);
-    log.step(test.env("FASTGCM_QUICK", "1"))?;
-    let rows = ["aes-neon-eor3", "aes-neon", "portable"];
-    let answers = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
-    let lines: Vec<String> = answers
-        .iter()
-        .flat_map(|(name, count)| rows.map(|row| format!("known_answers::{name}/{row} ok {count}")))
-        .chain([("every_length", 1130), ("every_nonce_length", 408)].map(|(name, count)| format!("{name} ok {}", count * rows.len())))
-        .collect();
-    log.expect(&lines.iter().map(String::as_str).collect::<Vec<_>>())?;
-    log.expect(&["guard_pages::f07 ok ", "memory::dropped_keys_are_wiped ok "])?;
-
-    let mut cargo = arm(root, "max");
-    let test = machine_test(&mut cargo, TARGET)?;
-    for (processor, rows) in PROCESSORS {
-        let machine = Machine::run(Command::new("timeout").args(["300", "qemu-aarch64", "-cpu", processor]).arg(&test), processor)?;
-        let found: Vec<&str> = machine.available().filter(|name| *name != "portable").collect();
-        if found != rows {
-            return Err(format!("{processor}: rows {found:?}, not {rows:?}"));
-        }
+/// Those named, or all. `--counts` instead writes tables of instructions per message into BENCHMARKS.md.
+pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
+    if names.iter().any(|name| name == "--counts") {
+        return counts::run(root);
     }
-    pairs(&test)?;
-    println!("cross ok {TARGET} {}", PROCESSORS.len());
+    let all: Vec<&str> = TARGETS.iter().map(|target| target.name).chain(machines::names()).collect();
+    if let Some(name) = names.iter().find(|name| !all.contains(&name.as_str())) {
+        return Err(format!("no target `{name}`; there are {}", all.join(", ")));
+    }
+    for target in TARGETS.iter().filter(|target| names.is_empty() || names.iter().any(|name| name == target.name)) {
+        (target.run)(root)?;
+    }
+    for name in machines::names().filter(|name| names.is_empty() || names.iter().any(|wanted| wanted == name)) {
+        machines::run(root, name)?;
+    }
     Ok(())
 }
 
-/// Every AESMC follows its AESE, on the same register: else no core fuses them.
-fn pairs(program: &Path) -> Result<(), String> {
-    let mut objdump = Command::new("aarch64-linux-gnu-objdump");
-    let output = objdump.args(["-d", "--no-show-raw-insn"]).arg(program).output().map_err(|e| format!("{}: {e}", show(&objdump)))?;
-    let listing = String::from_utf8_lossy(&output.stdout);
-    // `  address:\tmnemonic\toperands`
-    let code: Vec<(&str, &str)> = listing
-        .lines()
-        .filter_map(|line| line.split_once(":\t"))
-        .map(|(_, instruction)| instruction.split_once('\t').unwrap_or((instruction, "")))
-        .collect();
-    let register = |operands: &str| operands.split(',').next().unwrap_or("").to_owned();
-    let mut pairs = 0;
-    for two in code.windows(2).filter(|two| two[1].0 == "aesmc") {
-        if two[0].0 != "aese" || register(two[0].1) != register(two[1].1) {
-            return Err(format!("`{} {}` stands before `{} {}`", two[0].0, two[0].1, two[1].0, two[1].1));
-        }
-        pairs += 1;
-    }
-    if pairs < 1000 {
-        return Err(format!("only {pairs} pairs of AESE and AESMC: the rounds are not straight-line code"));
-    }
-    println!("aese_aesmc_pairs ok {pairs}");
-    Ok(())
+/// Cargo with Debian's compiler, for a target that rustup may have no standard library for. Programs are linked statically, and run by
+/// `runner`, which emulates.
+pub(crate) fn debian_cargo(root: &Path, triple: &str, linker: &str, runner: &str) -> Command {
+    let variable = |what: &str| format!("CARGO_TARGET_{}_{what}", triple.to_uppercase().replace('-', "_"));
+    let mut cargo = Command::new("cargo");
+    cargo
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", target_dir(root)) // another compiler: it would rebuild all
+        .env("RUSTC", "/usr/bin/rustc")
+        .env("RUSTDOC", "/usr/bin/rustdoc")
+        .env("RUST_BACKTRACE", "0") // names of functions take qemu 15 s
+        .env(variable("LINKER"), linker)
+        .env(variable("RUSTFLAGS"), "-C target-feature=+crt-static")
+        .env(variable("RUNNER"), runner);
+    cargo
 }
 
 /// What `tests/machine.rs` says of the processor that it ran on.
@@ -135,12 +106,26 @@ impl Machine {
 
 /// Builds `tests/machine.rs` by that Cargo, and says where the program is.
 pub(crate) fn machine_test(cargo: &mut Command, target: &str) -> Result<PathBuf, String> {
-    cargo.args(["test", "-p", "fastgcm", "--test", "machine", "--no-run", "--message-format", "json", "--target", target]);
+    test_programs(cargo, target, ["machine"]).map(|[program]| program)
+}
+
+/// Builds these of the library's tests by that Cargo, and says where the programs are.
+pub(crate) fn test_programs<const N: usize>(cargo: &mut Command, target: &str, names: [&str; N]) -> Result<[PathBuf; N], String> {
+    cargo.args(["test", "-p", "fastgcm", "--features", "hazmat", "--no-run", "--message-format", "json", "--target", target]);
+    for name in names {
+        cargo.args(["--test", name]);
+    }
     println!("+ {}", show(cargo));
     let output = cargo.stderr(Stdio::inherit()).output().map_err(|e| format!("{}: {e}", show(cargo)))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let programs = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-    programs.last().map(PathBuf::from).filter(|_| output.status.success()).ok_or_else(|| format!("{}: {}", show(cargo), output.status))
+    let programs: Vec<&str> = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let find =
+        |name: &str| programs.iter().find(|program| program.rsplit('/').next().is_some_and(|file| file.starts_with(&format!("{name}-"))));
+    let mut found = names.map(|_| PathBuf::new());
+    for (path, name) in found.iter_mut().zip(names) {
+        *path = find(name).filter(|_| output.status.success()).ok_or_else(|| format!("{}: {}", show(cargo), output.status))?.into();
+    }
+    Ok(found)
 }
 
 /// Debian's packages, unless the program is there.
@@ -149,27 +134,12 @@ pub(crate) fn install(program: &str, packages: &[&str]) -> Result<(), String> {
     if there { Ok(()) } else { apt(packages) }
 }
 
-fn apt(packages: &[&str]) -> Result<(), String> {
+pub(crate) fn apt(packages: &[&str]) -> Result<(), String> {
     step(Command::new("apt-get").args(["update", "-qq"]))?;
     step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages))
 }
 
-/// Cargo for AArch64, its programs run on `processor`. They are linked statically: with Debian's dynamic loader for that machine,
-/// qemu hangs in the first thread.
-fn arm(root: &Path, processor: &str) -> Command {
-    let mut cargo = Command::new("cargo");
-    cargo
-        .current_dir(root)
-        .env("CARGO_TARGET_DIR", target_dir(root)) // another compiler: it would rebuild all
-        .env("RUSTC", "/usr/bin/rustc")
-        .env("RUSTDOC", "/usr/bin/rustdoc")
-        .env("RUST_BACKTRACE", "0")
-        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
-        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS", "-C target-feature=+crt-static")
-        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", format!("timeout 900 qemu-aarch64 -cpu {processor}"));
-    cargo
-}
-
-fn target_dir(root: &Path) -> PathBuf {
+/// Where those builds are.
+pub(crate) fn target_dir(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("cross")
 }

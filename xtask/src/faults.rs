@@ -1,55 +1,167 @@
-//! `cargo xtask faults`: each fault of `docs/security-model.md` is planted in a copy, and the tests that bear its name must find it.
+//! `cargo xtask faults`: faults are planted in a copy, and tests must find them.
 //!
-//! `xtask/faults/f07.patch` plants F7, and every test whose name begins with `f07_` is run. A table of faults that are excluded says little
-//! if nobody has seen the tests fail.
+//! **The faults of others**, those of `docs/security-model.md`: `xtask/faults/f07.patch` plants F7, and the tests whose names begin with
+//! `f07_` must fail. A table of faults that are excluded says little if nobody has seen the tests fail.
+//!
+//! **Kernel faults**, those of `xtask/faults/kernel.patch`: what goes wrong in code like ours. A wrong constant, lane, power, a mask off by
+//! one, a lengths block that is missing, a reduction too many, a carry. The quick suite must find each.
+//!
+//! Most are planted in one build, each behind a switch ([`Together`]). They are patches applied in a copy, and not code behind a
+//! `--cfg fault`: the kernels stay readable, and nothing that is wrong is ever in a file that could be shipped. Those few that need a
+//! build of their own wait for `FASTGCM_FULL=1`, or for being named.
+//!
+//! `cargo xtask faults [NAME]...`
 
-use crate::planted::{Copy, Patch, Verdict, quietly};
-use std::{collections::BTreeSet, fs, path::Path};
+use crate::{
+    planted::{Copy, Patch, Verdict},
+    together::Together,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+/// What notices kernel faults: seconds to run.
+pub(crate) const QUICK_SUITE: &str = "--test known_answers --test api --test every_length";
 
 /// All of them; or those whose names are given.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
-    let patches = patches(root)?;
-    check_page(root, &patches)?;
-    let wanted: Vec<&Patch> = patches.iter().filter(|patch| names.is_empty() || names.contains(&patch.name)).collect();
+    let named = patches(root)?;
+    check_page(root, &named)?;
     let copy = Copy::new(root)?;
-
     // Whoever changes the code that a patch changes shall hear of it now, not when the full run plants it.
     for file in crate::package::files(&root.join("xtask/faults"), "patch") {
         Patch::read(&file)?.iter().try_for_each(|patch| patch.check(&copy.root))?;
     }
+    let mut kernel = Patch::read(&root.join("xtask/faults/kernel.patch"))?;
+    kernel.iter_mut().for_each(|patch| patch.tests = QUICK_SUITE.into());
+    let wanted = |patch: &&Patch| names.is_empty() || names.contains(&patch.name);
+    let (named, kernel): (Vec<&Patch>, Vec<&Patch>) = (named.iter().filter(wanted).collect(), kernel.iter().filter(wanted).collect());
 
-    // The control: without a fault there are such tests, and they pass.
-    let targets: BTreeSet<&str> = wanted.iter().flat_map(|patch| patch.tests.split(" --").map(|t| t.trim_start_matches("--"))).collect();
-    let targets = targets.iter().map(|target| format!("--{target}")).collect::<Vec<_>>().join(" ");
-    let prefixes: Vec<String> = wanted.iter().map(|patch| format!("{}_", patch.name)).collect();
-    let (passed, output) = quietly(&mut copy.cargo(&format!("test -p fastgcm {targets} -- {}", prefixes.join(" "))))?;
-    if !passed {
-        return Err(format!("{output}\nthe tests fail without a planted fault"));
+    // The library's own tests take longer to compile than all others together.
+    let (inside, outside): (Vec<&Patch>, Vec<&Patch>) = named.iter().partition(|patch| patch.tests == "--lib");
+    let together = build(&copy, &[&outside[..], &kernel].concat())?;
+    let mut done = Done::default();
+    done.plant_in_kernels(&copy, &together, &kernel)?;
+    let kernels = done.caught;
+    let alone = done.plant(&copy, &together, &outside)?;
+    if crate::ci::full() || !names.is_empty() {
+        // From here on the programs are other ones.
+        done.plant_alone(&copy, &alone)?;
+        if !inside.is_empty() {
+            let alone = done.plant(&copy, &build(&copy, &inside)?, &inside)?;
+            done.plant_alone(&copy, &alone)?;
+        }
+    } else {
+        done.waiting.extend(alone.iter().chain(&inside).map(|patch| patch.name.clone()));
     }
-    let passed_tests: Vec<&str> = output
-        .lines()
-        .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... ok"))
-        .map(|name| name.rsplit("::").next().unwrap_or(name))
-        .collect();
+    if !done.missed.is_empty() {
+        return Err(format!("planted, and not found:\n  {}", done.missed.join("\n  ")));
+    }
+    if !done.waiting.is_empty() {
+        println!("full run only, since they want builds of their own: {}", done.waiting.join(", "));
+    }
+    println!("faults ok {} of {}", done.caught - kernels, named.len());
+    println!("kernel_faults ok {kernels} of {}", kernel.len());
+    Ok(())
+}
 
-    let mut missed = Vec::new();
-    for patch in &wanted {
+/// One build for all of them, with all tests that any of them names.
+fn build(copy: &Copy, patches: &[&Patch]) -> Result<Together, String> {
+    let targets: BTreeSet<&str> =
+        patches.iter().flat_map(|patch| patch.tests.split("--").map(str::trim)).filter(|t| !t.is_empty()).collect();
+    let targets: String = targets.iter().map(|target| format!(" --{target}")).collect();
+    let switched: Vec<&Patch> = patches.iter().copied().filter(|patch| !seen_in_sources(patch)).collect();
+    Together::build(copy, &switched, &targets)
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Done {
+    missed: Vec<String>,
+    waiting: Vec<String>,
+    caught: usize,
+}
+
+impl Done {
+    /// Each is looked for by the tests that bear its name. Those are left over that want builds of their own.
+    fn plant<'a>(&mut self, copy: &Copy, together: &Together, patches: &[&'a Patch]) -> Result<Vec<&'a Patch>, String> {
+        let tests = control(copy, together, patches)?;
+        let mut alone = Vec::new();
+        for &patch in patches {
+            let arguments = format!("--nocapture {}_", patch.name);
+            let verdict = if seen_in_sources(patch) {
+                together.verdict_on_sources(copy, patch, &arguments)?
+            } else if together.holds(patch) {
+                together.verdict(copy, patch, &patch.tests, &arguments)?
+            } else {
+                alone.push(patch);
+                continue;
+            };
+            self.judge(patch, verdict, &format!(", of {}", tests[&patch.name]))?;
+        }
+        Ok(alone)
+    }
+
+    fn plant_alone(&mut self, copy: &Copy, patches: &[&Patch]) -> Result<(), String> {
+        for patch in patches {
+            let verdict = copy.verdict(patch, &patch.tests, &format!("--nocapture {}_", patch.name))?;
+            self.judge(patch, verdict, "")?;
+        }
+        Ok(())
+    }
+
+    /// Each is looked for by the quick suite.
+    fn plant_in_kernels(&mut self, copy: &Copy, together: &Together, patches: &[&Patch]) -> Result<(), String> {
+        if !patches.is_empty() {
+            together.control(copy, QUICK_SUITE, "")?;
+        }
+        for patch in patches {
+            if !together.holds(patch) {
+                return Err(format!(
+                    "kernel.patch: `{}` has no place beside the others, or is neither expression nor statement",
+                    patch.name
+                ));
+            }
+            let verdict = together.verdict(copy, patch, QUICK_SUITE, "")?;
+            self.judge(patch, verdict, "")?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, patch: &Patch, verdict: Verdict, of: &str) -> Result<(), String> {
+        match verdict {
+            Verdict::Caught { by, took } => {
+                self.caught += 1;
+                println!("{} caught, {} s{of}: {by} ({})", patch.name, took.as_secs(), patch.why);
+            }
+            Verdict::Missed => self.missed.push(format!("{} ({})", patch.name, patch.why)),
+            Verdict::DoesNotCompile => return Err(format!("{} does not compile", patch.name)),
+        }
+        Ok(())
+    }
+}
+
+/// Tests that read the sources find it: nothing need be compiled.
+fn seen_in_sources(patch: &Patch) -> bool {
+    patch.tests == "--test source"
+}
+
+/// Without a fault there are tests of each name, and they pass. How many there are.
+fn control(copy: &Copy, together: &Together, patches: &[&Patch]) -> Result<BTreeMap<String, usize>, String> {
+    let mut tests = BTreeMap::new();
+    for patch in patches {
         let prefix = format!("{}_", patch.name);
-        let tests = passed_tests.iter().filter(|test| test.starts_with(&prefix)).count();
-        if tests == 0 {
+        let said = together.control(copy, &patch.tests, &prefix)?;
+        let names = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... ok"));
+        let count = names.filter(|name| name.rsplit("::").next().is_some_and(|name| name.starts_with(&prefix))).count();
+        if count == 0 {
             return Err(format!("no test is named {prefix}...: {}", patch.tests));
         }
-        match copy.verdict(patch, &patch.tests, &format!("--nocapture {prefix}"))? {
-            Verdict::Caught { by, took } => println!("{} caught, {} s, of {tests}: {by} ({})", patch.name, took.as_secs(), patch.why),
-            Verdict::Missed => missed.push(format!("{} ({})", patch.name, patch.why)),
-            Verdict::DoesNotCompile => return Err(format!("{}.patch does not compile", patch.name)),
-        }
+        tests.insert(patch.name.clone(), count);
     }
-    if !missed.is_empty() {
-        return Err(format!("planted, and not found by the tests of that name:\n  {}", missed.join("\n  ")));
-    }
-    println!("faults ok {}", wanted.len());
-    Ok(())
+    Ok(tests)
 }
 
 /// `xtask/faults/f01.patch` and so on, in order.

@@ -6,15 +6,19 @@ mod ci;
 mod compilers;
 mod cross;
 mod dispatch;
+mod emulate;
 mod faults;
 mod fuzz;
 mod layers;
 mod log;
+mod matrix;
 mod mutants;
 mod package;
 mod planted;
 mod rustcrypto;
 mod studies;
+mod suites;
+mod together;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use fastgcm_step as step;
@@ -29,11 +33,13 @@ cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the s
 cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm against fastgcm::rustcrypto
-cargo xtask faults       plants each fault of docs/security-model.md in a copy: its tests must fail
-cargo xtask mutants      plants faults in the kernels; with `--random N` those of cargo-mutants
+cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
+cargo xtask mutants      plants random faults, those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
-cargo xtask cross        runs the library's tests on other machines, under qemu (needs Debian and root)
+cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root);
+                         --counts: instructions per message on AArch64, into BENCHMARKS.md
+cargo xtask matrix LOG.. writes into SECURITY.md what ran where, from the logs of runs
 cargo xtask dispatch     runs them on many x86 processors, and without each single feature (likewise)
 cargo xtask studies      replays five papers, and writes their tables and ours into the README of fastgcm-studies
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
@@ -52,10 +58,11 @@ fn main() -> ExitCode {
         Some("mutants") => mutants::run(&root, &arguments),
         Some("fuzz") => fuzz::run(&root, &arguments),
         Some("compilers") => compilers::run(&root, &arguments),
-        Some("cross") => cross::run(&root),
+        Some("cross") => cross::run(&root, &arguments),
+        Some("matrix") => matrix::run(&root, &arguments),
         Some("dispatch") => dispatch::run(&root),
         Some("studies") => studies::run(&root, &arguments),
-        Some("emulate") => ci::emulate(&root),
+        Some("emulate") => emulate::run(&root),
         _ => {
             eprintln!("{COMMANDS}");
             return ExitCode::from(2);

@@ -1,20 +1,16 @@
 //! `cargo xtask mutants`: how much would the quick suite notice?
 //!
-//! **Kernel faults**: those of `xtask/faults/kernel.patch`, written by hand because they are what goes wrong in code like ours: a wrong
-//! constant, lane, power, a mask off by one, a lengths block that is missing, a reduction too many, a carry. All must be caught.
+//! Mutants are what cargo-mutants makes of the library's functions: an operator changed, a body replaced by a constant. 95 % of those that
+//! compile must be caught, and each survivor wants a line in `xtask/faults/survivors.txt` that says why no test could see it. It does not
+//! change the immediates of intrinsics and the constants, which is where kernels go wrong: for those there are the kernel faults of
+//! `cargo xtask faults`.
 //!
-//! **Random mutants**: those that cargo-mutants makes of the library's functions. 95 % of those that compile must be caught, and each
-//! survivor wants a line in `xtask/faults/survivors.txt` that says why no test could see it.
-//!
-//! They are patches applied in a copy, and not code behind a `--cfg fault`: the kernels stay readable, and nothing that is wrong is ever in
-//! a file that could be shipped.
-//!
-//! `cargo xtask mutants [--seed N] [--kernel COUNT] [--random COUNT] [--only NAME]...`. In the gate a few of the kernel faults, others every time; with
-//! `FASTGCM_FULL` all of them, and 150 random mutants.
+//! `cargo xtask mutants [--seed N] [--random COUNT]`: a handful in the gate, others every time; 150 with `FASTGCM_FULL`.
 
 use crate::{
+    faults::QUICK_SUITE,
     package::step,
-    planted::{Copy, KEPT, Patch, Verdict, quietly},
+    planted::{Copy, KEPT},
 };
 use std::{
     fs,
@@ -23,12 +19,9 @@ use std::{
     process::Command,
 };
 
-/// What notices: seconds to run.
-const QUICK_SUITE: &str = "--test every_length --test known_answers --test api";
-
-/// Kernel faults in the gate; random mutants in the full run.
+/// Mutants in the gate, where a few say that the means still work; and in the full run.
 const IN_THE_GATE: usize = 4;
-const RANDOM: usize = 150;
+const IN_FULL: usize = 150;
 
 /// Code that the lean copy does not compile, or that the quick suite is not about (the other interface has its own tests).
 const NOT_MUTATED: &str = "zmm::|ymm::|Vaes|src/rustcrypto.rs|src/isa/cpuid.rs|impl fmt::|impl Zeroize|impl Drop";
@@ -38,47 +31,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         let Some(at) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
         arguments.get(at + 1).and_then(|n| n.parse().ok()).map(Some).ok_or(format!("{name} wants a number"))
     };
-    let full = crate::ci::full();
     let seed = option("--seed")?.unwrap_or_else(|| RandomState::new().hash_one(0) % 1_000_000);
-    let kernel = option("--kernel")?.map_or(if full { usize::MAX } else { IN_THE_GATE }, |n| n as usize);
-    let random = option("--random")?.map_or(if full { RANDOM } else { 0 }, |n| n as usize);
-    println!("mutants: --seed {seed} repeats this choice");
-    let only: Vec<&String> = arguments.windows(2).filter(|pair| pair[0] == "--only").map(|pair| &pair[1]).collect();
-    let copy = Copy::new(root)?;
-    if kernel > 0 {
-        kernel_faults(root, &copy, seed, kernel, &only)?;
-    }
-    if random > 0 {
-        random_mutants(root, &copy, seed, random)?;
-    }
-    Ok(())
-}
-
-fn kernel_faults(root: &Path, copy: &Copy, seed: u64, count: usize, only: &[&String]) -> Result<(), String> {
-    let mut patches = Patch::read(&root.join("xtask/faults/kernel.patch"))?;
-    let all = patches.len();
-    let only = |patch: &Patch| only.is_empty() || only.iter().any(|name| **name == patch.name);
-    patches.retain(only);
-    shuffle(&mut patches, seed);
-    patches.truncate(count);
-    let patches: Vec<&Patch> = crate::ci::sharded(&patches).collect();
-    let (passed, output) = quietly(&mut copy.cargo(&format!("test -p fastgcm {QUICK_SUITE}")))?;
-    if !passed {
-        return Err(format!("{output}\nthe quick suite fails without a planted fault"));
-    }
-    let mut missed = Vec::new();
-    for &patch in &patches {
-        match copy.verdict(patch, QUICK_SUITE, "")? {
-            Verdict::Caught { by, took } => println!("kernel fault `{}` caught, {} s: {by}", patch.name, took.as_secs()),
-            Verdict::Missed => missed.push(format!("{}: {}", patch.name, patch.why)),
-            Verdict::DoesNotCompile => return Err(format!("kernel.patch: `{}` does not compile", patch.name)),
-        }
-    }
-    if !missed.is_empty() {
-        return Err(format!("kernel faults that the quick suite does not notice:\n  {}", missed.join("\n  ")));
-    }
-    println!("kernel_faults ok {} of {all}, seed {seed}", patches.len());
-    Ok(())
+    let random = option("--random")?.map_or(if crate::ci::full() { IN_FULL } else { IN_THE_GATE }, |n| n as usize);
+    println!("mutants: --seed {seed} --random {random} repeats this choice");
+    random_mutants(root, &Copy::new(root)?, seed, random)
 }
 
 fn random_mutants(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<(), String> {
@@ -103,7 +59,7 @@ fn random_mutants(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<(
         command.arg("--re").arg(format!("^{}$", escape(name)));
     }
     command.arg("--").args(QUICK_SUITE.split_whitespace());
-    // 600 s are too few here.
+    // Half an hour is too short for all of them.
     command = unlimited(&command);
     // It fails if there are survivors, which is for us to judge.
     let status = command.status().map_err(|e| e.to_string())?;

@@ -1,6 +1,6 @@
-//! OpenSSL's EVP interface, called alike for each of the three OpenSSLs: a context for each direction, made once with its key; for each message
-//! `EVP_CipherInit_ex2` with the nonce alone, `EVP_CipherUpdate` with the AAD and with the text, `EVP_CipherFinal_ex`, and a control for
-//! the tag. No fetch, no allocation, no key schedule remains in the loop.
+//! OpenSSL's EVP interface, called alike for each of the three OpenSSLs: a context, made once with its key; for each message
+//! `EVP_CipherInit_ex2` with the nonce and the direction, `EVP_CipherUpdate` with the AAD and with the text, `EVP_CipherFinal_ex`, and a
+//! control for the tag. No fetch, no allocation, no key schedule remains in the loop.
 //!
 //! The functions come as pointers: one OpenSSL is loaded at run time, and calls into a shared library go through a pointer anyhow.
 
@@ -66,8 +66,9 @@ calls! {
 /// `EVP_CTRL_AEAD_GET_TAG` and `EVP_CTRL_AEAD_SET_TAG` of openssl/evp.h.
 const GET_TAG: c_int = 0x10;
 const SET_TAG: c_int = 0x11;
-/// "Leave the direction as it is."
-const SAME: c_int = -1;
+/// Directions, as `EVP_CipherInit_ex2` wants them. GCM's key is the same for both.
+const OPEN: c_int = 0;
+const SEAL: c_int = 1;
 
 /// An OpenSSL, and its three ciphers, fetched once.
 #[derive(Debug)]
@@ -103,12 +104,11 @@ impl OpenSsl {
     }
 }
 
-/// A context for each direction, with a key.
+/// A context with a key.
 #[derive(Debug)]
 pub struct Key {
     calls: Calls,
-    seal: *mut c_void,
-    open: *mut c_void,
+    context: *mut c_void,
 }
 
 impl Key {
@@ -116,31 +116,27 @@ impl Key {
     pub fn new(openssl: &OpenSsl, key: &[u8]) -> Option<Self> {
         let cipher = *openssl.ciphers.get((key.len() / 8).checked_sub(2)?)?;
         let calls = openssl.calls;
-        // SAFETY: contexts that were just made, and a cipher with a key of its length.
+        // SAFETY: a context that was just made, and a cipher with a key of its length.
         unsafe {
-            let contexts = [1, 0].map(|direction| {
-                let context = (calls.new)();
-                let done = (calls.init)(context, cipher, key.as_ptr(), ptr::null(), direction, ptr::null());
-                (done == 1).then_some(context)
-            });
-            Some(Self { calls, seal: contexts[0]?, open: contexts[1]? })
+            let new = Self { calls, context: (calls.new)() };
+            ((calls.init)(new.context, cipher, key.as_ptr(), ptr::null(), SEAL, ptr::null()) == 1).then_some(new)
         }
     }
 
-    /// Puts another key of the same length in the place of this one: for sealing only, as a caller would.
+    /// Puts another key of the same length in the place of this one.
     pub fn rekey(&mut self, key: &[u8]) {
         // SAFETY: a context whose cipher has keys of that length.
-        unsafe { (self.calls.init)(self.seal, ptr::null(), key.as_ptr(), ptr::null(), SAME, ptr::null()) };
+        unsafe { (self.calls.init)(self.context, ptr::null(), key.as_ptr(), ptr::null(), SEAL, ptr::null()) };
     }
 
     /// Everything but the tag: nonce, AAD, text.
     #[inline(always)]
-    unsafe fn begin(&self, context: *mut c_void, message: &Message) -> bool {
+    unsafe fn begin(&self, direction: c_int, message: &Message) -> bool {
         let Message { nonce, aad, aad_len, input, output, len } = *message;
-        let (calls, mut written) = (&self.calls, 0);
+        let (calls, context, mut written) = (&self.calls, self.context, 0);
         // SAFETY: the caller's promise; no text here has 2 GiB.
         unsafe {
-            (calls.init)(context, ptr::null(), ptr::null(), nonce, SAME, ptr::null()) == 1
+            (calls.init)(context, ptr::null(), ptr::null(), nonce, direction, ptr::null()) == 1
                 && (aad_len == 0 || (calls.update)(context, ptr::null_mut(), &mut written, aad, aad_len as c_int) == 1)
                 && (len == 0 || (calls.update)(context, output, &mut written, input, len as c_int) == 1)
         }
@@ -156,9 +152,9 @@ impl Key {
         // SAFETY: the caller's promise.
         let done = unsafe {
             let tag = message.output.add(message.len);
-            self.begin(self.seal, message)
-                && (calls.finish)(self.seal, tag, &mut written) == 1
-                && (calls.control)(self.seal, GET_TAG, TAG as c_int, tag.cast()) == 1
+            self.begin(SEAL, message)
+                && (calls.finish)(self.context, tag, &mut written) == 1
+                && (calls.control)(self.context, GET_TAG, TAG as c_int, tag.cast()) == 1
         };
         assert!(done, "OpenSSL refuses to seal");
     }
@@ -173,20 +169,17 @@ impl Key {
         // SAFETY: the caller's promise; the tag is only read.
         unsafe {
             let tag = message.input.add(message.len).cast_mut();
-            self.begin(self.open, message)
-                && (calls.control)(self.open, SET_TAG, TAG as c_int, tag.cast()) == 1
-                && (calls.finish)(self.open, nothing.as_mut_ptr(), &mut written) == 1
+            self.begin(OPEN, message)
+                && (calls.control)(self.context, SET_TAG, TAG as c_int, tag.cast()) == 1
+                && (calls.finish)(self.context, nothing.as_mut_ptr(), &mut written) == 1
         }
     }
 }
 
 impl Drop for Key {
     fn drop(&mut self) {
-        // SAFETY: `new` made them.
-        unsafe {
-            (self.calls.free)(self.seal);
-            (self.calls.free)(self.open);
-        }
+        // SAFETY: `new` made it.
+        unsafe { (self.calls.free)(self.context) };
     }
 }
 

@@ -14,8 +14,8 @@ struct Level {
     clear_7: u64,
 }
 
-/// From the highest down. Each clears what the one above has more.
-const LEVELS: [Level; 4] = [
+/// From the highest down.
+const LEVELS: [Level; 5] = [
     Level {
         name: "vaes-avx512",
         here: || has!("vaes") && has!("vpclmulqdq") && has!("avx512bw") && has!("avx512vl"),
@@ -25,6 +25,8 @@ const LEVELS: [Level; 4] = [
     Level { name: "vaes-avx2", here: || has!("vaes") && has!("vpclmulqdq") && has!("avx2"), clear_1: 0, clear_7: AVX512 },
     Level { name: "aesni-avx", here: || has!("aes") && has!("pclmulqdq") && has!("avx"), clear_1: 0, clear_7: AVX512 | VAES },
     Level { name: "aesni-sse", here: || has!("aes") && has!("pclmulqdq"), clear_1: AVX, clear_7: AVX512 | VAES | AVX2 },
+    // Other vector instructions stay: fastgcm's `portable` uses none of its own accord, others permute bytes with SSSE3.
+    Level { name: "portable", here: || true, clear_1: AES, clear_7: AVX512 | VAES },
 ];
 
 /// AVX-512 F, DQ, IFMA, CD, BW and VL: bits 16, 17, 21, 28, 30 and 31 of EBX.
@@ -33,6 +35,8 @@ const AVX512: u64 = 1 << 16 | 1 << 17 | 1 << 21 | 1 << 28 | 1 << 30 | 1 << 31;
 const VAES: u64 = (1 << 9 | 1 << 10) << 32;
 /// Bit 5 of EBX.
 const AVX2: u64 = 1 << 5;
+/// AES and PCLMULQDQ: bits 25 and 1 of ECX.
+const AES: u64 = (1 << 25 | 1 << 1) << 32;
 /// Bit 28 of ECX, and FMA and XOP, which imply it: bits 12 and 11.
 const AVX: u64 = (1 << 28 | 1 << 12 | 1 << 11) << 32;
 

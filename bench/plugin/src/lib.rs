@@ -88,6 +88,19 @@ pub trait Rival: Sized {
     unsafe fn open(&mut self, message: &Message) -> bool;
 }
 
+/// Name and version of a package, as `Cargo.lock` has it; where it has several, of the one whose version begins so.
+pub fn locked(package: &str, version: &str) -> String {
+    let mut lines = include_str!("../../Cargo.lock").lines();
+    let head = format!("name = \"{package}\"");
+    while lines.any(|line| line == head) {
+        let found = lines.next().and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+        if let Some(found) = found.filter(|found| found.starts_with(version)) {
+            return format!("{package} {found}");
+        }
+    }
+    package.into()
+}
+
 impl Message {
     /// The nonce.
     ///

@@ -6,7 +6,8 @@ use std::{error::Error, ops::Range};
 
 /// One image, with two charts side by side for each of these groups: throughput, and times faster than the base. Both axes are logarithmic:
 /// messages of 16 bytes and of 16 MiB are both worth seeing, and twice as fast is the same step everywhere. Cases without bytes are not in
-/// it; a group without two sizes has no charts, and where no group has any there is no image: `None`.
+/// it; a group without two sizes has no charts, and where no group has any there is no image: `None`. Of more than eight contenders, the
+/// eight that are fastest over all sizes are shown: there are no more colours that can be told apart.
 ///
 /// # Errors
 /// None that writing to a string can meet.
@@ -58,7 +59,17 @@ fn lines<'a>(results: &'a Results, group: &str, kind: Kind) -> Vec<Line<'a>> {
     for (_, points) in &mut lines {
         points.sort_by(|one, two| one.0.total_cmp(&two.0));
     }
+    lines.retain(|(_, points)| !points.is_empty());
+    if lines.len() > COLOURS.len() {
+        lines.sort_by(|one, two| height(two).total_cmp(&height(one)));
+        lines.truncate(COLOURS.len());
+    }
     lines
+}
+
+/// How high a line lies in the chart: the mean of its points, on the logarithmic axis.
+fn height((_, points): &Line<'_>) -> f64 {
+    points.iter().map(|(_, value)| value.ln()).sum::<f64>() / points.len() as f64
 }
 
 /// An error of drawing.
@@ -149,7 +160,7 @@ fn short(bytes: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::tests::example;
+    use crate::{Case, Measured, Measurement, results::tests::example};
 
     #[test]
     fn points() {
@@ -162,6 +173,18 @@ mod tests {
         );
         assert_eq!(lines(&results, "seal", Kind::Ratio)[0].1, [(64.0, 3.0), (4096.0, 0.9)]);
         assert_eq!([64.0, 4096.0, 1_048_576.0].map(short), ["64", "4K", "1M"]);
+    }
+
+    /// Ten contenders, the last of them the fastest: the two slowest have no line.
+    #[test]
+    fn no_more_lines_than_colours() {
+        let contenders = (0..10).map(|number| Measurement::new(&format!("number {number}"), 1, vec![f64::from(20 - number)])).collect();
+        let results = Results {
+            cases: vec![Measured { case: Case::of_bytes("seal", 64), contenders }],
+            ..Results::new(crate::Machine::here("test"))
+        };
+        let names: Vec<&str> = lines(&results, "seal", Kind::Throughput).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, (2..10).rev().map(|number| format!("number {number}")).collect::<Vec<_>>());
     }
 
     #[test]

@@ -3,101 +3,217 @@
 /// The entries of one row: what `backend::Entries` lists, behind the one gate where vectors come to life. Short and long
 /// messages are two functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr $(, $features:literal)?) => {
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
                 Block,
                 backend::{Backend, Entries},
                 gcm::{self, Path},
-                ghash::{KeyFolded, Winograd},
+                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
             };
 
-            pub(super) static ENTRIES: Entries =
-                Entries {
-                    backend: Backend::$variant, expand, seal, open, seal_any, open_any, j0, tag,
-                    #[cfg(test)] prove: |fault| crate::ghash::proof::prove($multiply, fault),
-                    #[cfg(test)] products,
-                    #[cfg(test)] fill,
-                };
+            pub(super) static ENTRIES: Entries = Entries {
+                backend: Backend::$variant,
+                derive,
+                expand,
+                wipe,
+                seal,
+                open,
+                seal_any,
+                open_any,
+                j0,
+                tag,
+                #[cfg(test)]
+                prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                #[cfg(test)]
+                products,
+                #[cfg(test)]
+                fill,
+            };
 
-            $(#[target_feature(enable = $features)])?
-            fn expand(material: &mut Material, key: &[u8]) {
+            /// For a key that is returned by value.
+            #[target_feature(enable = $features)]
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+                frame.enter($isa);
+                Material::derived(|new| expand(frame, new, key))
+            }
+
+            #[target_feature(enable = $features)]
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
+                frame.enter($isa);
                 gcm::expand($isa, $multiply, material, key);
             }
 
-            $(#[target_feature(enable = $features)])?
-            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            #[target_feature(enable = $features)]
+            fn wipe(material: &mut Material) {
+                gcm::wipe($isa, material);
+            }
+
+            #[target_feature(enable = $features)]
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(key, nonce, aad, text),
-                    Path::Any => seal_any(key, nonce.into(), aad, text),
+                    Path::Long => seal_long(frame, key, nonce, aad, text),
+                    Path::Any => seal_any(frame, key, nonce.into(), aad, text),
                 }
             }
 
-            $(#[target_feature(enable = $features)])?
-            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            #[target_feature(enable = $features)]
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(key, nonce, aad, text),
-                    Path::Any => open_any(key, nonce.into(), aad, text),
+                    Path::Long => open_long(frame, key, nonce, aad, text),
+                    Path::Any => open_any(frame, key, nonce.into(), aad, text),
                 }
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[inline(never)]
-            fn seal_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[inline(never)]
-            fn open_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
-            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            #[target_feature(enable = $features)]
+            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
-            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            #[target_feature(enable = $features)]
+            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
                 gcm::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
-            $(#[target_feature(enable = $features)])?
-            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+            #[target_feature(enable = $features)]
+            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
+                frame.enter($isa);
                 gcm::j0($isa, $multiply, key, nonce)
             }
 
-            $(#[target_feature(enable = $features)])?
-            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+            #[target_feature(enable = $features)]
+            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                frame.enter($isa);
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
             /// Any other work, compiled for this row.
             #[cfg(feature = "internals")]
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
                 job.run($isa, $multiply)
             }
 
             // What a proof needs of a row, beside its messages.
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[cfg(test)]
             fn products(block: Block, power: Block) -> [Block; 4] {
                 crate::ghash::proof::products($isa, $multiply, block, power)
             }
 
-            $(#[target_feature(enable = $features)])?
+            #[target_feature(enable = $features)]
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
                 crate::ghash::proof::fill($isa, $multiply, material, h);
+            }
+        }
+    };
+    // A row that needs no feature has no instruction for AES, and goes the plain way.
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr) => {
+        mod $row {
+            use crate::{
+                Block,
+                backend::{Backend, Entries},
+                gcm::plain,
+                ghash::Winograd,
+                inout::InOut,
+                isa::*,
+                key::Material,
+                nonce::{J0, Nonce96},
+            };
+
+            pub(super) static ENTRIES: Entries = Entries {
+                backend: Backend::$variant,
+                derive,
+                expand,
+                wipe,
+                seal,
+                open,
+                seal_any,
+                open_any,
+                j0,
+                tag,
+                #[cfg(test)]
+                prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                #[cfg(test)]
+                products: |block, power| crate::ghash::proof::products($isa, $multiply, block, power),
+                #[cfg(test)]
+                fill: |material, h| crate::ghash::proof::fill_one($isa, $multiply, material, h),
+            };
+
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+                frame.enter($isa);
+                Material::derived(|new| expand(frame, new, key))
+            }
+
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
+                frame.enter($isa);
+                plain::expand($isa, $multiply, material, key);
+            }
+
+            fn wipe(material: &mut Material) {
+                plain::wipe(material);
+            }
+
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
+                seal_any(frame, key, nonce.into(), aad, text)
+            }
+
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
+                open_any(frame, key, nonce.into(), aad, text)
+            }
+
+            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
+                plain::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
+            }
+
+            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter($isa);
+                plain::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+            }
+
+            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
+                frame.enter($isa);
+                plain::j0($isa, $multiply, key, nonce)
+            }
+
+            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                frame.enter($isa);
+                plain::tag($isa, $multiply, key, j0, aad, ciphertext)
+            }
+
+            /// Any other work.
+            #[cfg(feature = "internals")]
+            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
+                job.run($isa, $multiply)
             }
         }
     };

@@ -2,7 +2,7 @@
 //! inside, positions are compile-time constants.
 
 use crate::{Block, isa::Isa};
-use core::marker::PhantomData;
+use core::{marker::PhantomData, mem::MaybeUninit};
 use zeroize::{Zeroize, optimization_barrier};
 
 /// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
@@ -51,6 +51,20 @@ impl<'a> InOut<'a> {
         }
         self.len -= turn;
         Some(taken)
+    }
+
+    /// Takes the next `vectors` vectors, or all that is left.
+    #[inline(always)]
+    pub(crate) fn take<S: Isa>(&mut self, vectors: usize) -> Self {
+        let len = self.len.min(16 * S::BLOCKS * vectors);
+        let taken = Self { len, ..*self };
+        // SAFETY: `len` bytes lie inside the message.
+        unsafe {
+            self.src = self.src.add(len);
+            self.dst = self.dst.add(len);
+        }
+        self.len -= len;
+        taken
     }
 
     /// No turn can be taken from it.
@@ -160,6 +174,24 @@ impl<const N: usize> Table<N> {
         unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
     }
 
+    /// Blocks from `i` on, in the machine's own order: for what is not bytes.
+    #[inline(always)]
+    pub(crate) fn fours(&self, i: usize) -> &[[Block; 4]] {
+        self.0[i..].as_chunks().0
+    }
+
+    #[inline(always)]
+    pub(crate) fn fours_mut(&mut self, i: usize) -> &mut [[Block; 4]] {
+        self.0[i..].as_chunks_mut().0
+    }
+
+    /// Zeros in the first `n` blocks.
+    #[inline(always)]
+    pub(crate) fn wipe(&mut self, n: usize) {
+        self.0[..n].fill(0);
+        optimization_barrier(self);
+    }
+
     /// `vectors` vectors from block `i` on: bounds are checked once. (A check for each left eight compare-and-branch pairs in the
     /// bulk loop.)
     #[inline(always)]
@@ -181,10 +213,23 @@ impl Row<'_> {
     }
 }
 
+/// What `fill` makes of `start`, made where the caller wants it: rustc copies a local variable that is returned, but LLVM drops the copy
+/// of one that a call alone has written. (For a key, 30 ns, and a copy that nobody would wipe.)
+#[inline(always)]
+pub(crate) fn made<T>(start: impl FnOnce() -> T, fill: impl FnOnce(&mut T)) -> T {
+    #[inline(never)]
+    fn make<T>(place: &mut MaybeUninit<T>, start: impl FnOnce() -> T, fill: impl FnOnce(&mut T)) {
+        fill(place.write(start()));
+    }
+    let mut place = MaybeUninit::uninit();
+    make(&mut place, start, fill);
+    // SAFETY: `make` begins by writing all of it.
+    unsafe { place.assume_init() }
+}
+
 /// One fill and a barrier, which is what `zeroize` promises; its own loop of volatile stores took as long as a short message.
 impl<const N: usize> Zeroize for Table<N> {
     fn zeroize(&mut self) {
-        self.0 = [0; N];
-        optimization_barrier(self);
+        self.wipe(N);
     }
 }

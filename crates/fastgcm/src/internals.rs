@@ -6,7 +6,7 @@
 pub use crate::{
     backend::Job,
     ghash::{
-        KeyFolded, Multiply, Winograd, fold,
+        Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd, fold,
         proof::{Fault, Symbolic, prove},
         times_x,
     },
@@ -38,7 +38,7 @@ pub fn store<S: Isa>(s: S, bytes: &mut [u8], v: S::V) {
 #[inline(always)]
 pub fn round_keys<S: Isa>(s: S, key: &[u8]) -> ([Block; 15], usize) {
     let mut schedule = Schedule::ZERO;
-    schedule.expand(s, key);
+    schedule.expand::<S, false>(s, key);
     let mut keys = [0; 15];
     keys[..schedule.rounds].copy_from_slice(&schedule.keys[..schedule.rounds]);
     keys[schedule.rounds] = schedule.last;

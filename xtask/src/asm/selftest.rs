@@ -43,8 +43,8 @@ const COPIES: &[Copy] = &[
             ),
             Plant(
                 "gcm/turn.rs",
-                "M::reduce(s, sum, s.splat(self.powers.turn_constant()))",
-                "let hash = M::reduce(s, sum, s.splat(self.powers.turn_constant()));
+                "M::reduce(s, sum, s.splat(self.powers.turn_constant(s)))",
+                "let hash = M::reduce(s, sum, s.splat(self.powers.turn_constant(s)));
                  let (first, second) = self.powers.splat(s, 1);
                  M::reduce(s, M::product(s, M::ready(s, hash, first, second)), hash)",
             ),

@@ -9,7 +9,7 @@ impl Rival for AwsLcRs {
     const NAME: &'static str = "aws-lc-rs";
 
     fn version() -> String {
-        "aws-lc-rs of Cargo.lock".into()
+        plugin::locked("aws-lc-rs", "")
     }
 
     fn variants() -> String {

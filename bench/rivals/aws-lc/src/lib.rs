@@ -28,7 +28,7 @@ impl Rival for AwsLc {
     const NAME: &'static str = "aws-lc";
 
     fn version() -> String {
-        "AWS-LC of aws-lc-sys in Cargo.lock".into()
+        plugin::locked("aws-lc-sys", "")
     }
 
     fn variants() -> String {

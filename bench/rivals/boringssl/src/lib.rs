@@ -45,7 +45,7 @@ impl Rival for Boring {
     const NAME: &'static str = "boringssl";
 
     fn version() -> String {
-        "of boring-sys in Cargo.lock".into()
+        plugin::locked("boring-sys", "")
     }
 
     fn variants() -> String {

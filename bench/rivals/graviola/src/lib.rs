@@ -9,7 +9,7 @@ impl Rival for Graviola {
     const NAME: &'static str = "graviola";
 
     fn version() -> String {
-        "graviola of Cargo.lock".into()
+        plugin::locked("graviola", "")
     }
 
     fn new(key: &[u8]) -> Option<Self> {

@@ -10,18 +10,16 @@ struct functions {
 size_t ipsec_key_size(void) { return sizeof(struct gcm_key_data); }
 size_t ipsec_context_size(void) { return sizeof(struct gcm_context_data); }
 
-/* A manager held to an architecture; NULL if this machine or this build has not got it. */
+/* A manager that chooses by itself, or one held to an architecture; NULL if this machine or this build has not got it. */
 IMB_MGR *ipsec_manager(const char *level)
 {
     IMB_MGR *manager = alloc_mb_mgr(0);
     if (manager == NULL)
         return NULL;
-    if (strcmp(level, "avx512") == 0)
-        init_mb_mgr_avx512(manager);
+    if (strcmp(level, "auto") == 0)
+        init_mb_mgr_auto(manager, NULL);
     else if (strcmp(level, "avx2") == 0)
         init_mb_mgr_avx2(manager);
-    else if (strcmp(level, "avx") == 0)
-        init_mb_mgr_avx(manager);
     else
         init_mb_mgr_sse(manager);
     if (imb_get_errno(manager) != 0) {

@@ -1,7 +1,8 @@
 //! Intel's ipsec-mb, Debian's package `libipsec-mb-dev` (1.3 in Debian 12): its direct calls for one message, `IMB_AES128_GCM_ENC` and the
 //! like, through the manager's own function pointers. Decryption gives the tag; comparing it is the caller's, and part of the time here.
 //!
-//! It is held to a level by its own manager. Its `avx2` code uses AES-NI without VAES in 1.3, so that it belongs to `aesni-avx`.
+//! At the machine's own level it chooses its manager itself (`init_mb_mgr_auto`: with AVX-512 and without VAES that is its `avx512`, too);
+//! below that it is held to one. The `avx2` code of 1.3 uses AES-NI without VAES, so that it belongs to `aesni-avx`.
 
 use plugin::{Message, Rival, TAG, level};
 use std::{
@@ -52,13 +53,13 @@ impl Rival for IpsecMb {
     }
 
     fn variants() -> String {
-        // It has no VAES on 256 bits.
-        level::names().into_iter().filter(|level| *level != "vaes-avx2").collect::<Vec<_>>().join("\n")
+        // It has no VAES on 256 bits, and nothing without AES instructions.
+        level::names().into_iter().filter(|level| !matches!(*level, "vaes-avx2" | "portable")).collect::<Vec<_>>().join("\n")
     }
 
     fn start(level: &str) -> Result<(), String> {
         let manager = match level {
-            "vaes-avx512" => "avx512",
+            _ if level == level::native() => "auto",
             "aesni-avx" => "avx2",
             "aesni-sse" => "sse",
             _ => return Err(format!("it has no manager for {level}")),

@@ -10,7 +10,7 @@ impl Rival for Ring {
     const NAME: &'static str = "ring";
 
     fn version() -> String {
-        "ring of Cargo.lock".into()
+        plugin::locked("ring", "")
     }
 
     fn new(key: &[u8]) -> Option<Self> {

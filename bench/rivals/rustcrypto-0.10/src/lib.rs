@@ -38,7 +38,7 @@ impl Rival for RustCrypto {
     const NAME: &'static str = "rustcrypto-0.10";
 
     fn version() -> String {
-        "aes-gcm 0.10 of Cargo.lock".into()
+        plugin::locked("aes-gcm", "0.10")
     }
 
     fn new(key: &[u8]) -> Option<Self> {

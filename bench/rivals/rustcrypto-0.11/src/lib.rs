@@ -1,12 +1,15 @@
-//! RustCrypto's `aes-gcm` 0.11: `AeadInOut`, which works in place and from one buffer to another. It finds VAES itself; it cannot be held to
-//! a level.
+//! RustCrypto's `aes-gcm` 0.11: `AeadInOut`, which works in place and from one buffer to another. It finds VAES itself and cannot be held to
+//! a level. Built a second time with its software back ends, it is another rival, of the level `portable`.
 
 use aes_gcm::{
     Aes128Gcm, Aes256Gcm, AesGcm, KeyInit,
     aead::{AeadInOut, consts::U12, inout::InOutBuf},
     aes::Aes192,
 };
-use plugin::{Message, Rival};
+use plugin::{Message, Rival, level};
+
+/// Built with `--cfg aes_backend="soft" --cfg polyval_backend="soft"`.
+const SOFT: bool = cfg!(aes_backend = "soft");
 
 /// A choice for each message, as `Box<dyn AeadInOut>` or a match would be for a caller who knows the length only at run time; those who know
 /// it at compile time save 1 ns.
@@ -37,10 +40,14 @@ unsafe fn open<A: AeadInOut<NonceSize = U12>>(key: &A, message: &Message) -> boo
 }
 
 impl Rival for RustCrypto {
-    const NAME: &'static str = "rustcrypto-0.11";
+    const NAME: &'static str = if SOFT { "rustcrypto-soft" } else { "rustcrypto-0.11" };
 
     fn version() -> String {
-        "aes-gcm 0.11 of Cargo.lock".into()
+        plugin::locked("aes-gcm", "0.11")
+    }
+
+    fn variants() -> String {
+        if SOFT { "portable".into() } else { level::native().into() }
     }
 
     fn new(key: &[u8]) -> Option<Self> {

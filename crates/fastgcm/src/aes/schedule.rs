@@ -21,46 +21,76 @@ const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 impl Schedule {
     pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, rounds: 0, _spare: [0; SPARE] };
 
-    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes.
+    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block:
+    /// its rounds are run while the next keys are being made, for each of those waits for the one before.
     #[inline(always)]
-    pub(crate) fn expand<S: Isa>(&mut self, s: S, key: &[u8]) {
+    pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> Block {
         let half = |i: usize| key[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as Block;
         let mut a = half(0) | half(1) << 64;
         self.keys[0] = a;
+        let mut prev = s.state(s.splat(a));
+        let mut x = s.state(s.whiten(s.splat(0), s.splat(a)));
+        /// The next key.
+        macro_rules! key {
+            ($i:expr, $key:expr) => {
+                let key = $key;
+                self.keys[$i] = key;
+                if H {
+                    let next = s.state(s.splat(key));
+                    x = s.round(x, prev, next);
+                    prev = next;
+                }
+            };
+        }
         match key.len() {
             16 => {
                 each!(I in 1 2 3 4 5 6 7 8 9 => {
                     a = s.next_words::<true>(a, a, RCON[I]);
-                    self.keys[I] = a;
+                    key!(I, a);
                 });
                 self.last = s.next_words::<true>(a, a, RCON[10]);
                 self.rounds = 10;
+                self.keys[10..].fill(0); // what a longer key has left there
             }
             24 => {
                 // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a half keys.
                 let mut b = half(2) << 64;
                 for i in 1..=4 {
                     let (a1, b1) = six(s, a, b, RCON[2 * i - 1]);
-                    self.keys[3 * i - 2] = b >> 64 | a1 << 64;
-                    self.keys[3 * i - 1] = a1 >> 64 | (b1 >> 64) << 64;
+                    key!(3 * i - 2, b >> 64 | a1 << 64);
+                    key!(3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
                     (a, b) = six(s, a1, b1, RCON[2 * i]);
-                    self.keys[3 * i] = a;
+                    if i < 4 {
+                        key!(3 * i, a);
+                    }
                 }
                 self.last = a;
                 self.rounds = 12;
+                self.keys[12..].fill(0);
             }
             _ => {
                 let mut b = half(2) | half(3) << 64;
-                self.keys[1] = b;
+                key!(1, b);
                 each!(I in 1 2 3 4 5 6 => {
                     a = s.next_words::<true>(a, b, RCON[I]);
+                    key!(2 * I, a);
                     b = s.next_words::<false>(b, a, 0);
-                    (self.keys[2 * I], self.keys[2 * I + 1]) = (a, b);
+                    key!(2 * I + 1, b);
                 });
                 self.last = s.next_words::<true>(a, b, RCON[7]);
                 self.rounds = 14;
             }
         }
+        if !H {
+            return 0;
+        }
+        let x = s.last_round(x, prev, s.state(s.splat(self.last)), s.splat(0));
+        s.fold(s.keep_first(x, 16))
+    }
+
+    /// Round key `round`, from 0 to `rounds`.
+    pub(crate) fn key(&self, round: usize) -> Block {
+        if round < self.rounds { self.keys[round] } else { self.last }
     }
 
     /// The ten keys before the last: those of the rounds that GHASH is woven into.
@@ -80,7 +110,7 @@ impl Schedule {
         &self.last_ten()[9]
     }
 
-    /// AES of one block; with the zero block that is H.
+    /// AES of one block.
     #[inline(always)]
     pub(crate) fn encrypt<S: Isa>(&self, s: S, block: Block) -> Block {
         let mut key = s.state(s.splat(self.keys[0]));

@@ -151,6 +151,52 @@ fn row<const B: usize, const CALLS: bool, M: Multiply<Counting<B, CALLS>>>(multi
     messages
 }
 
+/// The same for the row that goes the plain way: AES of four blocks at a time, of which J0 is the first, and each block is multiplied by
+/// H and reduced.
+fn plain_row<M: Multiply<Counting<1, false>>>(multiply: M, product: usize) -> usize {
+    let s = Counting::<1, false>;
+    let edges = (1..=20).flat_map(|n| [16 * n - 1, 16 * n, 16 * n + 1]);
+    let sizes: Vec<usize> = [0, 1, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16383, 16384, 40000].into_iter().chain(edges).collect();
+    let mut messages = 0;
+    for (key_length, rounds) in [(16, 10), (24, 12), (32, 14)] {
+        let mut key = Material::ZERO;
+        Work::start();
+        plain::expand(s, multiply, &mut key, &vec![5; key_length]);
+        let made = Work::done();
+        // One block of AES; two products for the constant of the one power, and its two reductions.
+        assert_eq!((made.last_rounds, made.clmul, made.reductions), (1, 4, 2), "a key of {key_length} bytes");
+        for text in &sizes {
+            for seal in [true, false] {
+                for aad in [0, 13, 16, 17, 48, 49, 700] {
+                    let Kind::Public(nonce) = Nonce::from([9; 12]).0 else { unreachable!() };
+                    let (header, mut bytes) = (vec![1; aad], vec![2; *text]);
+                    Work::start();
+                    if seal {
+                        plain::any::<_, _, true>(s, multiply, &key, nonce.into(), &header, InOut::in_place(&mut bytes));
+                    } else {
+                        plain::any::<_, _, false>(s, multiply, &key, nonce.into(), &header, InOut::in_place(&mut bytes));
+                    }
+                    let blocks = aad.div_ceil(16) + text.div_ceil(16) + 1;
+                    let states = (1 + text.div_ceil(16)).div_ceil(4);
+                    let expected = Work {
+                        clmul: (product + 1) * blocks,
+                        reductions: blocks,
+                        folds: 1,
+                        rounds: states * (rounds - 1),
+                        last_rounds: states,
+                        loads: 0,
+                        bytes_read: aad + text,
+                        bytes_written: *text,
+                    };
+                    assert_eq!(Work::done(), expected, "seal: {seal}, AAD {aad}, text {text}, {rounds} rounds");
+                    messages += 1;
+                }
+            }
+        }
+    }
+    messages
+}
+
 #[test]
 fn every_row() {
     let rows = [
@@ -161,13 +207,14 @@ fn every_row() {
         ("aesni-sse", row::<1, false, _>(Winograd, 3)),
         ("aes-neon-eor3", row::<1, false, _>(KeyFolded, 4)),
         ("aes-neon", row::<1, false, _>(KeyFolded, 4)),
-        ("portable", row::<4, true, _>(Winograd, 3)),
+        ("portable", plain_row(Winograd, 3)),
     ];
     let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
     let table: Vec<&str> = Backend::ALL.iter().map(|backend| backend.name()).collect();
     assert_eq!(names, table, "each row of the table stands here, with its blocks and its multiplication");
     for (name, messages) in rows {
-        assert_eq!(messages, 3 * 4 * (14 * 7 + 60));
+        let plain = name == "portable";
+        assert_eq!(messages, if plain { 3 * 74 * 2 * 7 } else { 3 * 4 * (14 * 7 + 60) });
         println!("counts::{name} ok {messages}");
     }
 }

@@ -13,13 +13,20 @@ use crate::{
     key::Material,
     nonce::{J0, Nonce96},
 };
+use zeroize::Zeroize;
 
-/// Everything that a message needs, from 16, 24 or 32 bytes of key.
+/// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8]) {
-    material.schedule.expand(s, key);
-    let h = material.schedule.encrypt(s, 0);
+    let h = material.schedule.expand::<S, true>(s, key);
     material.powers.fill::<S, M>(s, h);
+}
+
+/// Zeros, where `expand` has written.
+#[inline(always)]
+pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
+    material.schedule.zeroize();
+    material.powers.wipe(s);
 }
 
 /// Which function is the best for a message with a 96-bit nonce.
@@ -243,7 +250,7 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8])
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
             n -= lanes;
         }
-        let constant = s.first(powers.constants(blocks));
+        let constant = s.first(powers.constants(s, blocks));
         hash = s.first(s.fold(M::reduce(s, sum, constant)));
     }
     hash
@@ -251,6 +258,6 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8])
 
 /// The lengths block, in bits, mirrored. No overflow: `limits` comes first.
 #[inline(always)]
-fn lengths(aad: &[u8], text: usize) -> Block {
+pub(super) fn lengths(aad: &[u8], text: usize) -> Block {
     ((aad.len() as Block * 8) << 64) | (text as Block * 8)
 }

@@ -12,9 +12,10 @@ mod counter;
 #[cfg(test)]
 mod counts;
 mod message;
+pub(crate) mod plain;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod turn;
 
-pub(crate) use message::{Path, any, expand, j0, long, path, short, tag};
+pub(crate) use message::{Path, any, expand, j0, long, path, short, tag, wipe};

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Block,
-    ghash::{Multiply, PADDING, Powers},
+    ghash::{BEHIND, Multiply, Powers},
     inout::{InOut, load_bytes},
     isa::Isa,
     key::Material,
@@ -36,8 +36,8 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
     const { assert!(ALL == N + 1 && ALL <= STATES && !C::FACE) }
-    // The last vector of the fewest blocks that come here, at least one more than `WHOLE` vectors have, with its power and H^1 behind.
-    const { assert!(N == 0 || (N - WHOLE) * S::BLOCKS <= PADDING + 2) }
+    // The last of them may have no block, and reads powers behind H^1.
+    const { assert!(N - WHOLE <= BEHIND) }
     let (schedule, powers) = (&key.schedule, &key.powers);
     let mut text = text.at_least::<S>(WHOLE);
 
@@ -104,7 +104,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
     } });
     let mask = s.byte_swap(s.last_round(x[N], prev, last, zero));
 
-    let extra = s.xor(s.keep_first(mask, 16), s.first(powers.constants(total)));
+    let extra = s.xor(s.keep_first(mask, 16), s.first(powers.constants(s, total)));
     s.fold(s.byte_swap(M::reduce(s, sum, extra)))
 }
 

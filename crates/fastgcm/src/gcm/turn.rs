@@ -144,7 +144,7 @@ impl<S: Isa, const STORED: bool> OfTurn<'_, S, STORED> {
     /// The hash after the turn, lane by lane.
     #[inline(always)]
     pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
-        M::reduce(s, sum, s.splat(self.powers.turn_constant()))
+        M::reduce(s, sum, s.splat(self.powers.turn_constant(s)))
     }
 }
 

@@ -21,14 +21,16 @@
 //! Three multiplications, each of a register's own two halves, without a shuffle. The last terms depend on the power alone;
 //! their sum over "the powers from 1 to n" is in the key, and costs a message one XOR.
 
+mod halves;
 mod multiply;
 mod powers;
 #[cfg(any(test, feature = "internals"))]
 pub(crate) mod proof;
 
+pub use halves::{Karatsuba, KeyFoldedHalves};
 #[cfg(feature = "internals")]
 pub use multiply::fold;
 pub use multiply::{KeyFolded, Multiply, Winograd};
 #[cfg(feature = "internals")]
 pub use powers::times_x;
-pub(crate) use powers::{PADDING, Powers, aad_lanes};
+pub(crate) use powers::{BEHIND, Powers, aad_lanes};

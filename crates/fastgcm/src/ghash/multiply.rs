@@ -5,7 +5,7 @@
 use crate::{Block, isa::Isa};
 
 /// x^63 + x^62 + x^57 in the low half of a block.
-const FOLD: Block = 0xc2 << 56;
+pub(super) const FOLD: Block = 0xc2 << 56;
 
 /// `v·x^-64`
 #[inline(always)]
@@ -114,6 +114,7 @@ fn own<S: Isa>(s: S, v: S::V) -> S::V {
 /// Four multiplications a block, and fewer of everything else: for CPUs that multiply every cycle but have few vector ports (Intel).
 /// With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is y1·x^64 + y0 below. Intel's paper of 2023 calls it K'.
 #[derive(Clone, Copy)]
+#[allow(dead_code)] // no row of Arm has it
 pub struct KeyFolded;
 
 impl<S: Isa> Multiply<S> for KeyFolded {

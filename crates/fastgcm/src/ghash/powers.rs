@@ -3,45 +3,60 @@
 use super::multiply::{Factor, Multiply, fold};
 use crate::{
     Block,
+    aes::Schedule,
     inout::{TURN, Table},
-    isa::Isa,
+    isa::{Isa, Sliced},
 };
-use zeroize::Zeroize;
 
-/// Powers kept for the widest vectors (four blocks).
-const POWERS: usize = kept(4);
-/// Zeros behind H^1: a vector that reaches past the last block multiplies zeros by zeros. `tail` proves that they are enough.
-pub(crate) const PADDING: usize = 20;
+/// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
+/// or the longest tail, AAD beside it, and the lengths.
+const ROWS: usize = 10;
 
-/// The highest power that a message asks for: the longest tail, AAD beside it, and the lengths.
-const fn kept(blocks: usize) -> usize {
-    (TURN * blocks + blocks - 1 + aad_lanes(blocks) + 1).next_multiple_of(blocks)
+/// The highest power that a message asks for.
+const fn highest(blocks: usize) -> usize {
+    TURN * blocks + blocks - 1 + aad_lanes(blocks) + 1
 }
+const _: () = assert!(highest(1) == ROWS && highest(2) <= 2 * ROWS && highest(4) <= 4 * ROWS);
 
 /// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take two.)
 pub(crate) const fn aad_lanes(blocks: usize) -> usize {
     if blocks == 1 { 1 } else { blocks - 1 }
 }
 
-/// Powers descending: entry `POWERS - n` belongs to H^n, so that blocks and powers run the same way.
+/// Vectors that a tail may read behind those of its last block: behind H^1 stand other entries, which meet zeros (see `partly`).
+pub(crate) const BEHIND: usize = ROWS;
+
+/// Four lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
+/// ```text
+/// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^1 ..= H^n for n = 10B ... 1 │ of a turn
+/// ```
+/// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
 #[derive(Clone)]
-#[repr(C)]
-pub(crate) struct Powers {
-    first: Table<{ POWERS + PADDING }>,
-    second: Table<{ POWERS + PADDING }>,
-    /// Entry `POWERS - n`: the constants of H^1 ..= H^n together.
-    constants: Table<POWERS>,
-    /// The constants of one turn of the bulk loop, for each lane.
-    turn: Table<4>, // one is used; four fill the line, so that no padding keeps what the stack held before
+pub(crate) struct Powers(Table<{ 3 * ROWS * 4 + 4 }>); // four constants of a turn, for the widest vectors: no padding
+
+/// Where the round keys of a row without AES instructions begin, which fills one entry of each list; and where they end.
+const SLICED: usize = 32;
+const END: usize = SLICED + 4 * 15;
+
+/// Where the lists begin for vectors of `S`.
+struct Lists<S>(core::marker::PhantomData<S>);
+
+impl<S: Isa> Lists<S> {
+    const LENGTH: usize = ROWS * S::BLOCKS;
+    const SECOND: usize = Self::LENGTH;
+    const CONSTANTS: usize = 2 * Self::LENGTH;
+    const TURN: usize = 3 * Self::LENGTH;
+    const END: usize = Self::TURN + 1;
 }
 
 impl Powers {
-    pub(crate) const ZERO: Self = Self { first: Table::ZERO, second: Table::ZERO, constants: Table::ZERO, turn: Table::ZERO };
+    pub(crate) const ZERO: Self = Self(Table::ZERO);
 
     /// The entries of H^n, H^(n-1), ..., but for the first `skip`: those of one vector.
     #[inline(always)]
     pub(crate) fn from<S: Isa>(&self, s: S, n: usize, skip: usize) -> (S::V, S::V) {
-        (self.first.load(s, POWERS - n + skip), self.second.load(s, POWERS - n + skip))
+        let i = Lists::<S>::LENGTH - n + skip;
+        (self.0.load(s, i), self.0.load(s, Lists::<S>::SECOND + i))
     }
 
     /// The same for the first `blocks` lanes, zeros in the others. With `LAST`, the last lane meets H^1.
@@ -50,7 +65,8 @@ impl Powers {
         let (first, second) = self.from(s, n, skip);
         let (first, second) = (s.keep_first(first, 16 * blocks), s.keep_first(second, 16 * blocks));
         if LAST {
-            (s.put_last(first, self.first.get(POWERS - 1)), s.put_last(second, self.second.get(POWERS - 1)))
+            let i = Lists::<S>::LENGTH - 1;
+            (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
         } else {
             (first, second)
         }
@@ -59,19 +75,20 @@ impl Powers {
     /// H^n in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Isa>(&self, s: S, n: usize) -> (S::V, S::V) {
-        (s.splat(self.first.get(POWERS - n)), s.splat(self.second.get(POWERS - n)))
+        let i = Lists::<S>::LENGTH - n;
+        (s.splat(self.0.get(i)), s.splat(self.0.get(Lists::<S>::SECOND + i)))
     }
 
     /// What to add to a sum that used each of H^1 ..= H^n once.
     #[inline(always)]
-    pub(crate) fn constants(&self, n: usize) -> Block {
-        self.constants.get(POWERS - n)
+    pub(crate) fn constants<S: Isa>(&self, _: S, n: usize) -> Block {
+        self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - n)
     }
 
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
-    pub(crate) fn turn_constant(&self) -> Block {
-        self.turn.get(0)
+    pub(crate) fn turn_constant<S: Isa>(&self, _: S) -> Block {
+        self.0.get(Lists::<S>::TURN)
     }
 
     /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0).
@@ -81,22 +98,26 @@ impl Powers {
     /// each doubling would wait for the stores of the one before.
     #[inline(always)]
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
+        let table = &mut self.0;
         let h = times_x(h.swap_bytes());
         let mut power = s.splat(h);
 
         // The first row: doubled lane by lane, in memory. Lanes that have no power yet are zero, and so are their products.
-        self.first.store(s, POWERS - S::BLOCKS, s.splat(0));
-        self.first.set(POWERS - 1, h);
-        let mut n = 1;
-        while n < S::BLOCKS {
-            let double = Factor::new(s, power);
-            let row = self.first.load(s, POWERS - S::BLOCKS);
-            self.first.store(s, POWERS - S::BLOCKS - n, double.times(s, row));
-            power = double.times(s, power);
-            n *= 2;
+        let mut row = [power; ROWS];
+        if S::BLOCKS > 1 {
+            let at = Lists::<S>::LENGTH - S::BLOCKS;
+            table.store(s, at, s.put_last(s.splat(0), h));
+            let mut n = 1;
+            while n < S::BLOCKS {
+                let double = Factor::new(s, power);
+                let lanes = table.load(s, at);
+                table.store(s, at - n, double.times(s, lanes));
+                power = double.times(s, power);
+                n *= 2;
+            }
+            row[0] = table.load(s, at);
         }
 
-        let mut row = [self.first.load(s, POWERS - S::BLOCKS); ROWS];
         let mut double = Factor::new(s, power);
         each!(I in 1 2 3 4 5 6 7 8 9 => {
             row[I] = double.times(s, row[I - const { 1 << usize::ilog2(I) }]);
@@ -107,44 +128,73 @@ impl Powers {
         });
 
         each!(I in 0 1 2 3 4 5 6 7 8 9 => {
-            let i = POWERS - (I + 1) * S::BLOCKS;
+            let i = Lists::<S>::LENGTH - (I + 1) * S::BLOCKS;
             let (first, second) = M::table(s, row[I], fold(s, row[I]));
-            self.first.store(s, i, first);
-            self.second.store(s, i, second);
-            if M::CONSTANTS { self.constants.store(s, i, M::constant(s, first, second)); }
+            table.store(s, i, first);
+            table.store(s, Lists::<S>::SECOND + i, second);
+            if M::CONSTANTS { table.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second)); }
         });
 
         if !M::CONSTANTS {
             return;
         }
         let (mut sum, mut turn) = (0, 0);
-        for n in 1..=ROWS * S::BLOCKS {
-            let constant = self.constants.get(POWERS - n);
+        for n in 1..=Lists::<S>::LENGTH {
+            let i = Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - n;
+            let constant = table.get(i);
             sum ^= constant;
-            self.constants.set(POWERS - n, sum);
+            table.set(i, sum);
             if n % S::BLOCKS == 0 && n <= TURN * S::BLOCKS {
                 turn ^= constant;
             }
         }
-        self.turn.set(0, turn);
+        table.set(Lists::<S>::TURN, turn);
+    }
+
+    /// Only H^1, and behind it the round keys as `S` wants them, for a row that multiplies block by block (`gcm::plain`).
+    pub(crate) fn fill_one<S: Sliced, M: Multiply<S>>(&mut self, s: S, schedule: &Schedule) {
+        const { assert!(S::BLOCKS == 1 && Lists::<S>::END <= SLICED && END <= 3 * ROWS * 4) }
+        let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds];
+        for (round, key) in keys.iter_mut().enumerate() {
+            *key = s.round_key(schedule.key(round), round, schedule.rounds);
+        }
+        let [h, ..] = s.encrypt(keys, [0; 4]);
+        self.0.fours_mut(SLICED)[schedule.rounds + 1..15].fill([0; 4]); // what a longer key has left there
+        self.set_one::<S, M>(s, h);
+    }
+
+    /// H^1 alone; `h` is AES(0).
+    pub(crate) fn set_one<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
+        let power = s.splat(times_x(h.swap_bytes()));
+        let (first, second) = M::table(s, power, fold(s, power));
+        let i = Lists::<S>::LENGTH - 1;
+        self.0.store(s, i, first);
+        self.0.store(s, Lists::<S>::SECOND + i, second);
+        if M::CONSTANTS {
+            self.0.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second));
+        }
+    }
+
+    /// The round keys that `fill_one` has left.
+    #[inline(always)]
+    pub(crate) fn sliced(&self, rounds: usize) -> &[[Block; 4]] {
+        &self.0.fours(SLICED)[..=rounds]
+    }
+
+    /// Zeros, where `fill_one` has written.
+    pub(crate) fn wipe_one(&mut self) {
+        self.0.wipe(END);
+    }
+
+    /// Zeros, where `fill` has written.
+    #[inline(always)]
+    pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
+        self.0.wipe(Lists::<S>::END);
     }
 }
-
-/// Rows of powers, on every back end.
-const ROWS: usize = 10;
-const _: () = assert!(kept(1) == ROWS && kept(2) == 2 * ROWS && kept(4) == 4 * ROWS);
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
 pub fn times_x(h: Block) -> Block {
     (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))
-}
-
-impl Zeroize for Powers {
-    fn zeroize(&mut self) {
-        self.first.zeroize();
-        self.second.zeroize();
-        self.constants.zeroize();
-        self.turn.zeroize();
-    }
 }

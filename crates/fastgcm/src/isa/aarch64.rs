@@ -4,11 +4,22 @@
 //! *before* the round, so `round` takes `prev`, `whiten` is nothing at all, and no round needs an XOR. Cores fuse the pair only
 //! if the two stand side by side; `cargo xtask cross` reads the disassembly and fails if one does not.
 //!
-//! Ard Biesheuvel ("AES-GCM on deep pipelines", Linux 5.10) aggregates GHASH over four blocks beside four blocks of CTR and wins
-//! 11 to 35 % on ThunderX2, but Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %): short pipelines gain nothing by more states in
-//! flight. This library turns eight blocks with one reduction, in two groups of four (`ROOMY`); a Cortex-A72 was not at hand to say
-//! what that costs there. His tail fills its blocks from right to left, so that the last one meets H^1; ours reads the powers from
-//! right to left instead (`ghash::powers`), and the blocks stay where they are.
+//! **What came from where.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2, Linux 5.10). His techniques by name, and
+//! what became of each here:
+//! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with the tag's block (`gcm::tail`).
+//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a hash step between the groups.
+//!   Interleaving 4x or 5x, as he did, leaves room for the round keys in registers, but not more: BENCHMARKS.md counts both.
+//! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower powers: the blocks stay where
+//!   they are and the *powers* are read from right to left (`ghash::powers`: entry `POWERS - n` is H^n), with zeros behind H^1.
+//! * *The whole keystream generated and the surplus dropped*: a tail of 2, 4, 6 or 8 vectors (`gcm::message`, `tails`); what lies behind the
+//!   text is masked off (`keep_first`) and meets a power of zero.
+//! * *Overlapping loads and a permute table*: [`load_first`] and [`store_first`], two overlapping accesses put together by a shift. His reads
+//!   16 bytes that end where the text ends, and so asks for 16 bytes of text, or for a copy; these read no byte beside the text even of one
+//!   byte, at the end of a page or at its beginning, for two branches on the length.
+//! * *The tag folded into the one call*: J0 is one more state of the tail, the lengths one more block of its sum.
+//!
+//! He wins 11 to 35 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %): there the old code, two
+//! blocks at a time, had all that the pipeline could use. Whether eight lose more, only a Cortex-A72 can tell; none was at hand.
 
 // Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the operation alone.
 #![allow(unknown_lints, inline_always_mismatching_target_features)]
@@ -57,7 +68,7 @@ macro_rules! isa {
             #[inline(always)] fn fold(self, v: uint8x16_t) -> Block { block(v) }
             #[inline(always)] fn xor(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t { unsafe { veorq_u8(a, b) } }
             #[inline(always)] fn xor3(self, a: uint8x16_t, b: uint8x16_t, c: uint8x16_t) -> uint8x16_t { unsafe { $xor3(a, b, c) } }
-            #[inline(always)] fn byte_swap(self, v: uint8x16_t) -> uint8x16_t { unsafe { vqtbl1q_u8(v, vector(REVERSED)) } }
+            #[inline(always)] fn byte_swap(self, v: uint8x16_t) -> uint8x16_t { reverse(v) }
             #[inline(always)] fn swap_halves(self, v: uint8x16_t) -> uint8x16_t { unsafe { vextq_u8::<8>(v, v) } }
             #[inline(always)] fn low_halves(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
                 unsafe { vreinterpretq_u8_u64(vzip1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))) }
@@ -93,7 +104,7 @@ macro_rules! isa {
                 unsafe { next_words::<ROTATE>(four, last, rcon) }
             }
             #[inline(always)] fn pin(self, v: &mut uint8x16_t) {
-                unsafe { asm!("/*{0}*/", inout(vreg) *v, options(nostack, preserves_flags)) }
+                unsafe { asm!("/*{0:v}*/", inout(vreg) *v, options(nostack, preserves_flags)) }
             }
             #[inline(always)] fn pin_state(self, x: &mut uint8x16_t) { self.pin(x) }
         }
@@ -130,8 +141,21 @@ fn block(v: uint8x16_t) -> Block {
 #[inline(always)]
 fn whole(mut v: uint8x16_t) -> uint8x16_t {
     // SAFETY: no instruction.
-    unsafe { asm!("/*{0}*/", inout(vreg) v, options(pure, nomem, nostack, preserves_flags)) }
+    unsafe { asm!("/*{0:v}*/", inout(vreg) v, options(pure, nomem, nostack, preserves_flags)) }
     v
+}
+
+/// One TBL. (As an intrinsic it became REV64 and EXT, since its indices are known; with them in a register it is one instruction less
+/// for each block.)
+#[inline(always)]
+fn reverse(v: uint8x16_t) -> uint8x16_t {
+    let reversed;
+    // SAFETY: no memory; every AArch64 that this page is compiled for has NEON.
+    unsafe {
+        asm!("tbl {out:v}.16b, {{ {v:v}.16b }}, {by:v}.16b", out = lateout(vreg) reversed, v = in(vreg) v, by = in(vreg) vector(REVERSED),
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    reversed
 }
 
 #[inline(always)]
@@ -170,8 +194,8 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
     }
 }
 
-/// Two overlapping loads of the largest power of two that fits: no byte before or behind is touched, so nothing can go wrong at the
-/// end of a page. The branches depend on lengths only.
+/// Two overlapping loads of the largest power of two that fits, the second shifted into its place: no byte before or behind is touched,
+/// so nothing can go wrong at the end of a page. The branches depend on lengths only.
 /// # Safety
 /// `n <= 16` bytes are readable.
 #[inline(always)]

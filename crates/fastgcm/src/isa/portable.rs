@@ -1,25 +1,28 @@
-//! Any machine: bit-sliced AES and integer multiplication, in constant time. No table, no branch on data.
+//! No instruction set at all: bit-sliced AES and integer multiplication, in constant time. No table, no branch on data.
 //!
 //! **AES** on bit planes (Käsper and Schwabe). A state is up to four blocks as eight words: word i holds bit i of all 64 bytes. So
 //! one AND works on 64 S-boxes at once, and the S-box is a circuit (Boyar and Peralta, 2011: 113 gates, depth 27), not a
-//! table that a neighbour could watch in the cache. The byte of row r, column c and block b is at bit `16r + 4c + b`:
-//! ShiftRows rotates within 16 bits, MixColumns rotates the word.
+//! table that a neighbour could watch in the cache. The byte of row r, column c and block b is at bit `16r + 4c + b`.
+//!
+//! **ShiftRows is left out** (fixslicing; Adomnicai and Peyrin, 2020). Bytes stay where they are, so after k rounds column c of row r
+//! is found k·r columns further on. SubBytes does not mind; MixColumns looks for the next row k columns aside; round keys are moved
+//! beforehand, when the key is made; and at the end all is moved back at once.
 //!
 //! **Carry-less multiplication** from integer multiplication (Pornin): keep every fourth bit of both factors, and the carries of
-//! their product fall in the three zeros above each bit, as long as no more than 15 ones are counted. Factors of 32 bits have
-//! eight; with 64 bits it can be 16, and what mends that costs more than Karatsuba.
+//! their product fall in the three zeros above each bit, as long as no more than 15 ones are counted. In the lower half of a product of 64
+//! bits only the highest bit of a class counts sixteen, and its carry leaves the word.
 //!
 //! This assumes that the CPU multiplies in constant time, as all 64-bit ones known to us do (Cortex-M3 does not).
 
-use super::Isa;
+use super::{Isa, Sliced};
 use crate::Block;
 
-/// `N` lanes, 1 to 4: the table uses four. Our tests use all, and let it take the paths `LIKE` those of the other back ends
-/// (bit 0: not as calls; bit 1: roomy), so that every path runs on any machine.
+/// `N` lanes, 1 to 4: the table uses one, and for AES what is [`Sliced`]. Our tests use all, `ROOMY` or not as other back ends are, so
+/// that the paths of those run on any machine.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable<const N: usize, const LIKE: u8 = 0>(());
+pub(crate) struct Portable<const N: usize, const ROOMY: bool = false>(());
 
-impl<const N: usize, const LIKE: u8> Portable<N, LIKE> {
+impl<const N: usize, const ROOMY: bool> Portable<N, ROOMY> {
     /// Nothing to prove.
     pub(crate) fn here() -> Self {
         const { assert!(N >= 1 && N <= 4) }
@@ -30,13 +33,13 @@ impl<const N: usize, const LIKE: u8> Portable<N, LIKE> {
 /// Eight bit planes.
 type Planes = [u64; 8];
 
-impl<const N: usize, const LIKE: u8> Isa for Portable<N, LIKE> {
+impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
     type V = [Block; N];
     type State = Planes;
     const BLOCKS: usize = N;
-    const ROOMY: bool = LIKE & 2 != 0;
-    const CALLS: bool = LIKE & 1 == 0;
-    const FACE_PAYS: usize = if Self::CALLS { usize::MAX } else { 1 << 14 };
+    const ROOMY: bool = ROOMY;
+    const CALLS: bool = false;
+    const FACE_PAYS: usize = 1 << 14;
 
     unsafe fn load(self, src: *const u8) -> Self::V {
         // SAFETY: the caller's promise; an array of bytes has no alignment.
@@ -46,14 +49,14 @@ impl<const N: usize, const LIKE: u8> Isa for Portable<N, LIKE> {
         // SAFETY: likewise.
         unsafe { dst.cast::<[[u8; 16]; N]>().write(v.map(Block::to_le_bytes)) }
     }
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V {
         let mut bytes = [[0; 16]; N];
         // SAFETY: the caller's promise for `src`, and n <= 16 N.
         unsafe { src.copy_to_nonoverlapping(bytes.as_mut_ptr().cast(), n) };
         bytes.map(Block::from_le_bytes)
     }
-    #[inline(never)]
+    #[inline(always)]
     unsafe fn store_first(self, dst: *mut u8, n: usize, v: Self::V) {
         let bytes = v.map(Block::to_le_bytes);
         // SAFETY: likewise for `dst`.
@@ -102,10 +105,18 @@ impl<const N: usize, const LIKE: u8> Isa for Portable<N, LIKE> {
     fn high_halves(self, a: Self::V, b: Self::V) -> Self::V {
         lanes(|i| a[i] >> 64 | b[i] >> 64 << 64)
     }
-    #[inline(never)]
+    #[inline(always)]
     fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: Self::V, b: Self::V) -> Self::V {
+        #[inline(never)]
+        fn call(a: u64, b: u64) -> u128 {
+            clmul(a, b)
+        }
         let half = |x: Block, high| if high { (x >> 64) as u64 } else { x as u64 };
-        lanes(|i| clmul(half(a[i], A_HIGH), half(b[i], B_HIGH)))
+        if N == 1 {
+            [clmul(half(a[0], A_HIGH), half(b[0], B_HIGH)); N] // in line: the constant of a reduction has but three bits
+        } else {
+            lanes(|i| call(half(a[i], A_HIGH), half(b[i], B_HIGH)))
+        }
     }
     fn add32(self, v: Self::V, n: Self::V) -> Self::V {
         const LOW: Block = u32::MAX as Block;
@@ -143,21 +154,25 @@ impl<const N: usize, const LIKE: u8> Isa for Portable<N, LIKE> {
     }
     #[inline(always)]
     fn round(self, x: Planes, _prev: Planes, next: Planes) -> Planes {
-        round(&x, &next)
+        fixed_round::<0>(shift_rows(x), next)
     }
     #[inline(always)]
     fn last_round(self, x: Planes, _prev: Planes, last: Planes, data: Self::V) -> Self::V {
-        self.xor(unslice(last_round(&x, &last)), data)
+        self.xor(unslice(add(shift_rows(sub_bytes(x)), last)), data)
     }
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
-        let mut word = unslice::<1>(sub_bytes(slice([last >> 96])))[0] as u32;
+        // Planes of four bytes: every eighth bit.
+        const EIGHTH: u64 = 0x0101_0101;
+        let word = (last >> 96) as u64;
+        let planes = sub_bytes(core::array::from_fn(|i| word >> i & EIGHTH));
+        let mut word = (0..8).fold(0, |sum, i| sum | (planes[i] & EIGHTH) << i) as u32;
         if ROTATE {
             word = word.rotate_right(8);
         }
         let mut sums = four;
         sums ^= sums << 32;
         sums ^= sums << 64;
-        sums ^ ((word ^ rcon as u32) as Block * 0x1_00000001_00000001_00000001)
+        sums ^ Block::from(word ^ rcon as u32).wrapping_mul(0x1_00000001_00000001_00000001)
     }
 
     fn pin(self, _: &mut Self::V) {}
@@ -168,16 +183,44 @@ fn lanes<const N: usize>(lane: impl Fn(usize) -> Block) -> [Block; N] {
     core::array::from_fn(lane)
 }
 
-// ---- AES. These are calls: a round is hundreds of instructions, and GCM spells out hundreds of rounds.
+impl Sliced for Portable<1> {
+    fn round_key(self, key: Block, round: usize, rounds: usize) -> [Block; 4] {
+        let mut planes = slice([key; 4]);
+        if round < rounds {
+            // Back by one ShiftRows for each that is left out: forth by as many as make four.
+            for _ in 0..(4 - round % 4) % 4 {
+                planes = shift_rows(planes);
+            }
+        }
+        lanes(|i| planes[2 * i] as Block | (planes[2 * i + 1] as Block) << 64)
+    }
 
-#[inline(never)]
-fn round(x: &Planes, key: &Planes) -> Planes {
-    add(mix_columns(shift_rows(sub_bytes(*x))), *key)
+    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; 4]) -> [Block; 4] {
+        let key = |round: usize| -> Planes { core::array::from_fn(|i| (keys[round][i / 2] >> (64 * (i % 2))) as u64) };
+        let rounds = keys.len() - 1;
+        let mut x = add(slice(blocks), key(0));
+        for round in 1..rounds {
+            x = match round % 4 {
+                0 => fixed_round::<0>(x, key(round)),
+                1 => fixed_round::<1>(x, key(round)),
+                2 => fixed_round::<2>(x, key(round)),
+                _ => fixed_round::<3>(x, key(round)),
+            };
+        }
+        x = sub_bytes(x);
+        for _ in 0..rounds % 4 {
+            x = shift_rows(x);
+        }
+        unslice(add(x, key(rounds)))
+    }
 }
 
+// ---- AES
+
+/// A round without ShiftRows, where `K` of them, this one included, have been left out (modulo 4).
 #[inline(never)]
-fn last_round(x: &Planes, key: &Planes) -> Planes {
-    add(shift_rows(sub_bytes(*x)), *key)
+fn fixed_round<const K: u32>(x: Planes, key: Planes) -> Planes {
+    add(mix_columns::<K>(sub_bytes(x)), key)
 }
 
 fn add(x: Planes, y: Planes) -> Planes {
@@ -195,16 +238,25 @@ fn shift_rows(x: Planes) -> Planes {
     })
 }
 
-/// `2a + 3a' + a'' + a'''` is `2t + a' + t''` with `t = a + a'`, where each prime is the next row of the column.
-fn mix_columns(a: Planes) -> Planes {
-    let next = a.map(|w| w.rotate_right(16));
+/// `2a + 3a' + a'' + a'''` is `2t + a' + t''` with `t = a + a'`, where each prime is the next row of the column, `K` columns aside.
+#[inline(always)]
+fn mix_columns<const K: u32>(a: Planes) -> Planes {
+    let next = a.map(below::<1, K>);
     let t = add(a, next);
     let double = |i: usize| match i {
         0 => t[7],
         1 | 3 | 4 => t[i - 1] ^ t[7],
         _ => t[i - 1],
     };
-    core::array::from_fn(|i| double(i) ^ next[i] ^ t[i].rotate_right(32))
+    core::array::from_fn(|i| double(i) ^ next[i] ^ if K.is_multiple_of(2) { below::<2, 0>(t[i]) } else { below::<2, 2>(t[i]) })
+}
+
+/// The byte `ROWS` rows below and `COLUMNS` aside, both around the corner.
+#[inline(always)]
+fn below<const ROWS: u32, const COLUMNS: u32>(w: u64) -> u64 {
+    let inside = 0x0001_0001_0001_0001 * ((1 << (16 - 4 * COLUMNS)) - 1);
+    let aside = 16 * ROWS + 4 * COLUMNS;
+    w.rotate_right(aside) & inside | w.rotate_right(aside - 16) & !inside
 }
 
 /// Blocks to bit planes. (A call: it stands wherever a round key is used.)
@@ -264,6 +316,7 @@ fn transpose(w: &mut Planes) {
 /// The S-box of 64 bytes: the circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), figures 5 to 8 in
 /// their names; `x7` there is the lowest bit.
 #[rustfmt::skip]
+#[inline(always)]
 fn sub_bytes([x7, x6, x5, x4, x3, x2, x1, x0]: Planes) -> Planes {
     // Into the basis of the tower field.
     let y14 = x3 ^ x5;   let y13 = x0 ^ x6;   let y9 = x0 ^ x3;    let y8 = x0 ^ x5;
@@ -303,23 +356,23 @@ fn sub_bytes([x7, x6, x5, x4, x3, x2, x1, x0]: Planes) -> Planes {
 
 // ---- GHASH
 
-/// The carry-less product of two 64-bit polynomials, of three of 32 bits (Karatsuba).
+/// The carry-less product of two polynomials of 64 bits. The upper half is the lower one of the factors mirrored.
+#[inline(always)]
 fn clmul(a: u64, b: u64) -> u128 {
-    let (a0, a1, b0, b1) = (a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32);
-    let (low, high) = (clmul32(a0, b0), clmul32(a1, b1));
-    let middle = clmul32(a0 ^ a1, b0 ^ b1) ^ low ^ high;
-    (low as u128 | (high as u128) << 64) ^ ((middle as u128) << 32)
+    let (low, high) = (lower_half(a, b), lower_half(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1);
+    low as u128 | (high as u128) << 64
 }
 
-/// Of two 32-bit polynomials. Class k of the product, bits k, k + 4, ..., is the sum of the four products of classes i and j of the
-/// factors with i + j = k modulo 4; each counts at most eight ones.
+/// The lower 64 bits of the product. Class k of it, bits k, k + 4, ..., is the sum of the four products of classes i and j of the factors
+/// with i + j = k modulo 4.
 #[inline(always)]
-fn clmul32(a: u32, b: u32) -> u64 {
+fn lower_half(a: u64, b: u64) -> u64 {
     const CLASS: u64 = 0x1111_1111_1111_1111;
-    let x: [u64; 4] = core::array::from_fn(|i| a as u64 & CLASS << i);
-    let y: [u64; 4] = core::array::from_fn(|i| b as u64 & CLASS << i);
-    let class = |k: usize| (x[0] * y[k]) ^ (x[1] * y[(k + 3) % 4]) ^ (x[2] * y[(k + 2) % 4]) ^ (x[3] * y[(k + 1) % 4]);
-    class(0) & CLASS | class(1) & CLASS << 1 | class(2) & CLASS << 2 | class(3) & CLASS << 3
+    let x: [u64; 4] = core::array::from_fn(|i| a & CLASS << i);
+    let y: [u64; 4] = core::array::from_fn(|i| b & CLASS << i);
+    let product = |i: usize, j: usize| x[i].wrapping_mul(y[j % 4]);
+    let class = |k: usize| (product(0, k) ^ product(1, k + 3) ^ product(2, k + 2) ^ product(3, k + 1)) & CLASS << k;
+    class(0) | class(1) | class(2) | class(3)
 }
 
 #[cfg(test)]

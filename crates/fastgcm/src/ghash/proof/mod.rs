@@ -35,7 +35,7 @@ use std::{format, string::String};
 use symbolic::V;
 
 #[cfg(test)]
-pub(crate) use compiled::{fill, products};
+pub(crate) use compiled::{fill, fill_one, products};
 pub use symbolic::{Fault, Symbolic};
 
 /// Vectors in a sum: a turn.

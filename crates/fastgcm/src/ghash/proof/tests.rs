@@ -16,7 +16,7 @@ pub(super) fn passed(name: &str, count: usize, expected: usize) {
 }
 
 #[test]
-fn every_multiplication_is_that_of_the_standard() {
+fn f17_every_multiplication_is_that_of_the_standard() {
     let mut proved = 0;
     for backend in Backend::ALL {
         // Compiled for this machine's family; whether this machine can run it does not matter to symbols.
@@ -30,7 +30,7 @@ fn every_multiplication_is_that_of_the_standard() {
 }
 
 #[test]
-fn planted_faults_are_refuted() {
+fn f17_planted_faults_are_refuted() {
     let mut refuted = 0;
     for backend in Backend::ALL {
         let Some(entries) = backend.compiled() else { continue };
@@ -48,7 +48,7 @@ fn planted_faults_are_refuted() {
 
 /// `times_x` is linear, and so are squares: what `apply` takes for granted.
 #[test]
-fn the_powers_themselves() {
+fn f17_the_powers_themselves() {
     let s = Symbolic(Fault::None);
     let (a, b) = (input(0), input(1));
     let factor = Factor::new(s, V::new(apply(times_x, &b)));

@@ -1,0 +1,154 @@
+//! Multiplications for a machine whose carry-less product takes two low halves or two high ones (Arm's PMULL and PMULL2), and to which any
+//! other pair costs a move between halves first. Winograd's products are all of that kind, and two of the four of K'.
+//!
+//! Which of the two a row has was decided by llvm-mca (estimates, cycles per block of AES-128, pairs of AESE and AESMC as one): with three-way
+//! XOR on Neoverse V1 and V2, 5.5 and 5.6 by `KeyFoldedHalves`, 5.8 and 5.9 by `Karatsuba`; without, on Cortex-A72 and Neoverse N1, 15.4 and 15.6
+//! by K', 14.6 and 15.3 by `Karatsuba`.
+
+use super::multiply::{FOLD, Multiply};
+use crate::isa::Isa;
+
+/// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and all multiplications
+/// (Cortex-A72, Neoverse N1: thirteen of its cycles for a block of AES-128, not fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is
+/// `hi + fold(mid + fold(lo))`, where lo = a0·B0, hi = a1·B1 and mid = (a0 + a1)(B0 + B1) + lo + hi.
+#[derive(Clone, Copy)]
+#[allow(dead_code)] // rows of Arm only
+pub struct Karatsuba;
+
+impl<S: Isa> Multiply<S> for Karatsuba {
+    /// Blocks, the sum of their halves, B, the sum of its halves.
+    type Ready = [S::V; 4];
+    /// lo, hi, and what makes mid of them.
+    type Sum = [S::V; 3];
+    const CONSTANTS: bool = false;
+
+    #[inline(always)]
+    fn table(s: S, b: S::V, _: S::V) -> (S::V, S::V) {
+        (b, s.xor(b, s.swap_halves(b)))
+    }
+
+    #[inline(always)]
+    fn constant(s: S, _: S::V, _: S::V) -> S::V {
+        s.splat(0)
+    }
+
+    #[inline(always)]
+    fn zero(s: S) -> [S::V; 3] {
+        [s.splat(0); 3]
+    }
+
+    #[inline(always)]
+    fn ready(s: S, a: S::V, b: S::V, halves: S::V) -> [S::V; 4] {
+        [a, s.xor(a, s.swap_halves(a)), b, halves]
+    }
+
+    #[inline(always)]
+    fn product(s: S, [a, a_halves, b, b_halves]: [S::V; 4]) -> [S::V; 3] {
+        [s.clmul::<false, false>(a, b), s.clmul::<true, true>(a, b), s.clmul::<false, false>(a_halves, b_halves)]
+    }
+
+    #[inline(always)]
+    fn add(s: S, a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
+        [s.xor(a[0], b[0]), s.xor(a[1], b[1]), s.xor(a[2], b[2])]
+    }
+
+    #[inline(always)]
+    fn add3(s: S, a: [S::V; 3], b: [S::V; 3], c: [S::V; 3]) -> [S::V; 3] {
+        [s.xor3(a[0], b[0], c[0]), s.xor3(a[1], b[1], c[1]), s.xor3(a[2], b[2], c[2])]
+    }
+
+    #[inline(always)]
+    fn reduce(s: S, [lo, hi, mid]: [S::V; 3], extra: S::V) -> S::V {
+        let mid = s.xor3(mid, lo, hi);
+        let mid = s.xor3(mid, s.swap_halves(lo), s.clmul::<false, false>(lo, s.splat(FOLD)));
+        s.xor3(s.xor(hi, extra), s.swap_halves(mid), s.clmul::<false, false>(mid, s.splat(FOLD)))
+    }
+
+    #[inline(always)]
+    fn pin_ready(s: S, [a, halves, _, _]: &mut [S::V; 4]) {
+        s.pin(a);
+        s.pin(halves);
+    }
+
+    #[inline(always)]
+    fn pin_sum(s: S, [a, b, c]: &mut [S::V; 3]) {
+        s.pin(a);
+        s.pin(b);
+        s.pin(c);
+    }
+}
+
+/// [`KeyFolded`](super::KeyFolded) with its factors put together anew: four multiplications a block and the fewest instructions, for cores
+/// with as many pipes for AES and multiplication as for anything else (Neoverse V1 and V2).
+#[derive(Clone, Copy)]
+#[allow(dead_code)] // rows of Arm only
+pub struct KeyFoldedHalves;
+
+impl<S: Isa> Multiply<S> for KeyFoldedHalves {
+    /// Blocks, and the two factors.
+    type Ready = [S::V; 3];
+    /// The summands of y0 and those of y1, each by halves: with a three-way XOR four of two blocks are two instructions, added as pairs
+    /// they would be three.
+    type Sum = [S::V; 4];
+    const CONSTANTS: bool = false;
+
+    /// (K0, B0) and (K1, B1).
+    #[inline(always)]
+    fn table(s: S, b: S::V, k: S::V) -> (S::V, S::V) {
+        (s.low_halves(k, b), s.high_halves(k, b))
+    }
+
+    #[inline(always)]
+    fn constant(s: S, _: S::V, _: S::V) -> S::V {
+        s.splat(0)
+    }
+
+    #[inline(always)]
+    fn zero(s: S) -> [S::V; 4] {
+        [s.splat(0); 4]
+    }
+
+    #[inline(always)]
+    fn ready(_: S, a: S::V, first: S::V, second: S::V) -> [S::V; 3] {
+        [a, first, second]
+    }
+
+    #[inline(always)]
+    fn product(s: S, [a, first, second]: [S::V; 3]) -> [S::V; 4] {
+        [
+            s.clmul::<false, false>(a, first),
+            s.clmul::<true, true>(a, first),
+            s.clmul::<false, false>(a, second),
+            s.clmul::<true, true>(a, second),
+        ]
+    }
+
+    #[inline(always)]
+    fn add(s: S, a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
+        [s.xor(a[0], b[0]), s.xor(a[1], b[1]), s.xor(a[2], b[2]), s.xor(a[3], b[3])]
+    }
+
+    #[inline(always)]
+    fn add3(s: S, a: [S::V; 4], b: [S::V; 4], c: [S::V; 4]) -> [S::V; 4] {
+        [s.xor3(a[0], b[0], c[0]), s.xor3(a[1], b[1], c[1]), s.xor3(a[2], b[2], c[2]), s.xor3(a[3], b[3], c[3])]
+    }
+
+    #[inline(always)]
+    fn reduce(s: S, sum: [S::V; 4], extra: S::V) -> S::V {
+        let (y0, y1) = (s.xor(sum[0], sum[1]), s.xor3(sum[2], sum[3], extra));
+        s.xor3(y1, s.swap_halves(y0), s.clmul::<false, false>(y0, s.splat(FOLD)))
+    }
+
+    #[inline(always)]
+    fn pin_ready(s: S, [a, _, _]: &mut [S::V; 3]) {
+        s.pin(a);
+    }
+
+    #[inline(always)]
+    fn pin_sum(s: S, [a, b, c, d]: &mut [S::V; 4]) {
+        s.pin(a);
+        s.pin(b);
+        s.pin(c);
+        s.pin(d);
+    }
+}

@@ -1,0 +1,125 @@
+//! AArch64: the library's tests on qemu's best processor; known answers and random messages on others, with AES and without; pairs of AESE
+//! and AESMC; constant time.
+
+use super::{
+    Machine, apt, constant_time, debian_cargo, install,
+    lacking::{AES, PMULL, SHA3, take_away},
+    pairs, target_dir, test_programs,
+};
+use crate::{log::Log, package::step};
+use std::{env, fs, path::Path, process::Command, thread};
+
+pub(super) const TRIPLE: &str = "aarch64-unknown-linux-gnu";
+
+/// Processors, what the kernel conceals of them, and the rows that must then be found.
+const PROCESSORS: [(&str, u64, &[&str]); 11] = [
+    ("max", 0, &["aes-neon-eor3", "aes-neon"]),
+    ("max", SHA3, &["aes-neon"]),
+    ("max", PMULL, &[]),
+    ("cortex-a53", 0, &["aes-neon"]),
+    ("cortex-a53", AES, &[]),
+    ("cortex-a72", 0, &["aes-neon"]),
+    ("cortex-a72", AES, &[]),
+    ("neoverse-n1", 0, &["aes-neon"]),
+    ("neoverse-n1", AES, &[]),
+    ("a64fx", 0, &["aes-neon"]),
+    ("a64fx", AES, &[]),
+];
+
+/// Everything. With `FASTGCM_FULL` also known answers on every processor, and the tests inside the library: symbols and counts for every row,
+/// which take the compiler minutes.
+pub(super) fn run(root: &Path) -> Result<(), String> {
+    prepare()?;
+    let mut log = Log::new(root)?;
+    let full = env::var_os("FASTGCM_FULL").is_some();
+    let mut tests = arm(root, "max");
+    tests.args(["test", "-p", "fastgcm", "--features", "hazmat", "--target", TRIPLE]);
+    if !full {
+        tests.args(["--test", "*"]);
+    }
+    log.step(tests.args(["--", "--nocapture"]).env("FASTGCM_QUICK", "1"))?;
+    let rows = ["aes-neon-eor3", "aes-neon", "portable"];
+    let mut lines = answers(&rows);
+    lines.extend(SUITES.map(|(name, count)| format!("{name} ok {}", count * rows.len())));
+    if full {
+        lines.extend(IN_THE_LIBRARY.map(String::from));
+    }
+    log.expect(&lines.iter().map(String::as_str).collect::<Vec<_>>())?;
+
+    let [machine, known_answers] = test_programs(&mut arm(root, "max"), TRIPLE, ["machine", "known_answers"])?;
+    for (processor, concealed, rows) in PROCESSORS {
+        let name = if concealed == 0 { processor.to_owned() } else { format!("{processor} without {concealed:#x} of HWCAP") };
+        let found = lacking(root, processor, concealed, &machine, |command| Machine::run(command, &name))?;
+        let found: Vec<&str> = found.available().filter(|row| *row != "portable").collect();
+        if found != rows {
+            return Err(format!("{name}: rows {found:?}, not {rows:?}"));
+        }
+        if full {
+            let mut log = Log::new(root)?;
+            lacking(root, processor, concealed, &known_answers, |command| log.step(command.arg("--nocapture")))?;
+            let all: Vec<&str> = rows.iter().copied().chain(["portable"]).collect();
+            log.expect(&answers(&all).iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
+    }
+    pairs::check(&known_answers)?;
+    constant_time::run(root)?;
+    println!("cross ok {TRIPLE} {}", PROCESSORS.len());
+    Ok(())
+}
+
+/// Suites for every row, quick, with the count for one of them.
+const SUITES: [(&str, usize); 2] = [("every_length", 1130), ("every_nonce_length", 408)];
+
+/// Of `cargo test --lib`.
+const IN_THE_LIBRARY: [&str; 3] = [
+    "ghash_proof::every_multiplication ok 3",
+    "ghash_proof::every_pair_of_bits/aes-neon-eor3 ok 16384",
+    "ghash_proof::every_pair_of_bits/aes-neon ok 16384",
+];
+
+/// What `tests/known_answers.rs` prints.
+fn answers(rows: &[&str]) -> Vec<String> {
+    let suites = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
+    let of_row = |row: &&str| suites.map(|(suite, count)| format!("known_answers::{suite}/{row} ok {count}"));
+    rows.iter().flat_map(of_row).collect()
+}
+
+/// `program` on a processor some of whose features are concealed.
+fn lacking<T: Send>(
+    root: &Path,
+    processor: &str,
+    concealed: u64,
+    program: &Path,
+    run: impl FnOnce(&mut Command) -> Result<T, String> + Send,
+) -> Result<T, String> {
+    let mut qemu = Command::new("timeout");
+    qemu.args(["300", "qemu-aarch64", "-cpu", processor]).current_dir(root.join("crates/fastgcm")).env("RUST_BACKTRACE", "0");
+    if concealed == 0 {
+        return run(qemu.arg(program));
+    }
+    let socket = target_dir(root).join("debugger");
+    let _ = fs::remove_file(&socket); // of an earlier run
+    thread::scope(|scope| {
+        let debugger = scope.spawn(|| take_away(&socket, concealed));
+        let result = run(qemu.arg("-g").arg(&socket).arg(program));
+        debugger.join().map_err(|_| "the debugger panicked".to_owned())??;
+        result
+    })
+}
+
+/// The packages.
+pub(super) fn prepare() -> Result<(), String> {
+    install("aarch64-linux-gnu-gcc", &["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])?;
+    // Debian's compiler and standard library: rustup need not have that target.
+    if !Path::new("/usr/lib/rustlib").join(TRIPLE).exists() {
+        step(Command::new("dpkg").args(["--add-architecture", "arm64"]))?;
+        apt(&["rustc-web", "libstd-rust-web-dev:arm64"])?;
+    }
+    Ok(())
+}
+
+/// Cargo for AArch64, its programs run on `processor`. They are linked statically: with Debian's dynamic loader for that machine,
+/// qemu hangs in the first thread.
+pub(super) fn arm(root: &Path, processor: &str) -> Command {
+    debian_cargo(root, TRIPLE, "aarch64-linux-gnu-gcc", &format!("timeout 900 qemu-aarch64 -cpu {processor}"))
+}

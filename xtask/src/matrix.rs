@@ -1,0 +1,146 @@
+//! `cargo xtask matrix LOG...`: what ran where, of each suite and each back end, written into SECURITY.md from the logs of runs (`.ci/run`
+//! leaves `target/ci.log`; the shards of a full run leave one each). Nobody writes that table by hand, and nothing is in it that did not
+//! print its `ok`. Without a log: whether the table that is there has the suites and the back ends of today, which the gate asks.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+const PAGE: &str = "SECURITY.md";
+const BEGIN: &str = "<!-- what ran where: written by `cargo xtask matrix` -->\n";
+const END: &str = "<!-- end -->\n";
+
+/// Suites that are put to back ends: what they are, and how the lines begin by which they say that they ran.
+const SUITES: [(&str, &str); 17] = [
+    ("proof, on symbols", "ghash_proof::every_multiplication"),
+    ("16,384 pairs of bits", "ghash_proof::every_pair_of_bits/"),
+    ("linearity", "ghash_proof::linear_in_both_arguments/"),
+    ("NIST's CAVP", "known_answers::cavp/"),
+    ("Wycheproof", "known_answers::wycheproof_gcm/"),
+    ("long answers of OpenSSL and ring", "long_known_answers/"),
+    ("every length against the model", "every_length"),
+    ("back ends against each other", "cross_validation"),
+    ("every verb", "api::every_verb"),
+    ("forgeries, tags (F1, F2)", "api::f02_every_bit_of_the_tag_counts"),
+    ("wrap of the counter (F4)", "api::f04_counter_wraps_modulo_2_32"),
+    ("guard pages (F7)", "guard_pages::f07"),
+    ("buffers in place and side by side (F8)", "aliasing::f08_in_place"),
+    ("registers (F10, F20)", "registers::f10_callee_saved_registers"),
+    ("wiping (F16)", "memory::dropped_keys_are_wiped"),
+    ("machine code looked at", "asm "),
+    ("right answers on many processors", "machine::random_messages"),
+];
+
+/// Checks of the run, and what a back end that ran there ran on.
+const PLACES: [(&str, char); 5] = [("tests", 'N'), ("all features", 'N'), ("emulated", 'E'), ("aarch64", 'Q'), ("dispatch", 'Q')];
+
+/// Suites that need no processor: they look at the code of every row that is compiled for the gate's machine.
+const CODE: [&str; 2] = ["ghash_proof::every_multiplication", "asm "];
+
+pub(crate) fn run(root: &Path, logs: &[String]) -> Result<(), String> {
+    let path = root.join(PAGE);
+    let page = fs::read_to_string(&path).map_err(|e| format!("{PAGE}: {e}"))?;
+    let around = page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?)));
+    let (before, (table, behind)) = around.ok_or(format!("{PAGE}: the marks of the table are not there"))?;
+    let rows = rows(root)?;
+    if logs.is_empty() {
+        return check(table, &rows);
+    }
+    let mut text = String::new();
+    for log in logs {
+        text += &fs::read_to_string(root.join(log)).map_err(|e| format!("{log}: {e}"))?;
+        text += "\n";
+    }
+    let table = written(&rows, &Ran::read(&text, &rows));
+    println!("{table}");
+    fs::write(&path, format!("{before}{BEGIN}{table}{END}{behind}")).map_err(|e| format!("{PAGE}: {e}"))
+}
+
+/// A back end, and whether its code is x86's (the gate's machine) or needs no machine.
+struct Row {
+    name: String,
+    here: bool,
+}
+
+/// Those of the table in `backend.rs`.
+fn rows(root: &Path) -> Result<Vec<Row>, String> {
+    let text = fs::read_to_string(root.join("crates/fastgcm/src/backend.rs")).map_err(|e| format!("backend.rs: {e}"))?;
+    let row = |line: &str| {
+        let (name, rest) = line.split_once("= \"")?.1.split_once("\" on ")?;
+        Some(Row { name: name.to_owned(), here: rest.starts_with("x86:") || rest.starts_with("any:") })
+    };
+    let rows: Vec<Row> = text.lines().filter_map(row).collect();
+    if rows.is_empty() { Err("backend.rs: no row found".into()) } else { Ok(rows) }
+}
+
+/// Suite, back end and place of all that ran.
+struct Ran(BTreeSet<(&'static str, String, char)>);
+
+impl Ran {
+    fn read(log: &str, rows: &[Row]) -> Self {
+        let mut ran = BTreeSet::new();
+        for section in log.split("\n== ").map(|section| section.trim_start_matches("== ")) {
+            let (check, text) = section.split_once('\n').unwrap_or((section, ""));
+            // The harness may have begun the line.
+            let said: Vec<&str> = text.lines().filter(|l| l.contains(" ok ")).map(|l| l.rsplit(" ... ").next().unwrap_or(l)).collect();
+            let machine_code = said.iter().any(|line| line.starts_with("asm ok "));
+            let place = PLACES.iter().find(|(name, _)| *name == check).map(|(_, place)| *place);
+            let Some(place) = place.or(machine_code.then_some('C')) else { continue };
+            // Whoever ran at all ran the vectors of CAVP, or said so before the random messages.
+            let is_here = |row: &&Row| {
+                let says = |line: &&str| line.starts_with(&format!("known_answers::cavp/{} ok ", row.name));
+                let machine = |line: &&str| line.starts_with("machine ok ") && line.split(' ').any(|word| word == row.name);
+                said.iter().any(|line| says(line) || machine(line))
+            };
+            for (_, suite) in SUITES {
+                let begins = |beginning: &str| said.iter().any(|line| line.starts_with(beginning));
+                let by_row = |row: &&Row| begins(&format!("{suite}{} ok ", row.name));
+                let many = |row: &&Row| suite.starts_with("machine::") && begins("machine ok ") && is_here(row);
+                let all = begins(&format!("{} ok ", suite.trim_end()));
+                for row in rows {
+                    if CODE.contains(&suite) {
+                        if all && row.here {
+                            ran.insert((suite, row.name.clone(), 'C'));
+                        }
+                    } else if if suite.ends_with('/') { by_row(&row) } else { all && is_here(&row) || many(&row) } {
+                        ran.insert((suite, row.name.clone(), place));
+                    }
+                }
+            }
+        }
+        Self(ran)
+    }
+}
+
+fn written(rows: &[Row], ran: &Ran) -> String {
+    let names: Vec<String> = rows.iter().map(|row| format!("`{}`", row.name)).collect();
+    let mut text = format!("{}{}|\n", heading(rows), "|---".repeat(1 + names.len()));
+    for (title, suite) in SUITES {
+        let cell = |row: &Row| {
+            let places: String = ["N", "E", "Q", "C"]
+                .into_iter()
+                .filter(|place| ran.0.contains(&(suite, row.name.clone(), place.chars().next().unwrap_or(' '))))
+                .collect::<Vec<_>>()
+                .join(" ");
+            if places.is_empty() { "–".to_owned() } else { places }
+        };
+        text += &format!("| {title} | {} |\n", rows.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    }
+    text
+}
+
+fn heading(rows: &[Row]) -> String {
+    let names: Vec<String> = rows.iter().map(|row| format!("`{}`", row.name)).collect();
+    format!("| | {} |\n", names.join(" | "))
+}
+
+/// The table has a column for each back end and a line for each suite; what is in it depends on the machines that there were.
+fn check(table: &str, rows: &[Row]) -> Result<(), String> {
+    let lines: Vec<&str> = table.lines().collect();
+    let titles = lines.iter().skip(2).filter_map(|line| line.strip_prefix("| ")?.split_once(" | ").map(|(title, _)| title));
+    if lines.first().map(|line| format!("{line}\n")) != Some(heading(rows)) || !titles.eq(SUITES.iter().map(|(title, _)| *title)) {
+        return Err(format!(
+            "{PAGE}: the table of what ran where is not of today's suites and back ends: `cargo xtask matrix target/ci.log`"
+        ));
+    }
+    println!("matrix ok {}", SUITES.len() * rows.len());
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! Many planted faults in one build, each behind a switch: what takes a minute is the compiler, not the tests.
+//!
+//! A change from one expression to another, or from one statement to another, is written into the copy as
+//! ```text
+//! (if crate::planted::is(7) { wrong } else { right })
+//! ```
+//! and a run of the tests plants the fault whose number is in its environment. Without a number the program is right, which is the
+//! control. What is no expression (an attribute, a constant, a table) wants a build of its own, and so does what overlaps another change.
+
+use crate::planted::{Copy, Patch, Verdict, first_failure, quietly};
+use std::{collections::BTreeMap, fs, path::PathBuf, process::Command, time::Instant};
+
+/// The switch, as it is added to the copy of the library. One word that is read once from the environment.
+const SWITCH: &str = r#"
+#[allow(missing_docs)]
+pub mod planted {
+    extern crate std;
+    static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    #[inline(always)]
+    pub fn is(number: usize) -> bool {
+        *NUMBER.get_or_init(|| std::env::var("FASTGCM_FAULT").ok().and_then(|n| n.parse().ok()).unwrap_or(0)) == number
+    }
+}
+"#;
+
+/// Where the switch is, and the only sources that can use it.
+const LIBRARY: &str = "crates/fastgcm/src/";
+
+/// A build with many faults in it.
+pub(crate) struct Together {
+    /// Test programs by their target, as in `--test api`.
+    programs: Vec<(String, PathBuf)>,
+    /// Names of the faults, in the order of their numbers, from 1 on.
+    faults: Vec<String>,
+}
+
+impl Together {
+    /// Builds these test targets (`--lib --test api ...`) with as many of the faults as fit.
+    pub(crate) fn build(copy: &Copy, patches: &[&Patch], targets: &str) -> Result<Self, String> {
+        let mut sources: BTreeMap<PathBuf, Source> = BTreeMap::new();
+        let mut faults = Vec::new();
+        for patch in patches {
+            if patch.changes.iter().all(|change| change.file.starts_with(LIBRARY)) && add(copy, patch, faults.len() + 1, &mut sources)? {
+                faults.push(patch.name.clone());
+            }
+        }
+        let root = copy.root.join(LIBRARY).join("lib.rs");
+        let right = fs::read_to_string(&root).map_err(|e| e.to_string())?;
+        fs::write(&root, right.clone() + SWITCH).map_err(|e| e.to_string())?;
+        for (path, source) in &sources {
+            fs::write(path, source.switched()).map_err(|e| e.to_string())?;
+        }
+        let built = quietly(&mut copy.cargo(&format!("test -p fastgcm {targets} --no-run")));
+        for (path, source) in &sources {
+            fs::write(path, &source.right).map_err(|e| e.to_string())?;
+        }
+        fs::write(&root, right).map_err(|e| e.to_string())?;
+        let (builds, output) = built?;
+        if !builds {
+            return Err(format!("{output}\nthe build with all faults fails"));
+        }
+        // `  Executable tests/api/main.rs (/path/to/api-0123456789abcdef)`, and `unittests src/lib.rs` for the library's own.
+        let programs = output.lines().filter_map(|line| {
+            let path = PathBuf::from(line.trim().strip_prefix("Executable ")?.rsplit_once('(')?.1.trim_end_matches(')'));
+            let target = path.file_name()?.to_str()?.rsplit_once('-')?.0.to_owned();
+            Some((if target == "fastgcm" { "--lib".into() } else { format!("--test {target}") }, copy.root.join(path)))
+        });
+        Ok(Self { programs: programs.collect(), faults })
+    }
+
+    /// Whether the fault is in this build.
+    pub(crate) fn holds(&self, patch: &Patch) -> bool {
+        self.faults.contains(&patch.name)
+    }
+
+    /// Runs targets with the fault of that name planted, or none. One target after the other, until one fails. Whether they passed,
+    /// and all that they said.
+    fn tests(&self, copy: &Copy, fault: Option<&Patch>, targets: &str, arguments: &str) -> Result<(bool, String), String> {
+        let number = fault.map_or(0, |fault| 1 + self.faults.iter().position(|name| *name == fault.name).unwrap_or(usize::MAX - 1));
+        let mut said = String::new();
+        for target in targets.split("--").map(str::trim).filter(|target| !target.is_empty()) {
+            let program = self.programs.iter().find(|(name, _)| name[2..] == *target).ok_or(format!("no program for --{target}"))?;
+            let mut command = Command::new("timeout");
+            command.args(["--kill-after=5", "120"]).arg(&program.1).args(arguments.split_whitespace());
+            copy.tests_environment(&mut command).current_dir(copy.root.join("crates/fastgcm")).env("FASTGCM_FAULT", number.to_string());
+            let (passed, output) = quietly(&mut command)?;
+            said += &output;
+            if !passed {
+                return Ok((false, said));
+            }
+        }
+        Ok((true, said))
+    }
+
+    /// The control: without a fault, the tests pass. What they said.
+    pub(crate) fn control(&self, copy: &Copy, targets: &str, arguments: &str) -> Result<String, String> {
+        match self.tests(copy, None, targets, arguments)? {
+            (true, said) => Ok(said),
+            (false, said) => Err(format!("{said}\nthe tests fail without a planted fault")),
+        }
+    }
+
+    /// Plants a fault that this build holds.
+    pub(crate) fn verdict(&self, copy: &Copy, patch: &Patch, targets: &str, arguments: &str) -> Result<Verdict, String> {
+        let start = Instant::now();
+        let (passed, said) = self.tests(copy, Some(patch), targets, arguments)?;
+        Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
+    }
+
+    /// Plants a fault that is seen by tests that only read the sources: nothing is compiled.
+    pub(crate) fn verdict_on_sources(&self, copy: &Copy, patch: &Patch, arguments: &str) -> Result<Verdict, String> {
+        let start = Instant::now();
+        let (passed, said) = copy.with(patch, || self.tests(copy, None, "--test source", arguments))?;
+        Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
+    }
+}
+
+/// A file, and what is to be put in place of some of its text.
+struct Source {
+    right: String,
+    switches: Vec<Switch>,
+}
+
+/// Text that stands once in a file, and what faults make of it.
+struct Switch {
+    from: String,
+    start: usize,
+    faults: Vec<(usize, String)>,
+}
+
+impl Source {
+    fn switched(&self) -> String {
+        let mut text = self.right.clone();
+        let mut switches: Vec<&Switch> = self.switches.iter().collect();
+        switches.sort_by_key(|switch| std::cmp::Reverse(switch.start));
+        for Switch { from, start, faults } in switches {
+            text.replace_range(*start..start + from.len(), &switch(from, faults).unwrap_or_else(|| from.clone()));
+        }
+        text
+    }
+}
+
+/// Adds a fault's changes to those of the others; `false`, and nothing is added, if one of them does not go with the others.
+fn add(copy: &Copy, patch: &Patch, number: usize, sources: &mut BTreeMap<PathBuf, Source>) -> Result<bool, String> {
+    for change in &patch.changes {
+        let path = copy.root.join(&change.file);
+        let right = match sources.get(&path) {
+            Some(source) => source.right.clone(),
+            None => fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?,
+        };
+        let start = right.find(&change.from).ok_or(format!("{}: not there: {}", patch.name, change.from))?;
+        let range = start..start + change.from.len();
+        let source = sources.entry(path).or_insert(Source { right, switches: Vec::new() });
+        let same = |switch: &Switch| switch.start == start && switch.from == change.from;
+        let others = source.switches.iter().find(|switch| same(switch)).map_or(&[][..], |switch| &switch.faults);
+        let all = [others, &[(number, change.to.join("\n"))]].concat();
+        let overlaps =
+            source.switches.iter().any(|other| !same(other) && range.start < other.start + other.from.len() && other.start < range.end);
+        if overlaps || switch(&change.from, &all).is_none() {
+            for source in sources.values_mut() {
+                source.switches.iter_mut().for_each(|switch| switch.faults.retain(|(other, _)| *other != number));
+                source.switches.retain(|switch| !switch.faults.is_empty());
+            }
+            return Ok(false);
+        }
+        match source.switches.iter_mut().find(|switch| same(switch)) {
+            Some(switch) => switch.faults = all,
+            None => source.switches.push(Switch { from: change.from.clone(), start, faults: all }),
+        }
+    }
+    Ok(true)
+}
+
+/// Right and wrong in one: `None` if they are not all expressions, or all statements.
+fn switch(right: &str, wrong: &[(usize, String)]) -> Option<String> {
+    let (before, right, behind) = shape(right)?;
+    let mut text = String::new();
+    for (number, wrong) in wrong {
+        let (b, wrong, c) = shape(wrong)?;
+        if (b, c) != (before, behind) {
+            return None;
+        }
+        text += &format!("if crate::planted::is({number}) {{ {wrong} }} else ");
+    }
+    text += &format!("{{ {right} }}");
+    match (before, behind) {
+        ("", ";") => Some(text),
+        ("", _) => Some(format!("({text})")),
+        (before, behind) => Some(format!("{before}{text}{behind}")),
+    }
+}
+
+/// `let a = ` and `b` and `;`; a statement and `;`; or an expression.
+fn shape(text: &str) -> Option<(&str, &str, &str)> {
+    let (mut depth, mut angles, mut statements) = (0, 0, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' if text[..at].ends_with("::") => angles += 1,
+            '>' if angles > 0 => angles -= 1,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth + angles == 0 => return None,
+            ';' if depth == 0 => statements += 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return None;
+        }
+    }
+    let first = text.chars().next()?;
+    let quotes = text.chars().filter(|c| *c == '"').count();
+    if depth != 0 || quotes % 2 != 0 || text.starts_with("const ") || !(first.is_alphanumeric() || "({_!".contains(first)) {
+        return None;
+    }
+    let Some(statement) = text.strip_suffix(';') else { return Some(("", text, "")) };
+    match statement.split_once(" = ") {
+        Some((pattern, value)) if pattern.starts_with("let ") && statements == 1 => Some((&text[..pattern.len() + 3], value, ";")),
+        _ if text.starts_with("let ") => None,
+        _ => Some(("", text, ";")),
+    }
+}
