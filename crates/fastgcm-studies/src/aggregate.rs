@@ -41,11 +41,10 @@ impl Powers {
     #[inline(always)]
     pub fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: u128, count: usize) {
         let h = s.splat(times_x(h.swap_bytes()));
-        let table = |power| M::table(s, power, fold(s, power));
-        let entry = table(h);
+        let entry = M::table(s, h, fold(s, h));
         let mut power = h;
         for n in 1..=count {
-            let (first, second) = table(power);
+            let (first, second) = M::table(s, power, fold(s, power));
             let at = 16 * (MOST - n);
             self.first[at..][..16].copy_from_slice(&lane(s, first).to_le_bytes());
             self.second[at..][..16].copy_from_slice(&lane(s, second).to_le_bytes());
@@ -64,9 +63,9 @@ impl Powers {
     /// H^n in every lane.
     #[inline(always)]
     fn splat<S: Isa>(&self, s: S, n: usize) -> (S::V, S::V) {
-        let block = |bytes: &[u8]| s.splat(bytes.first_chunk().map_or(0, |block| u128::from_le_bytes(*block)));
         let (first, second) = self.from(n);
-        (block(first), block(second))
+        let block = |bytes: &[u8]| bytes.first_chunk().map_or(0, |block| u128::from_le_bytes(*block));
+        (s.splat(block(first)), s.splat(block(second)))
     }
 
     fn constant(&self, n: usize) -> u128 {
@@ -88,23 +87,27 @@ pub(crate) fn group<S: Isa, M: Multiply<S>, T: Tail>(s: S, powers: &Powers, hash
     let (first, second) = powers.from(n);
     let vector = 16 * S::BLOCKS;
     let (mut sum, mut before) = (M::zero(s), hash);
-    let mut meet = |blocks: S::V, first: &[u8], second: &[u8]| {
-        let blocks = s.xor(blocks, before);
-        before = s.splat(0);
-        sum = M::add(s, sum, M::product(s, M::ready(s, blocks, load(s, first), load(s, second))));
-    };
+    /// (No closure: one that is not inlined would be compiled without the features of the row.)
+    macro_rules! meet {
+        ($blocks:expr, $first:expr, $second:expr) => {
+            let blocks = s.xor($blocks, before);
+            before = s.splat(0);
+            sum = M::add(s, sum, M::product(s, M::ready(s, blocks, load(s, $first), load(s, $second))));
+        };
+    }
     let whole = data.len() / vector * vector;
     for ((data, first), second) in data[..whole].chunks_exact(vector).zip(first.chunks_exact(vector)).zip(second.chunks_exact(vector)) {
-        meet(s.byte_swap(load(s, data)), first, second);
+        meet!(s.byte_swap(load(s, data)), first, second);
     }
     if whole < data.len() {
         let end = 16 * data.len().div_ceil(16);
-        meet(s.byte_swap(T::load(s, data, whole)), &first[whole..end], &second[whole..end]);
+        meet!(s.byte_swap(T::load(s, data, whole)), &first[whole..end], &second[whole..end]);
     }
     if let Some(last) = last {
         let at = 16 * (n - 1);
-        meet(s.first(last), &first[at..at + 16], &second[at..at + 16]);
+        meet!(s.first(last), &first[at..at + 16], &second[at..at + 16]);
     }
+    let _ = before; // nobody has it now
     M::reduce(s, sum, s.first(powers.constants[n]))
 }
 

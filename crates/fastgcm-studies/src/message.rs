@@ -68,15 +68,23 @@ pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: boo
     let whole = 16 * S::BLOCKS * WAYS;
 
     let mut hash = s.splat(0);
-    let mut absorb = |part: &[u8], last: Option<u128>| {
-        if !part.is_empty() || last.is_some() {
-            let lanes = group::<S, M, T>(s, &key.powers, hash, part, last);
-            hash = s.first(s.fold(lanes));
-        }
-    };
-    aad.chunks(whole).for_each(|part| absorb(part, None));
+    /// (No closure: one that is not inlined would be compiled without the features of the row.)
+    macro_rules! absorb {
+        ($part:expr, $last:expr) => {
+            let (part, last): (&[u8], Option<u128>) = ($part, $last);
+            if !part.is_empty() || last.is_some() {
+                let lanes = group::<S, M, T>(s, &key.powers, hash, part, last);
+                hash = s.first(s.fold(lanes));
+            }
+        };
+    }
+    for part in aad.chunks(whole) {
+        absorb!(part, None);
+    }
     if shape.two_passes && !SEAL {
-        text.chunks(whole).for_each(|part| absorb(part, None));
+        for part in text.chunks(whole) {
+            absorb!(part, None);
+        }
     }
     // With a folded tag, the last part is left for the end, be it whole.
     let last_at = text.len().saturating_sub(1) / whole * whole;
@@ -87,18 +95,20 @@ pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: boo
         let n = part.len().min(whole);
         let part = &mut part[..n];
         if !SEAL && !shape.two_passes {
-            absorb(part, folded.then_some(lengths));
+            absorb!(part, folded.then_some(lengths));
         }
         counter = ctr::<S, T, WAYS>(s, &key.keys[..=key.rounds], counter, part);
         if SEAL && !shape.two_passes {
-            absorb(part, folded.then_some(lengths));
+            absorb!(part, folded.then_some(lengths));
         }
     }
     if shape.two_passes && SEAL {
-        text.chunks(whole).for_each(|part| absorb(part, None));
+        for part in text.chunks(whole) {
+            absorb!(part, None);
+        }
     }
     if !shape.folded_tag || shape.two_passes || text.is_empty() {
-        absorb(&[], Some(lengths));
+        absorb!(&[], Some(lengths));
     }
     s.fold(s.byte_swap(hash)) ^ encrypt(s, key, j0)
 }

@@ -60,13 +60,17 @@ static POLYNOMIAL: u128 = FOLD | 1 << 64;
 impl<S: Isa> Reduce<S> for Horner {
     #[inline(always)]
     fn reduce(s: S, low: S::V, high: S::V) -> S::V {
-        let (p, zero) = (s.splat(*black_box(&POLYNOMIAL)), s.splat(0));
-        let horner = |digits: S::V| {
-            let end = s.low_halves(zero, s.clmul::<false, true>(digits, p));
-            s.xor3(s.high_halves(digits, zero), s.clmul::<false, false>(digits, p), end)
-        };
-        s.xor(horner(horner(low)), high)
+        let p = s.splat(*black_box(&POLYNOMIAL));
+        s.xor(horner(s, horner(s, low, p), p), high)
     }
+}
+
+/// One digit of 64 bits less.
+#[inline(always)]
+fn horner<S: Isa>(s: S, digits: S::V, p: S::V) -> S::V {
+    let zero = s.splat(0);
+    let end = s.low_halves(zero, s.clmul::<false, true>(digits, p));
+    s.xor3(s.high_halves(digits, zero), s.clmul::<false, false>(digits, p), end)
 }
 
 /// The same as [`Montgomery`] with shifts: multiplying by a polynomial of three terms is three shifts. For processors on which a carry-less
@@ -78,13 +82,18 @@ impl<S: Isa> Reduce<S> for Shifts {
     #[inline(always)]
     fn reduce(s: S, low: S::V, high: S::V) -> S::V {
         let zero = s.splat(0);
-        let out = |v| s.xor3(s.shift_left::<63>(v), s.shift_left::<62>(v), s.shift_left::<57>(v));
-        let quotient = s.xor(low, s.low_halves(zero, out(low)));
+        let quotient = s.xor(low, s.low_halves(zero, out(s, low)));
         // The quotient times 1 + x^-1 + x^-2 + x^-7: what leaves the high half at the bottom comes into the low one at the top.
         let within = s.xor3(s.shift_right::<1>(quotient), s.shift_right::<2>(quotient), s.shift_right::<7>(quotient));
-        let across = s.high_halves(out(quotient), zero);
+        let across = s.high_halves(out(s, quotient), zero);
         s.xor3(s.xor(quotient, within), across, high)
     }
+}
+
+/// What x^-1 + x^-2 + x^-7 shifts out of each half at the bottom.
+#[inline(always)]
+fn out<S: Isa>(s: S, v: S::V) -> S::V {
+    s.xor3(s.shift_left::<63>(v), s.shift_left::<62>(v), s.shift_left::<57>(v))
 }
 
 /// Shifts the product by the one bit by which it is short, then `R`; the power is not stored times x. That is how it was done (15
