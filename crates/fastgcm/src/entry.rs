@@ -16,6 +16,7 @@ macro_rules! entries {
                 key::Material,
                 nonce::{J0, Nonce96},
             };
+            use zeroize::Zeroize;
 
             pub(super) static ENTRIES: Entries =
                 Entries {
@@ -71,12 +72,18 @@ macro_rules! entries {
 
             $(#[target_feature(enable = $features)])?
             fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                seal_long(key, Nonce96::NONE, Some(&mut Secret::new($isa, j0)), aad, text)
+                let mut secret = Secret::new($isa, j0);
+                let tag = seal_long(key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
             $(#[target_feature(enable = $features)])?
             fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                open_long(key, Nonce96::NONE, Some(&mut Secret::new($isa, j0)), aad, text)
+                let mut secret = Secret::new($isa, j0);
+                let tag = open_long(key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
             $(#[target_feature(enable = $features)])?
