@@ -23,6 +23,7 @@ macro_rules! entries {
                 key::Material,
                 nonce::{J0, Nonce96},
             };
+            use zeroize::Zeroize;
 
             pub(super) static ENTRIES: Entries = Entries {
                 backend: Backend::$variant,
@@ -96,13 +97,19 @@ macro_rules! entries {
             $($features)*
             fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
-                seal_long(frame, key, Nonce96::NONE, Some(&mut Secret::new($isa, j0)), aad, text)
+                let mut secret = Secret::new($isa, j0);
+                let tag = seal_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
             $($features)*
             fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
-                open_long(frame, key, Nonce96::NONE, Some(&mut Secret::new($isa, j0)), aad, text)
+                let mut secret = Secret::new($isa, j0);
+                let tag = open_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
             $($features)*

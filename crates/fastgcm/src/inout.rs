@@ -156,11 +156,6 @@ pub(crate) struct Table<const N: usize>([Block; N]);
 impl<const N: usize> Table<N> {
     pub(crate) const ZERO: Self = Self([0; N]);
 
-    /// Wiped block by block, where a call of `memset` would be more than the table is worth.
-    pub(crate) fn wipe_blocks(&mut self) {
-        self.0.zeroize();
-    }
-
     pub(crate) const fn filled(block: Block) -> Self {
         Self([block; N])
     }

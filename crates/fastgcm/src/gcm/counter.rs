@@ -24,7 +24,7 @@ use crate::{
     isa::Isa,
     nonce::{J0, Nonce96},
 };
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::Zeroize;
 
 /// AES states in flight, at most: nine vectors of a tail and the mask of the tag.
 pub(crate) const STATES: usize = 10;
@@ -224,15 +224,14 @@ impl Secret {
     }
 }
 
-/// H can be computed from it.
-impl Drop for Secret {
-    fn drop(&mut self) {
+/// H can be computed from it. (Not on drop, which would be one more way out of the function, for panics that cannot be.)
+impl Zeroize for Secret {
+    #[inline(always)]
+    fn zeroize(&mut self) {
         self.j0.0.zeroize();
-        self.blocks.wipe_blocks();
+        self.blocks.zeroize();
     }
 }
-
-impl ZeroizeOnDrop for Secret {}
 
 /// The counter of either kind of nonce.
 pub(crate) enum Either<'a, S: Isa> {
