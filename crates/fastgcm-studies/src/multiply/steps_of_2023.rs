@@ -44,14 +44,14 @@ pub fn table_5(a: u128, b: u128) -> u128 {
     number([y0, y1]) ^ gfmul64(y2, Q)
 }
 
-/// Table 6: with K = B[1]·Q, A[1]·B[1]·x^128 is A[1]·K: the first folding step is in the key.
+/// Table 6: with K = B\[1\]·Q, A\[1\]·B\[1\]·x^128 is A\[1\]·K: the first folding step is in the key.
 pub fn table_6(a: u128, b: u128) -> u128 {
     let ([a0, a1], [b0, b1]) = (digits(a), digits(b));
     let [k0, k1] = digits(gfmul64(b1, Q));
     fold_once(gfmul64(a0, b0) ^ gfmul64(a1, k0), gfmul64(a0, b1) ^ gfmul64(a1, b0) ^ gfmul64(a1, k1))
 }
 
-/// Tables 7 and 8: with K = B[1]·Q + B[0]·x^64, one multiplication less. "Our final optimized algorithm".
+/// Tables 7 and 8: with K = B\[1\]·Q + B\[0\]·x^64, one multiplication less. "Our final optimized algorithm".
 pub fn table_8(a: u128, b: u128) -> u128 {
     let ([a0, a1], [b0, b1]) = (digits(a), digits(b));
     let [k0, k1] = digits(gfmul64(b1, Q) ^ (b0 as u128) << 64);
