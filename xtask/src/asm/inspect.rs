@@ -87,7 +87,7 @@ fn functions<'a>(program: &'a Program, row: &Row) -> Vec<(String, &'a Function)>
     while let Some(address) = todo.pop() {
         for to in program.calls(&program.functions[&address]).filter_map(|call| call.address) {
             if let Some(function) = program.functions.get(&to)
-                && function.name.contains("fastgcm::isa::")
+                && (function.name.contains("fastgcm::isa::") || function.name.contains("fastgcm::gcm::plain::"))
                 && seen.insert(to)
             {
                 todo.push(to);
