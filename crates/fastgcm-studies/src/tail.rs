@@ -33,8 +33,8 @@ impl Tail for Masked {
     }
 }
 
-/// The last 16 bytes of the text, and what does not belong to the tail is shifted out. For vectors of one block, and texts of 16 bytes or more:
-/// else as [`Masked`].
+/// The last 16 bytes of the text, and what does not belong to the tail is shifted out. For vectors of one block, and a `text` (that
+/// of the group in hand) of 16 bytes or more: else as [`Masked`].
 #[derive(Clone, Copy, Debug)]
 pub struct Overlapping;
 

@@ -97,8 +97,8 @@ fn byte_loads() {
         let rest = length % 16;
         assert_eq!(sealed::<ByteLoop>(SHAPE, length).count(Kind::ByteLoad), 2 * rest + TWO_FOR_AAD, "{length}");
         assert_eq!(sealed::<StackBuffer>(SHAPE, length).count(Kind::ByteLoad), 0, "{length}");
-        // A tail of one byte is read as one byte, where there is nothing else to be read.
-        if length != 1 {
+        // A group that is one byte is read as one byte: there is nothing before it that it could overlap with.
+        if length % 64 != 1 {
             assert_eq!(sealed::<Overlapping>(SHAPE, length).count(Kind::ByteLoad), 0, "{length}");
         }
         if rest != 1 {
