@@ -13,7 +13,7 @@ use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
-    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)?;)+) => {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
         /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
@@ -35,7 +35,7 @@ macro_rules! backends {
 
             /// What the CPU must have, as rustc spells it.
             const fn needs(self) -> Features {
-                match self { $(Self::$variant => const { Features::named(concat!($($features)?)) }),+ }
+                match self { $(Self::$variant => const { Features::named(concat!($($features)? $($unnamed)?)) }),+ }
             }
 
             /// Does other work than messages with this row's instructions.
@@ -58,7 +58,7 @@ macro_rules! backends {
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? } })+
+        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, unnamed $unnamed)? } })+
     };
 }
 
@@ -77,6 +77,8 @@ backends! {
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3";
     /// AArch64 with AES and PMULL.
     AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes";
+    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
+    AesZvkned aes_zvkned = "aes-zvkned" on riscv: Zvkned::here(), KeyFolded, unnamed "v,zvkned,zvkb,zvbc,zvkt";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
     Portable portable = "portable" on any: Portable::<1>::here(), Winograd;
 }

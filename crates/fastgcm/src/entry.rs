@@ -4,18 +4,26 @@
 /// messages are two functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
     ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal) => {
+        entries! { $variant, $row, $isa, $multiply, [#[target_feature(enable = $features)]] }
+    };
+    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves.
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, unnamed $features:literal) => {
+        entries! { $variant, $row, $isa, $multiply, [] }
+    };
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, [$($features:tt)*]) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Path},
+                gcm::{self, Path, Secret},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
             };
+            use zeroize::Zeroize;
 
             pub(super) static ENTRIES: Entries = Entries {
                 backend: Backend::$variant,
@@ -37,76 +45,80 @@ macro_rules! entries {
             };
 
             /// For a key that is returned by value.
-            #[target_feature(enable = $features)]
+            $($features)*
             fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
                 frame.enter($isa);
                 Material::derived(|new| expand(frame, new, key))
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
                 frame.enter($isa);
                 gcm::expand($isa, $multiply, material, key);
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn wipe(material: &mut Material) {
                 gcm::wipe($isa, material);
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(frame, key, nonce, aad, text),
-                    Path::Any => seal_any(frame, key, nonce.into(), aad, text),
+                    Path::Long => seal_long(frame, key, nonce, None, aad, text),
                 }
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(frame, key, nonce, aad, text),
-                    Path::Any => open_any(frame, key, nonce.into(), aad, text),
+                    Path::Long => open_long(frame, key, nonce, None, aad, text),
                 }
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             #[inline(never)]
-            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
-                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
+                gcm::long::<_, _, true>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             #[inline(never)]
-            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
-                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
+                gcm::long::<_, _, false>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
-                gcm::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
+                let mut secret = Secret::new($isa, j0);
+                let tag = seal_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter($isa);
-                gcm::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+                let mut secret = Secret::new($isa, j0);
+                let tag = open_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
                 frame.enter($isa);
                 gcm::j0($isa, $multiply, key, nonce)
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 frame.enter($isa);
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
@@ -114,19 +126,19 @@ macro_rules! entries {
 
             /// Any other work, compiled for this row.
             #[cfg(feature = "internals")]
-            #[target_feature(enable = $features)]
+            $($features)*
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
                 job.run($isa, $multiply)
             }
 
             // What a proof needs of a row, beside its messages.
-            #[target_feature(enable = $features)]
+            $($features)*
             #[cfg(test)]
             fn products(block: Block, power: Block) -> [Block; 4] {
                 crate::ghash::proof::products($isa, $multiply, block, power)
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
                 crate::ghash::proof::fill($isa, $multiply, material, h);

@@ -45,9 +45,16 @@ pub(crate) use {
     aarch64::{Neon, NeonEor3},
     hwcap::features,
 };
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+mod hwprobe;
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+mod riscv64;
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+pub(crate) use {hwprobe::features, riscv64::Zvkned};
 
 /// The features of this CPU: none that a row asks for.
 #[cfg(not(any(
+    all(target_arch = "riscv64", target_endian = "little"),
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 )))]
@@ -86,6 +93,16 @@ macro_rules! on {
             None
         }
     }};
+    (riscv => $some:expr) => {{
+        #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+        {
+            $some
+        }
+        #[cfg(not(all(target_arch = "riscv64", target_endian = "little")))]
+        {
+            None
+        }
+    }};
 }
 pub(crate) use on;
 
@@ -98,6 +115,10 @@ macro_rules! item_on {
     };
     (arm => $($item:tt)*) => {
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        $($item)*
+    };
+    (riscv => $($item:tt)*) => {
+        #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
         $($item)*
     };
 }
