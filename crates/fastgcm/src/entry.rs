@@ -47,13 +47,13 @@ macro_rules! entries {
             /// For a key that is returned by value.
             $($features)*
             fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
-                frame.enter($isa);
+                frame.enter();
                 Material::derived(|new| expand(frame, new, key))
             }
 
             $($features)*
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
-                frame.enter($isa);
+                frame.enter();
                 gcm::expand($isa, $multiply, material, key);
             }
 
@@ -64,7 +64,7 @@ macro_rules! entries {
 
             $($features)*
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
                     Path::Long => seal_long(frame, key, nonce, None, aad, text),
@@ -73,7 +73,7 @@ macro_rules! entries {
 
             $($features)*
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
                     Path::Long => open_long(frame, key, nonce, None, aad, text),
@@ -83,20 +83,20 @@ macro_rules! entries {
             $($features)*
             #[inline(never)]
             fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 gcm::long::<_, _, true>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
             $($features)*
             #[inline(never)]
             fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 gcm::long::<_, _, false>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
             $($features)*
             fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 let mut secret = Secret::new($isa, j0);
                 let tag = seal_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
                 secret.zeroize();
@@ -105,7 +105,7 @@ macro_rules! entries {
 
             $($features)*
             fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 let mut secret = Secret::new($isa, j0);
                 let tag = open_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
                 secret.zeroize();
@@ -114,13 +114,13 @@ macro_rules! entries {
 
             $($features)*
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
-                frame.enter($isa);
+                frame.enter();
                 gcm::j0($isa, $multiply, key, nonce)
             }
 
             $($features)*
             fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
-                frame.enter($isa);
+                frame.enter();
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
@@ -179,12 +179,12 @@ macro_rules! entries {
             };
 
             fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
-                frame.enter($isa);
+                frame.enter_calls();
                 Material::derived(|new| expand(frame, new, key))
             }
 
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
-                frame.enter($isa);
+                frame.enter_calls();
                 plain::expand($isa, $multiply, material, key);
             }
 
@@ -193,32 +193,32 @@ macro_rules! entries {
             }
 
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter_calls();
                 seal_any(frame, key, nonce.into(), aad, text)
             }
 
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter_calls();
                 open_any(frame, key, nonce.into(), aad, text)
             }
 
             fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter_calls();
                 plain::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
             fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter($isa);
+                frame.enter_calls();
                 plain::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
-                frame.enter($isa);
+                frame.enter_calls();
                 plain::j0($isa, $multiply, key, nonce)
             }
 
             fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
-                frame.enter($isa);
+                frame.enter_calls();
                 plain::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 

@@ -10,7 +10,6 @@
 //!
 //! Without the feature all of it is nothing: a frame has no size, and takes no register.
 
-use super::Isa;
 #[cfg(feature = "scrub")]
 use super::{detect::Features, features, wiper};
 #[cfg(feature = "scrub")]
@@ -79,7 +78,7 @@ impl Frame<'_> {
         {
             #[inline(never)]
             fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T) -> T {
-                frame.lowest.set(wiper::stack_pointer() - LEAVES);
+                frame.deeper(LEAVES);
                 work()
             }
             Self::wiped_after(|frame| apart(frame, work))
@@ -88,11 +87,24 @@ impl Frame<'_> {
         work()
     }
 
-    /// Said by an entry, in whose frame all is inlined: from here on, it is known how deep it reaches.
+    /// Said by an entry in whose frame all is inlined: from here on, it is known how deep it reaches.
     #[inline(always)]
-    pub(crate) fn enter<S: Isa>(self, _: S) {
+    pub(crate) fn enter(self) {
         #[cfg(feature = "scrub")]
-        self.lowest.set(self.lowest.get().min(wiper::stack_pointer() - if S::CALLS { CALLS } else { LEAVES }));
+        self.deeper(LEAVES);
+    }
+
+    /// Said by an entry that is made of calls.
+    #[inline(always)]
+    pub(crate) fn enter_calls(self) {
+        #[cfg(feature = "scrub")]
+        self.deeper(CALLS);
+    }
+
+    #[inline(always)]
+    #[cfg(feature = "scrub")]
+    fn deeper(self, below: usize) {
+        self.lowest.set(self.lowest.get().min(wiper::stack_pointer().saturating_sub(below)));
     }
 }
 
@@ -101,5 +113,6 @@ impl Frame<'_> {
 const LEAVES: usize = 256;
 
 /// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round, or by the key schedule.
+/// `tests/wiping.rs` has seen that it is enough.
 #[cfg(feature = "scrub")]
-const CALLS: usize = 3072;
+const CALLS: usize = 4096;

@@ -59,6 +59,9 @@ impl Same {
     }
 
     fn trace(&mut self, public: Public, secret: u64) -> Trace {
+        // Once before: whatever is found out once and kept is known then (which fault is planted, for one).
+        self.call.prepare(public, secret);
+        self.call.perform();
         self.call.prepare(public, secret);
         let trace = self.tracer.trace(&mut self.call, Call::perform);
         assert_eq!(self.call.verdict, !matches!(public.verb, Verb::OpenForged(_)));
