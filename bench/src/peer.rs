@@ -10,10 +10,14 @@ use std::{
     fs,
     path::Path,
     process,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 /// Of dlfcn.h, for Linux: a library's own symbols come before those that others have loaded.
 const RTLD_DEEPBIND: i32 = 8;
+
+/// How many have been made.
+static COPIES: AtomicUsize = AtomicUsize::new(0);
 
 /// One rival at one level.
 pub(crate) struct Loaded {
@@ -38,9 +42,11 @@ pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String>
     // The control: the same code a second time, at the level that matters most.
     if name == "fastgcm"
         && let Some(first) = variants.lines().next()
-        && let Ok(again) = Loaded::new(library, &name, first)
     {
-        loaded.push(Loaded { name: again.name.clone() + " again", ..again });
+        match Loaded::new(library, &name, first) {
+            Ok(again) => loaded.push(Loaded { name: again.name.clone() + " again", ..again }),
+            Err(why) => failed.push(format!("{name} again: {why}")),
+        }
     }
     Ok((loaded, failed))
 }
@@ -56,7 +62,9 @@ impl Loaded {
             unsafe { env::set_var(name, value) };
         }
         let file = library.file_name().unwrap_or_default().to_string_lossy();
-        let copy = env::temp_dir().join(format!("fastgcm-bench-{}-{level}-{file}", process::id()));
+        // No two of the same name, for of these the second would be the first again.
+        let number = COPIES.fetch_add(1, Ordering::Relaxed);
+        let copy = env::temp_dir().join(format!("fastgcm-bench-{}-{number}-{file}", process::id()));
         let started = fs::copy(library, &copy).map_err(|error| error.to_string()).and_then(|_| open(&copy)).and_then(|table| {
             let text = CString::new(level).map_err(|error| error.to_string())?;
             // SAFETY: a string.
@@ -107,7 +115,7 @@ impl Key {
     pub(crate) fn new(table: &'static Table, bytes: &[u8]) -> Option<Self> {
         // SAFETY: so many bytes.
         let key = unsafe { (table.new)(bytes.as_ptr(), bytes.len()) };
-        (!key.is_null()).then_some(Self { table, key })
+        (!key.is_null()).then(|| Self { table, key })
     }
 
     /// Replaces it by another of the same length.

@@ -1,7 +1,7 @@
 //! What came out, for eyes and for programs.
 
 use fastgcm_measure::{Measured, Measurement, Results, chart, csv, html, json};
-use std::{error::Error, fmt::Write as _, fs, path::Path};
+use std::{error::Error, fs, path::Path};
 
 /// What "as fast" means: less than this is behind.
 const BEHIND: f64 = 0.99;
@@ -88,57 +88,17 @@ fn behind(results: &Results, measured: &Measured) -> Option<String> {
     (times < BEHIND).then(line)
 }
 
-/// For a page of documentation: what fastgcm takes, and how many times faster it is than each rival, group by group; then every case in
-/// which one is ahead.
-pub(crate) fn markdown(results: &Results) -> Result<String, std::fmt::Error> {
-    let mut text = String::new();
-    for (name, value) in results.machine.lines() {
-        writeln!(text, "* {name}: {value}")?;
-    }
-    for (group, cases) in results.groups() {
-        let takes_part = |name: &&String| cases.iter().any(|measured| measured.by(name).is_some());
-        let names: Vec<&String> = results.base.iter().filter(takes_part).collect();
-        let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
-        writeln!(
-            text,
-            "\n## {group}\n\n| bytes | best ns | median ns | GB/s |{heads}\n|---:|---:|---:|---:|{}",
-            "---:|".repeat(names.len())
-        )?;
-        for measured in cases {
-            let Some(own) = ours(measured).next() else { continue };
-            let times = |name: &&String| measured.by(name).map(|rival| own.times_faster_than(rival));
-            let cell = |times: Option<f64>| match times {
-                None => " |".into(),
-                Some(times) if times < BEHIND => format!(" **{times:.2}** |"),
-                Some(times) => format!(" {times:.2} |"),
-            };
-            let cells: String = names.iter().map(times).map(cell).collect();
-            let throughput = throughput(measured, own);
-            writeln!(text, "| {} | {:.1} | {:.1} | {throughput} |{cells}", measured.case.name, own.best_ns, own.median_ns)?;
-        }
-    }
-    writeln!(text, "\n## Rivals ahead\n")?;
-    if let Some(line) = control(results) {
-        writeln!(text, "{line}.\n")?;
-    }
-    for line in results.cases.iter().filter_map(|measured| behind(results, measured)) {
-        writeln!(text, "* {}", line.trim())?;
-    }
-    Ok(text)
-}
-
-/// `results.csv`, `results.json` with every sample, `tables.md`, one image for each group, and `index.html` with all of it.
+/// `results.csv`, `results.json` with every sample, one image for each group, and `index.html` with all of it.
 pub(crate) fn files(results: &Results, folder: &Path) -> Result<(), Box<dyn Error + Send + Sync>> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("results.csv"), csv(results)?)?;
     fs::write(folder.join("results.json"), json(results)?)?;
-    fs::write(folder.join("tables.md"), markdown(results)?)?;
     for (group, _) in results.groups() {
         if let Some(image) = chart::svg(results, &[group])? {
             fs::write(folder.join(group.replace(", ", "-").replace(' ', "-") + ".svg"), image)?;
         }
     }
     fs::write(folder.join("index.html"), html(results, "AES-GCM, side by side")?)?;
-    println!("\n{}/ has results.csv, results.json, tables.md, the charts, and index.html with all of them", folder.display());
+    println!("\n{}/ has results.csv, results.json, the charts, and index.html with all of them", folder.display());
     Ok(())
 }

@@ -21,16 +21,16 @@ fuzz_target!(|input: (u16, bool, Vec<Change>)| {
     writer.write_all(&text).unwrap();
     let (whole, mut read) = (writer.finish().unwrap(), Vec::new());
     let mut sealed = whole.clone();
-    for change in changes.iter().take(4) {
-        match change {
-            Change::Flip(at, bits) => sealed.iter_mut().rev().skip(*at as usize % 42_000).take(1).for_each(|byte| *byte ^= bits),
-            Change::Cut(at) => sealed.truncate(sealed.len().saturating_sub(*at as usize % 42_000)),
-            Change::Append(bytes) => sealed.extend_from_slice(bytes),
-            Change::Drop(n) => drop(sealed.drain(..(*n as usize * SEALED_CHUNK_LEN / 64).min(sealed.len()))),
-        }
-    }
-    let by_stream = Reader::new(&key, b"context", &sealed[..])
-        .is_ok_and(|mut reader| reader.read_to_end(&mut read).is_ok() && reader.get_ref().is_empty() && reader.into_inner().is_empty());
+    changes.iter().take(4).for_each(|change| match change {
+        Change::Flip(at, bits) => sealed.iter_mut().rev().skip(*at as usize % 42_000).take(1).for_each(|byte| *byte ^= bits),
+        Change::Cut(at) => sealed.truncate(sealed.len().saturating_sub(*at as usize % 42_000)),
+        Change::Append(bytes) => sealed.extend_from_slice(bytes),
+        Change::Drop(n) => drop(sealed.drain(..(*n as usize * SEALED_CHUNK_LEN / 64).min(sealed.len()))),
+    });
+    let by_stream = Reader::new(&key, b"context", &sealed[..]).is_ok_and(|mut reader| {
+        let whole = reader.read(&mut []).is_ok() && format!("{reader:?}").contains("Reader") && reader.read_to_end(&mut read).is_ok();
+        whole && reader.get_ref().is_empty() && reader.into_inner().is_empty()
+    });
     let range = RangeReader::new(&key, b"context", Cursor::new(&sealed)).and_then(|mut file| {
         assert!(format!("{file:?}").contains("RangeReader") && file.is_empty() == (file.len() == 0));
         file.verify(0..file.len(), NonZero::<usize>::MIN).and_then(|()| file.read(0..file.len()))

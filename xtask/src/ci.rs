@@ -5,7 +5,11 @@
 //! `FASTGCM_FULL=1` runs all that the gate runs a sample of (all kernel faults, all builds, fuzzing, ...). `FASTGCM_SHARD=i/n` runs the
 //! i-th part of n of that: on n machines side by side, the whole.
 
-use crate::{log::Log, package::step};
+use crate::{
+    log::Log,
+    package::step,
+    suites::{SUITES, SUITES_IN_FULL},
+};
 use std::{
     env,
     path::Path,
@@ -43,6 +47,7 @@ const CHECKS: &[Check] = &[
     Check { name: "clippy",          when: When::Always,       run: |root, log| log.step(&mut cargo(root, "clippy --workspace --all-targets --all-features -- --deny warnings")) },
     Check { name: "documentation",   when: When::Always,       run: documentation },
     Check { name: "layers",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "layers")) },
+    Check { name: "matrix",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "matrix")) },
     Check { name: "machine code",    when: When::Always,       run: machine_code },
     Check { name: "tests",           when: When::Always,       run: tests },
     Check { name: "all features",    when: When::Always,       run: all_features },
@@ -57,70 +62,11 @@ const CHECKS: &[Check] = &[
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
-    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
+    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
+    Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross i686 s390x ppc64le riscv64 wasm32 windows bare")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
-
-/// Suites of `cargo test`, by the beginning of the line that they print.
-const SUITES: &[&str] = &[
-    "counts::by_hand ok 8",
-    "counts::vaes-avx512 ok 1896",
-    "counts::portable ok 1896",
-    "every_length ok ",
-    "every_nonce_length ok ",
-    "long_known_answers/portable ok ",
-    "cross_validation ok ",
-    "machine::random_messages ok ",
-    "long_aad::f06_aad_of_more_bits_than_32 ok ",
-    "aliasing::f08_in_place ok ",
-    "aliasing::f08_side_by_side ok ",
-    "registers::f10_callee_saved_registers ok ",
-    "source::f10_no_instruction_by_hand ok ",
-    "source::f11_avx512dq_is_never_enabled ok ",
-    "compiler::f11_a_miscompiling_build_offers_no_avx512 ok ",
-    "source::f18_no_native_byte_order ok ",
-    "known_answers::cavp/portable ok ",
-    "known_answers::wycheproof_gcm/portable ok ",
-    "known_answers::wycheproof_gmac/portable ok ",
-    "api::every_verb ok ",
-    "api::f01_no_plaintext_after_a_forgery ok ",
-    "api::f02_every_bit_of_the_tag_counts ok ",
-    "api::f02_every_other_length_of_tag_is_refused ok ",
-    "api::f02_short_tags ok ",
-    "api::f03_wrong_lengths ok ",
-    "api::f04_counter_wraps_modulo_2_32 ok ",
-    "guard_pages::f07 ok ",
-    "guard_pages::f07_nonces ok ",
-    "guard_pages::f07_one_byte_beside_is_death ok ",
-    "memory::dropped_keys_are_wiped ok ",
-    "ghash_proof::every_multiplication ok ",
-    "ghash_proof::planted_faults_are_refuted ok ",
-    "ghash_proof::powers ok ",
-    "ghash_proof::every_pair_of_bits/portable ok 16384",
-    "ghash_proof::linear_in_both_arguments/portable ok ",
-    "ghash_proof::messages_of_unit_blocks/portable ok ",
-    "wycheproof_cobblestone-128 ok 35",
-    "wycheproof_cobblestone-256 ok 35",
-    "every_byte_flipped ok 50120",
-    "every_byte_and_every_length_of_200_kb ok 400528",
-    "the_same_bytes_for_1_to_16_threads ok 288",
-    "refused::every_change ok ",
-    "refused::chunks_and_what_is_behind_them ok 402",
-    "refused::another_key_or_context ok 72",
-    "under_fire::read_only ok 9",
-    "under_fire::named_pipes_and_linked_directories ok 6",
-    "under_fire::a_sealed_file_that_changes_meanwhile ok 6",
-    "under_fire::a_limit_to_the_size_of_files ok 48",
-    "short_calls::short_and_interrupted_calls ok 40",
-    "bench::everyone_is_measured ok ",
-    "bench::wrong_answers_are_not_timed ok 1",
-    "measure::in_turn ok 21",
-    "measure::nonces ok 9",
-];
-
-/// What takes minutes or gigabytes: expected with `FASTGCM_FULL=1` only.
-const SUITES_IN_FULL: &[&str] = &["refused::every_change ok 400528", "under_fire::more_than_4_gib ok 6"];
 
 /// `FASTGCM_FULL`: everything, not a sample.
 pub(crate) fn full() -> bool {
@@ -207,6 +153,7 @@ fn machine_code(root: &Path, log: &mut Log) -> Result<(), String> {
 
 /// The README's test command as it stands there, with the output of the suites shown.
 fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
+    install("valgrind", "valgrind libc6-dbg")?; // without the symbols of the C library it does not start
     log.step(&mut cargo(root, "test --workspace -- --nocapture"))?;
     log.expect(SUITES)?;
     if full() { log.expect(SUITES_IN_FULL) } else { Ok(()) }
@@ -222,7 +169,13 @@ fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "10000"))?;
     log.step(&mut cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --doc"))?;
     let rows = ["aesni-avx", "portable"].map(|row| format!("known_answers::cavp/{row} ok 47250"));
-    log.expect(&[&rows[0], &rows[1], "rustcrypto::agrees ok ", "memory::dropped_rustcrypto_ciphers_are_wiped ok "])
+    log.expect(&[
+        &rows[0],
+        &rows[1],
+        "rustcrypto::agrees ok ",
+        "memory::dropped_rustcrypto_ciphers_are_wiped ok ",
+        "wiping::without_scrub ok ",
+    ])
 }
 
 /// Without an allocator and the standard library: every length, the registers and the limits.
@@ -298,13 +251,13 @@ fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
     Ok(venv.join("bin/python"))
 }
 
-/// A program that one of the checks needs, from Debian's package of that name.
+/// A program that one of the checks needs, from Debian's package of that name (or packages).
 pub(crate) fn install(program: &str, package: &str) -> Result<(), String> {
     if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
     step(Command::new("apt-get").args(["update", "-qq"]))?;
-    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends", package]))
+    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(package.split(' ')))
 }
 
 fn python(root: &Path) -> Command {

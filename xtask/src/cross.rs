@@ -9,6 +9,7 @@ mod counts;
 mod estimate;
 mod interleave;
 mod lacking;
+mod machines;
 mod pairs;
 mod trace;
 
@@ -31,11 +32,15 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     if names.iter().any(|name| name == "--counts") {
         return counts::run(root);
     }
-    if let Some(name) = names.iter().find(|name| TARGETS.iter().all(|target| target.name != **name)) {
-        return Err(format!("no target `{name}`; there are {}", TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ")));
+    let all: Vec<&str> = TARGETS.iter().map(|target| target.name).chain(machines::names()).collect();
+    if let Some(name) = names.iter().find(|name| !all.contains(&name.as_str())) {
+        return Err(format!("no target `{name}`; there are {}", all.join(", ")));
     }
     for target in TARGETS.iter().filter(|target| names.is_empty() || names.iter().any(|name| name == target.name)) {
         (target.run)(root)?;
+    }
+    for name in machines::names().filter(|name| names.is_empty() || names.iter().any(|wanted| wanted == name)) {
+        machines::run(root, name)?;
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
 };
 
 /// Each target, and the files that it is about: those of which every machine can run all lines. (What only vectors of four blocks do is not
@@ -40,22 +42,38 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     }
     let build = root.join("target/fuzz");
     step(&mut cargo_fuzz(root, &build, "build"))?;
-    for (name, _) in TARGETS {
-        fs::create_dir_all(found(root, name)).map_err(|e| e.to_string())?;
-        let mut command = cargo_fuzz(root, &build, &format!("run {name}"));
-        command.arg(found(root, name)).arg(committed(root, name));
-        command.args(["--", "-print_final_stats=1", "-verbosity=0", "-timeout=20", &format!("-max_total_time={seconds}")]);
-        let (fine, said) = quietly(&mut command)?;
-        if !fine {
-            return Err(format!("{said}\nfuzzing {name} found something: it is in fuzz/artifacts/{name}"));
+    // As many at a time as there are processors.
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((name, _)) = TARGETS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            minute(root, &build, name, seconds)?;
         }
-        let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")).ok_or("no statistics")?.trim();
-        println!("fuzz/{name} ok {runs}");
-    }
+        Ok::<(), String>(())
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(TARGETS.len());
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "fuzzing panicked".to_owned())?)
+    })?;
     if crate::ci::full() {
         coverage(root)?;
         planted(root, seconds)?;
     }
+    Ok(())
+}
+
+/// Fuzzes one target.
+fn minute(root: &Path, build: &Path, name: &str, seconds: u64) -> Result<(), String> {
+    fs::create_dir_all(found(root, name)).map_err(|e| e.to_string())?;
+    let mut command = cargo_fuzz(root, build, &format!("run {name}"));
+    command.arg(found(root, name)).arg(committed(root, name));
+    command.args(["--", "-print_final_stats=1", "-verbosity=0", "-timeout=20", &format!("-max_total_time={seconds}")]);
+    let (fine, said) = quietly(&mut command)?;
+    if !fine {
+        return Err(format!("{said}\nfuzzing {name} found something: it is in fuzz/artifacts/{name}"));
+    }
+    let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")).ok_or("no statistics")?.trim();
+    println!("fuzz/{name} ok {runs}");
     Ok(())
 }
 

@@ -41,7 +41,10 @@ impl Log {
 
     /// All lines, for `cargo xtask matrix`.
     pub(crate) fn write(&self, path: &Path) -> Result<(), String> {
-        fs::write(path, self.lines.join("\n") + "\n").map_err(|e| format!("{}: {e}", path.display()))
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(path, self.lines.join("\n") + "\n"))
+            .map_err(|e| format!("{}: {e}", path.display()))
     }
 
     fn say(&mut self, line: String) {

@@ -59,7 +59,7 @@ fn random_mutants(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<(
         command.arg("--re").arg(format!("^{}$", escape(name)));
     }
     command.arg("--").args(QUICK_SUITE.split_whitespace());
-    // 600 s are too few here.
+    // Half an hour is too short for all of them.
     command = unlimited(&command);
     // It fails if there are survivors, which is for us to judge.
     let status = command.status().map_err(|e| e.to_string())?;

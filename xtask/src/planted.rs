@@ -126,7 +126,7 @@ impl Copy {
     pub(crate) fn cargo(&self, arguments: &str) -> Command {
         // A fault may make a loop endless.
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "600", "cargo"]).args(arguments.split_whitespace());
+        command.args(["--kill-after=5", "1800", "cargo"]).args(arguments.split_whitespace());
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.build).env_remove("FASTGCM_FULL");
         // Optimised by one degree: compiles in half the time, and the quick suites take seconds.
         command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
@@ -190,7 +190,7 @@ pub(crate) fn quietly(command: &mut Command) -> Result<(bool, String), String> {
 pub(crate) fn first_failure(output: &str) -> String {
     let failed = output.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned));
     let died = || output.lines().find_map(|line| line.split_once("(signal: ").map(|(_, signal)| format!("signal {signal}")));
-    failed.or_else(died).unwrap_or_else(|| "not said by whom".into())
+    failed.or_else(died).unwrap_or_else(|| "the program died".into())
 }
 
 /// All files of the project that the copy needs, relative to it.

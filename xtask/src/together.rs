@@ -192,12 +192,14 @@ fn switch(right: &str, wrong: &[(usize, String)]) -> Option<String> {
 
 /// `let a = ` and `b` and `;`; a statement and `;`; or an expression.
 fn shape(text: &str) -> Option<(&str, &str, &str)> {
-    let (mut depth, mut statements) = (0, 0);
-    for c in text.chars() {
+    let (mut depth, mut angles, mut statements) = (0, 0, 0);
+    for (at, c) in text.char_indices() {
         match c {
+            '<' if text[..at].ends_with("::") => angles += 1,
+            '>' if angles > 0 => angles -= 1,
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => return None,
+            ',' if depth + angles == 0 => return None,
             ';' if depth == 0 => statements += 1,
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! `fastgcm bench`: every back end of this machine, and the system's libcrypto, measured in turn.
 
 #[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
-mod libcrypto;
+pub(crate) mod libcrypto;
 
 use crate::{
     cli,

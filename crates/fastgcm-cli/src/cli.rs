@@ -1,8 +1,10 @@
 //! What may be asked for on the command line. The manual and the completions come of this, too.
 
 mod bench;
+mod study;
 
 pub(crate) use bench::Bench;
+pub(crate) use study::Study;
 
 use crate::failure::Failure;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -42,6 +44,17 @@ pub(crate) enum Command {
     /// Samples of all of them are taken in turn, on one core. Shown are the median time in nanoseconds, the throughput in GB/s, and how many
     /// times faster than libcrypto it is: the median of the ratios within each round. Answers are compared before anything is timed.
     Bench(Bench),
+    /// Replay a paper on fast AES-GCM: its table beside the same one measured here.
+    ///
+    /// solaris-2010, packed-2010, arm64-2019, ghash-2023, aesni-2024: which papers these are, and what came out elsewhere, stands in the README of
+    /// the crate fastgcm-studies. OpenSSL's libcrypto and Intel's libIPSec_MB take part where the system has them.
+    Study(Study),
+    /// What `study` steps through.
+    #[command(hide = true)]
+    StudyProbe {
+        /// See `fastgcm_studies::study::probe`.
+        arguments: Vec<String>,
+    },
     /// Print the completion script of a shell.
     Completions {
         /// Which shell.

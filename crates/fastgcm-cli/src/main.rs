@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest · bench      one command each
+//!      ── seal · open · inspect · keygen · cpu · selftest · bench · study      one command each
 //!           └── input · output · keyfile · progress            files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
 //! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`, measuring in `fastgcm-measure`. `unsafe` stands
-//! only in `bench/libcrypto.rs`, which calls another library.
+//! only in `bench/libcrypto.rs` and `study/ipsec_mb.rs`, which call other libraries.
 
 #![deny(unsafe_code)]
 
@@ -24,6 +24,7 @@ mod output;
 mod progress;
 mod seal;
 mod selftest;
+mod study;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
@@ -54,6 +55,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Cpu(args) => cpu::run(&args),
         Command::Selftest(args) => selftest::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Study(args) => study::run(&args),
+        Command::StudyProbe { arguments } => study::probe(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);

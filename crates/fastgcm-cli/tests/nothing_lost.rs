@@ -30,6 +30,7 @@ fn an_existing_target_is_untouched() {
     bench.ok(&["open", "-k", "key", "--force", "a.sealed"]);
     assert!(bench.read("a") == text(100_000));
     assert_eq!(bench.names(), ["a", "a.sealed", "directory", "key", "key128"]);
+    bench.passed("nothing_lost::an_existing_target_is_untouched", 8);
 }
 
 #[test]
@@ -53,6 +54,7 @@ fn input_and_output_are_not_the_same_file() {
     bench.ok(&["seal", "-k", "key", "a"]);
     bench.fails(2, &["open", "-k", "key", "--force", "-o", "key", "a.sealed"]);
     bench.fails(2, &["open", "-k", "key", "--force", "-o", "a.sealed", "a.sealed"]);
+    bench.passed("nothing_lost::input_and_output_are_not_the_same_file", 5 * 3 + 5);
 }
 
 #[test]
@@ -73,6 +75,7 @@ fn symbolic_links_stay() {
     symlink("end", bench.path("b.sealed")).unwrap();
     bench.ok(&["open", "-k", "key", "b.sealed"]);
     assert!(bench.read("b") == text(50_000));
+    bench.passed("nothing_lost::symbolic_links_stay", 7);
 }
 
 /// The program, held in the middle of its work: it has read a MiB from a named pipe and waits for more.
@@ -124,6 +127,7 @@ fn killed_in_the_middle_it_leaves_nothing() {
         assert_eq!(bench.names(), before);
         assert_eq!(bench.exists("out"), force);
         assert!(!force || bench.read("out") == b"precious");
+        bench.passed("nothing_lost::killed_in_the_middle_it_leaves_nothing", 1);
     }
 }
 
@@ -140,6 +144,7 @@ fn a_target_that_appears_meanwhile_is_untouched() {
     assert_eq!(held.finish(), (Some(0), String::new()));
     assert!(bench.ok(&["open", "-k", "key", "-o", "-", "out"]) == text(1 << 20));
     assert_eq!(bench.names(), ["key", "key128", "out", "pipe"]);
+    bench.passed("nothing_lost::a_target_that_appears_meanwhile_is_untouched", 3);
 }
 
 /// A new key is complete on the disk before the first byte of the output.
@@ -179,6 +184,7 @@ fn an_input_that_changes_meanwhile() {
         assert!(message.contains("a: changed while it was read"), "{name}: {message}");
         let opened = bench.run_with(&["open", "-k", "key", "-"], &sealed);
         assert_eq!(opened.status.code(), Some(3), "{name}");
+        bench.passed(&format!("nothing_lost::an_input_that_{name}_meanwhile"), 2);
     }
 }
 
@@ -216,6 +222,7 @@ fn outputs_that_fail() {
     bench.fails(1, &["seal", "-k", "key", "-o", "out", "missing"]);
     bench.fails(1, &["seal", "-k", "key", "-o", "out", "."]);
     bench.fails(1, &["open", "-k", "key", "-o", "out", "missing.sealed"]);
+    bench.passed("nothing_lost::outputs_that_fail", 1 + 7 * 2 + 7);
 }
 
 /// Closed standard input and output are not an empty file and not a text that was written.
@@ -223,7 +230,9 @@ fn outputs_that_fail() {
 fn closed_standard_streams() {
     let bench = Bench::new();
     bench.write("a", b"text");
-    let shell = |redirection: &str, args: &str| {
+    let mut runs = 0;
+    let mut shell = |redirection: &str, args: &str| {
+        runs += 1;
         let line = format!("exec \"$0\" {args} {redirection}");
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &line, env!("CARGO_BIN_EXE_fastgcm")]).current_dir(bench.path(".")).output().unwrap()
@@ -237,6 +246,8 @@ fn closed_standard_streams() {
     assert_eq!(shell("</dev/null", "seal -k key -o out -").status.code(), Some(0));
     assert_eq!(shell(">/dev/null", "seal -k key -o - a").status.code(), Some(0));
     assert_eq!(shell("2>&-", "seal -k key -o key a").status.code(), Some(5));
+    assert_eq!(runs, 6);
+    println!("nothing_lost::closed_standard_streams ok {runs}");
 }
 
 /// A pipe or a device is written to as it is, not replaced: `-o >(command)`, `-o /dev/stdout`.
@@ -252,6 +263,7 @@ fn devices_and_named_pipes_are_not_replaced() {
     assert!(child.wait_with_output().unwrap().status.success());
     let opened = bench.run_with(&["open", "-k", "key", "-"], &sealed);
     assert!(opened.stdout == text(100_000));
+    bench.passed("nothing_lost::devices_and_named_pipes_are_not_replaced", 4);
 }
 
 /// Below 64 MiB for any size of file and any number of threads.

@@ -4,7 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     inout::InOut,
-    isa::{detect::Features, features, few_vector_ports, item_on, on},
+    isa::{Frame, detect::Features, features, few_vector_ports, item_on, on},
     key::Material,
     nonce::{J0, Nonce96},
 };
@@ -13,7 +13,7 @@ use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
-    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)?;)+) => {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
         /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
@@ -35,7 +35,7 @@ macro_rules! backends {
 
             /// What the CPU must have, as rustc spells it.
             const fn needs(self) -> Features {
-                match self { $(Self::$variant => const { Features::named(concat!($($features)?)) }),+ }
+                match self { $(Self::$variant => const { Features::named(concat!($($features)? $($unnamed)?)) }),+ }
             }
 
             /// Does other work than messages with this row's instructions.
@@ -58,7 +58,7 @@ macro_rules! backends {
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? } })+
+        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, unnamed $unnamed)? } })+
     };
 }
 
@@ -77,6 +77,8 @@ backends! {
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3";
     /// AArch64 with AES and PMULL.
     AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes";
+    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
+    AesZvkned aes_zvkned = "aes-zvkned" on riscv: Zvkned::here(), KeyFolded, unnamed "v,zvkned,zvkb,zvbc,zvkt";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
     Portable portable = "portable" on any: Portable::<1>::here(), Winograd;
 }
@@ -155,15 +157,15 @@ pub trait Job {
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub(crate) backend: Backend,
-    pub(crate) derive: unsafe fn(&[u8]) -> Material,
-    pub(crate) expand: unsafe fn(&mut Material, &[u8]),
+    pub(crate) derive: unsafe fn(Frame<'_>, &[u8]) -> Material,
+    pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
     pub(crate) wipe: unsafe fn(&mut Material),
-    pub(crate) seal: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
-    pub(crate) open: unsafe fn(&Material, Nonce96, &[u8], InOut<'_>) -> Block,
-    pub(crate) seal_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
-    pub(crate) open_any: unsafe fn(&Material, J0, &[u8], InOut<'_>) -> Block,
-    pub(crate) j0: unsafe fn(&Material, &[u8]) -> J0,
-    pub(crate) tag: unsafe fn(&Material, J0, &[u8], &[u8]) -> Block,
+    pub(crate) seal: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block,
+    pub(crate) open: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block,
+    pub(crate) seal_any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>) -> Block,
+    pub(crate) open_any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>) -> Block,
+    pub(crate) j0: unsafe fn(Frame<'_>, &Material, &[u8]) -> J0,
+    pub(crate) tag: unsafe fn(Frame<'_>, &Material, J0, &[u8], &[u8]) -> Block,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
     #[cfg(test)]
     pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
@@ -182,14 +184,14 @@ impl Entries {
     #[inline(always)]
     pub(crate) fn derive(&self, key: &[u8]) -> Material {
         // SAFETY: see the impl.
-        unsafe { (self.derive)(key) }
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key) })
     }
 
     /// The same in place of what was there.
     #[inline(always)]
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
         // SAFETY: see the impl.
-        unsafe { (self.expand)(material, key) }
+        Frame::wiped_after(|frame| unsafe { (self.expand)(frame, material, key) })
     }
 
     /// Wipes all that this back end has written there.
@@ -203,39 +205,39 @@ impl Entries {
     #[inline(always)]
     pub(crate) fn seal(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         // SAFETY: see the impl.
-        unsafe { (self.seal)(material, nonce, aad, text) }
+        Frame::wiped_after(|frame| unsafe { (self.seal)(frame, material, nonce, aad, text) })
     }
 
     /// Decrypts, and returns the tag that the message should have.
     #[inline(always)]
     pub(crate) fn open(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         // SAFETY: see the impl.
-        unsafe { (self.open)(material, nonce, aad, text) }
+        Frame::wiped_after(|frame| unsafe { (self.open)(frame, material, nonce, aad, text) })
     }
 
     #[inline(always)]
     pub(crate) fn seal_any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
         // SAFETY: see the impl.
-        unsafe { (self.seal_any)(material, j0, aad, text) }
+        Frame::wiped_after(|frame| unsafe { (self.seal_any)(frame, material, j0, aad, text) })
     }
 
     #[inline(always)]
     pub(crate) fn open_any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
         // SAFETY: see the impl.
-        unsafe { (self.open_any)(material, j0, aad, text) }
+        Frame::wiped_after(|frame| unsafe { (self.open_any)(frame, material, j0, aad, text) })
     }
 
     /// The pre-counter block of a nonce that has not 12 bytes.
     #[inline(always)]
     pub(crate) fn j0(&self, material: &Material, nonce: &[u8]) -> J0 {
         // SAFETY: see the impl.
-        unsafe { (self.j0)(material, nonce) }
+        Frame::wiped_after(|frame| unsafe { (self.j0)(frame, material, nonce) })
     }
 
     /// The tag of AAD and ciphertext, which are only read.
     #[inline(always)]
     pub(crate) fn tag(&self, material: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
         // SAFETY: see the impl.
-        unsafe { (self.tag)(material, j0, aad, ciphertext) }
+        Frame::wiped_after(|frame| unsafe { (self.tag)(frame, material, j0, aad, ciphertext) })
     }
 }

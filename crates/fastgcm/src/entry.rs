@@ -4,18 +4,26 @@
 /// messages are two functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
     ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal) => {
+        entries! { $variant, $row, $isa, $multiply, [#[target_feature(enable = $features)]] }
+    };
+    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves.
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, unnamed $features:literal) => {
+        entries! { $variant, $row, $isa, $multiply, [] }
+    };
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, [$($features:tt)*]) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Path},
+                gcm::{self, Path, Secret},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
             };
+            use zeroize::Zeroize;
 
             pub(super) static ENTRIES: Entries = Entries {
                 backend: Backend::$variant,
@@ -37,86 +45,100 @@ macro_rules! entries {
             };
 
             /// For a key that is returned by value.
-            #[target_feature(enable = $features)]
-            fn derive(key: &[u8]) -> Material {
-                Material::derived(|new| expand(new, key))
+            $($features)*
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+                frame.enter();
+                Material::derived(|new| expand(frame, new, key))
             }
 
-            #[target_feature(enable = $features)]
-            fn expand(material: &mut Material, key: &[u8]) {
+            $($features)*
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
+                frame.enter();
                 gcm::expand($isa, $multiply, material, key);
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             fn wipe(material: &mut Material) {
                 gcm::wipe($isa, material);
             }
 
-            #[target_feature(enable = $features)]
-            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            $($features)*
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(key, nonce, aad, text),
-                    Path::Any => seal_any(key, nonce.into(), aad, text),
+                    Path::Long => seal_long(frame, key, nonce, None, aad, text),
                 }
             }
 
-            #[target_feature(enable = $features)]
-            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            $($features)*
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(key, nonce, aad, text),
-                    Path::Any => open_any(key, nonce.into(), aad, text),
+                    Path::Long => open_long(frame, key, nonce, None, aad, text),
                 }
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             #[inline(never)]
-            fn seal_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
+            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                gcm::long::<_, _, true>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             #[inline(never)]
-            fn open_long(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
+            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                gcm::long::<_, _, false>($isa, $multiply, key, nonce, secret, aad, text)
             }
 
-            #[target_feature(enable = $features)]
-            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                gcm::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
+            $($features)*
+            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                let mut secret = Secret::new($isa, j0);
+                let tag = seal_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
-            #[target_feature(enable = $features)]
-            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                gcm::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+            $($features)*
+            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                let mut secret = Secret::new($isa, j0);
+                let tag = open_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
+                secret.zeroize();
+                tag
             }
 
-            #[target_feature(enable = $features)]
-            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+            $($features)*
+            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
+                frame.enter();
                 gcm::j0($isa, $multiply, key, nonce)
             }
 
-            #[target_feature(enable = $features)]
-            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+            $($features)*
+            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                frame.enter();
                 gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
             /// Any other work, compiled for this row.
             #[cfg(feature = "internals")]
-            #[target_feature(enable = $features)]
+            $($features)*
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
                 job.run($isa, $multiply)
             }
 
             // What a proof needs of a row, beside its messages.
-            #[target_feature(enable = $features)]
+            $($features)*
             #[cfg(test)]
             fn products(block: Block, power: Block) -> [Block; 4] {
                 crate::ghash::proof::products($isa, $multiply, block, power)
             }
 
-            #[target_feature(enable = $features)]
+            $($features)*
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
                 crate::ghash::proof::fill($isa, $multiply, material, h);
@@ -156,11 +178,13 @@ macro_rules! entries {
                 fill: |material, h| crate::ghash::proof::fill_one($isa, $multiply, material, h),
             };
 
-            fn derive(key: &[u8]) -> Material {
-                Material::derived(|new| expand(new, key))
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+                frame.enter_calls();
+                Material::derived(|new| expand(frame, new, key))
             }
 
-            fn expand(material: &mut Material, key: &[u8]) {
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
+                frame.enter_calls();
                 plain::expand($isa, $multiply, material, key);
             }
 
@@ -168,27 +192,33 @@ macro_rules! entries {
                 plain::wipe(material);
             }
 
-            fn seal(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                seal_any(key, nonce.into(), aad, text)
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter_calls();
+                seal_any(frame, key, nonce.into(), aad, text)
             }
 
-            fn open(key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                open_any(key, nonce.into(), aad, text)
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter_calls();
+                open_any(frame, key, nonce.into(), aad, text)
             }
 
-            fn seal_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter_calls();
                 plain::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
-            fn open_any(key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter_calls();
                 plain::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
-            fn j0(key: &Material, nonce: &[u8]) -> J0 {
+            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
+                frame.enter_calls();
                 plain::j0($isa, $multiply, key, nonce)
             }
 
-            fn tag(key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+                frame.enter_calls();
                 plain::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 

@@ -30,6 +30,12 @@ impl<'a> InOut<'a> {
         (from.len() == to.len()).then_some(Self { src: from.as_ptr(), dst: to.as_mut_ptr(), len: from.len(), life: PhantomData })
     }
 
+    /// The same, told apart from the one that the caller handed over in memory: there every step through the message would be stored.
+    #[inline(always)]
+    pub(crate) fn here(&self) -> Self {
+        Self { src: self.src, dst: self.dst, len: self.len, life: PhantomData }
+    }
+
     /// Bytes that are left.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
@@ -149,6 +155,10 @@ pub(crate) struct Table<const N: usize>([Block; N]);
 
 impl<const N: usize> Table<N> {
     pub(crate) const ZERO: Self = Self([0; N]);
+
+    pub(crate) const fn filled(block: Block) -> Self {
+        Self([block; N])
+    }
 
     pub(crate) const fn set(&mut self, i: usize, block: Block) {
         self.0[i] = block.to_le();

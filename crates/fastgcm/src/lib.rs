@@ -28,6 +28,7 @@
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
 //! | `getrandom` | | with `aead06`: keys and nonces from the operating system (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes |
+//! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
 //!
 //! # Layers
 //! ```text

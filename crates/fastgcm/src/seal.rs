@@ -15,6 +15,7 @@
 use crate::{
     Block, Error, Key, Nonce, Tag,
     inout::InOut,
+    isa::Frame,
     limits,
     nonce::{J0, Kind},
     tag::{AnyTag, differ},
@@ -72,7 +73,7 @@ impl Key {
     ) -> Result<(), Error> {
         let nonce = nonce.into();
         limits::check(aad.len(), text.len())?;
-        if differ(self.entries.tag(&self.material, self.j0(nonce), aad, text), tag) {
+        if differ(Frame::wiped_after_all(|| self.entries.tag(&self.material, self.j0(nonce), aad, text)), tag) {
             return Err(Error::Unauthentic);
         }
         self.open(nonce, aad, text, tag)
@@ -189,7 +190,7 @@ impl Key {
         limits::check(aad.len(), text.len())?;
         let tag = match nonce.0 {
             Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
-            Kind::Any(_) => self.entries.seal_any(&self.material, self.j0(nonce), aad, text),
+            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.seal_any(&self.material, self.j0(nonce), aad, text)),
         };
         Ok(Tag(tag.to_le_bytes()))
     }
@@ -200,7 +201,7 @@ impl Key {
         limits::check(aad.len(), text.len())?;
         Ok(match nonce.0 {
             Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text),
-            Kind::Any(_) => self.entries.open_any(&self.material, self.j0(nonce), aad, text),
+            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.open_any(&self.material, self.j0(nonce), aad, text)),
         })
     }
 

@@ -24,8 +24,12 @@ fn rows() {
 
 /// Rows of another family of processors may need features that have the same name here.
 fn compiled(backend: &Backend) -> bool {
-    let arm = backend.name().starts_with("aes-neon");
-    *backend == Backend::Portable || arm == cfg!(target_arch = "aarch64") && (arm || cfg!(target_arch = "x86_64"))
+    match backend.name() {
+        "portable" => true,
+        name if name.starts_with("aes-neon") => cfg!(target_arch = "aarch64"),
+        name if name.starts_with("aes-zvkned") => cfg!(target_arch = "riscv64"),
+        _ => cfg!(target_arch = "x86_64"),
+    }
 }
 
 #[test]

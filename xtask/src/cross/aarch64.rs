@@ -26,7 +26,8 @@ const PROCESSORS: [(&str, u64, &[&str]); 11] = [
     ("a64fx", AES, &[]),
 ];
 
-/// Everything. With `FASTGCM_FULL` also the tests inside the library: symbols and counts for every row, which take the compiler minutes.
+/// Everything. With `FASTGCM_FULL` also known answers on every processor, and the tests inside the library: symbols and counts for every row,
+/// which take the compiler minutes.
 pub(super) fn run(root: &Path) -> Result<(), String> {
     prepare()?;
     let mut log = Log::new(root)?;
@@ -53,10 +54,12 @@ pub(super) fn run(root: &Path) -> Result<(), String> {
         if found != rows {
             return Err(format!("{name}: rows {found:?}, not {rows:?}"));
         }
-        let mut log = Log::new(root)?;
-        lacking(root, processor, concealed, &known_answers, |command| log.step(command.arg("--nocapture")))?;
-        let all: Vec<&str> = rows.iter().copied().chain(["portable"]).collect();
-        log.expect(&answers(&all).iter().map(String::as_str).collect::<Vec<_>>())?;
+        if full {
+            let mut log = Log::new(root)?;
+            lacking(root, processor, concealed, &known_answers, |command| log.step(command.arg("--nocapture")))?;
+            let all: Vec<&str> = rows.iter().copied().chain(["portable"]).collect();
+            log.expect(&answers(&all).iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
     }
     pairs::check(&known_answers)?;
     constant_time::run(root)?;

@@ -3,7 +3,7 @@
 
 use super::{
     aarch64::{arm, prepare},
-    estimate,
+    estimate, install,
     trace::{Program, Record, Step},
 };
 use crate::package::step;
@@ -18,6 +18,7 @@ const VERBS: [&str; 2] = ["seal", "open"];
 
 pub(super) fn run(root: &Path) -> Result<(), String> {
     prepare()?;
+    install("llvm-mca-22", &["llvm-22"])?;
     let bench = root.join("bench");
     let mut cargo = arm(&bench, "max");
     step(cargo.args(["build", "--release", "-p", "messages", "--target", super::aarch64::TRIPLE]))?;

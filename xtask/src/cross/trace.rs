@@ -80,21 +80,24 @@ impl Program {
         let (mut markers, mut inside_marker) = (0, false);
         let mut message: Vec<Step> = Vec::new();
         let mut registers = Registers::default();
+        // The last step touches memory, and its registers are to come.
+        let mut wanted = None;
         let mut last_words = String::new();
         for line in BufReader::new(log).lines() {
             let line = line.map_err(|e| e.to_string())?;
             let Some(at) = executed(&line) else {
-                if markers % 2 == 1 && record == Record::Memory && registers.take(&line) {
-                    // The last line of registers that matters: those of the last step are complete.
-                    if let Some(step) = message.last_mut() {
-                        step.memory = self.code.get(&step.at).and_then(|instruction| instruction.address(&registers));
-                    }
-                }
-                if !line.contains('=') {
+                if let Some(instruction) = wanted
+                    && registers.take(&line)
+                    && let Some(step) = message.last_mut()
+                {
+                    step.memory = Instruction::address(instruction, &registers);
+                    wanted = None;
+                } else if !line.contains('=') {
                     last_words = line;
                 }
                 continue;
             };
+            wanted = None;
             if marker.contains(&at) {
                 if !inside_marker {
                     markers += 1;
@@ -107,6 +110,7 @@ impl Program {
                 inside_marker = false;
                 if markers % 2 == 1 {
                     message.push(Step { at, memory: None });
+                    wanted = self.code.get(&at).filter(|instruction| record == Record::Memory && instruction.touches_memory());
                 }
             }
         }
@@ -172,7 +176,7 @@ impl Instruction {
         if self.mnemonic == "dc" {
             return registers.get(self.operands.split(", ").nth(1)?);
         }
-        let inside = self.operands.split_once('[')?.1.split_once(']')?.0;
+        let inside = self.operands.split_once(", [")?.1.split_once(']')?.0;
         let mut parts = inside.split(", ");
         let base = registers.get(parts.next()?)?;
         let Some(offset) = parts.next() else { return Some(base) };
@@ -192,7 +196,7 @@ impl Instruction {
 
     /// It has an address that the disassembly shows.
     pub(super) fn touches_memory(&self) -> bool {
-        self.mnemonic == "dc" || self.operands.contains('[') && !self.operands.contains("].") && !self.mnemonic.starts_with("prf")
+        self.mnemonic == "dc" || self.operands.contains(", [") && !self.mnemonic.starts_with("prf")
     }
 }
 
@@ -202,5 +206,39 @@ fn output(command: &mut Command) -> Result<String, String> {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
         Err(format!("{}: {}", show(command), output.status))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_log() {
+        let line = "Trace 0: 0x7f54c6000100 [0000000001009331/0000000000406700/00000001/00000201] _start";
+        assert_eq!(executed(line), Some(0x40_6700));
+        assert_eq!(executed(" PC=0000000000406700 X00=0000000000000000 X01=0000000000000000"), None);
+        let mut registers = Registers::default();
+        assert!(!registers.take(" PC=0000000000406700 X00=00000000000000aa X01=00000000000000bb"));
+        assert!(registers.take("X29=0000005500800600 X30=000000000040d0d0  SP=0000005500800600"));
+        assert_eq!((registers.get("x1"), registers.get("x30"), registers.get("sp")), (Some(0xbb), Some(0x40_d0d0), Some(0x55_0080_0600)));
+    }
+
+    #[test]
+    fn addresses() {
+        let mut registers = Registers::default();
+        (registers.0[1], registers.0[2]) = (0x1000, 0xffff_ffff_ffff_fff0);
+        let address =
+            |mnemonic: &str, operands: &str| Instruction { mnemonic: mnemonic.into(), operands: operands.into() }.address(&registers);
+        assert_eq!(address("ldr", "q0, [x1]"), Some(0x1000));
+        assert_eq!(address("ldp", "q0, q1, [x1, #-32]!"), Some(0xfe0));
+        assert_eq!(address("ldr", "x0, [x1], #16"), Some(0x1000));
+        assert_eq!(address("ldr", "x0, [x1, x2, lsl #3]"), Some(0xf80));
+        assert_eq!(address("ldrb", "w0, [x1, w2, uxtw]"), Some(0x1_0000_0ff0));
+        assert_eq!(address("ldrb", "w0, [x1, w2, sxtw #2]"), Some(0xfc0));
+        assert_eq!(address("dc", "zva, x1"), Some(0x1000));
+        assert_eq!(address("eor", "v0.16b, v1.16b, v2.16b"), None);
+        let element = Instruction { mnemonic: "mov".into(), operands: "v17.d[1], x21".into() };
+        assert!(!element.touches_memory());
     }
 }

@@ -1,11 +1,11 @@
-//! fastgcm: a variant for each back end of this machine. Called as anybody calls it, but for `boxed_with_backend`, which names the
-//! back end; a key is derived where it stays. In place with `seal` and `open`, otherwise with `seal_detached_to` and `open_detached_to`.
+//! fastgcm: a variant for each back end of this machine. Called as anybody calls it, but for `with_backend`, which names the back end; a new
+//! key is made by value. In place with `seal` and `open`, otherwise with `seal_detached_to` and `open_detached_to`.
 
 use fastgcm::{Backend, Key, Tag};
 use plugin::{Message, Rival};
 use std::sync::OnceLock;
 
-struct Fastgcm(Box<Key>);
+struct Fastgcm(Key);
 
 static BACKEND: OnceLock<Backend> = OnceLock::new();
 
@@ -26,7 +26,7 @@ impl Rival for Fastgcm {
     }
 
     fn new(key: &[u8]) -> Option<Self> {
-        Key::boxed_with_backend(key, *BACKEND.get()?).ok().map(Self)
+        Key::with_backend(key, *BACKEND.get()?).ok().map(Self)
     }
 
     fn rekey(&mut self, key: &[u8]) {

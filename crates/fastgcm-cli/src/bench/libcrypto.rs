@@ -12,7 +12,7 @@ use std::{
 
 /// The functions of the library, which stays loaded until the program ends.
 #[derive(Clone, Copy)]
-pub(super) struct Libcrypto {
+pub(crate) struct Libcrypto {
     version: &'static str,
     /// AES-128, -192 and -256.
     ciphers: [*const Cipher; 3],
@@ -33,19 +33,19 @@ struct Cipher([u8; 0]);
 struct Context([u8; 0]);
 
 /// A key and what it works with.
-pub(super) struct Key {
+pub(crate) struct Key {
     library: Libcrypto,
     context: *mut Context,
 }
 
 impl Libcrypto {
     /// The system's, if it has one.
-    pub(super) fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         NAMES.iter().find_map(|name| Self::load(OsStr::new(name)).ok())
     }
 
     /// The one in that file.
-    pub(super) fn load(file: &OsStr) -> Result<Self, libloading::Error> {
+    pub(crate) fn load(file: &OsStr) -> Result<Self, libloading::Error> {
         // SAFETY: loading runs the library's initialisers. Either it is the libcrypto that the system's own programs load by this name, or a
         // file that the user named, who can run any code here anyway.
         let library = Box::leak(Box::new(unsafe { Library::new(file) }?));
@@ -76,7 +76,7 @@ impl Libcrypto {
     }
 
     /// What it says of itself: name, version, date.
-    pub(super) fn version(&self) -> &'static str {
+    pub(crate) fn version(&self) -> &'static str {
         self.version
     }
 }

@@ -6,20 +6,31 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 /// A temporary directory with a key.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
+    /// How often the program was to be run here.
+    runs: AtomicUsize,
 }
 
 impl Bench {
     /// With `key` (32 bytes) and `key128` in it.
     pub(crate) fn new() -> Self {
-        let bench = Self { dir: tempfile::tempdir().unwrap() };
+        let bench = Self { dir: tempfile::tempdir().unwrap(), runs: AtomicUsize::new(0) };
         bench.ok(&["keygen", "-o", "key"]);
         bench.ok(&["keygen", "-o", "key128", "--format", "cobblestone-128"]);
+        bench.runs.store(0, Ordering::Relaxed);
         bench
+    }
+
+    /// Says how often the program was run, and fails unless it was so often.
+    pub(crate) fn passed(&self, name: &str, expected: usize) {
+        let runs = self.runs.load(Ordering::Relaxed);
+        assert_eq!(runs, expected, "{name}");
+        println!("{name} ok {runs}");
     }
 
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -50,6 +61,7 @@ impl Bench {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fastgcm"));
         command.args(args).current_dir(self.dir.path()).env_remove("FASTGCM_BACKEND");
+        self.runs.fetch_add(1, Ordering::Relaxed);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

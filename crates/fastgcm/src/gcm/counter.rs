@@ -14,7 +14,8 @@
 //! key. So both are made of a [`Nonce96`] only, and the third is all that a [`J0`] can be given:
 //!
 //! **[`Secret`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and without a carry into
-//! the nonce.
+//! the nonce. It writes the blocks of each turn to a table of its own, which is read from its start: so a long message of either
+//! kind runs through the same code, and [`Either`] is one branch a turn. (Two copies of it were a quarter of the library.)
 
 use crate::{
     Block,
@@ -32,8 +33,6 @@ pub(crate) const STATES: usize = 10;
 pub(crate) trait Counters<S: Isa> {
     /// The states come with the first round done.
     const FACE: bool;
-    /// Of a rare kind of message: fewer tails to choose from, half the code.
-    const RARE: bool;
 
     /// The next `N` vectors, whitened. Only the last call of a message may ask for another number than `TURN`.
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]);
@@ -113,7 +112,6 @@ fn constant<S: Isa, const FACE: bool>(s: S, schedule: &Schedule, nonce: Nonce96,
 
 impl<S: Isa> Counters<S> for Public<S> {
     const FACE: bool = false;
-    const RARE: bool = false;
 
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
@@ -168,7 +166,6 @@ fn first_round<S: Isa>(s: S, x: S::V) -> S::V {
 
 impl<S: Isa> Counters<S> for Face<'_, S> {
     const FACE: bool = true;
-    const RARE: bool = false;
 
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
@@ -181,15 +178,17 @@ impl<S: Isa> Counters<S> for Face<'_, S> {
     }
 }
 
-/// The counter of a nonce of any other length.
-pub(crate) struct Secret<S: Isa> {
+/// The counter blocks of a nonce of any other length: those of a turn, and one vector more.
+pub(crate) struct Secret {
     j0: J0,
-    /// The next counter blocks, mirrored: the counter is in the first four bytes.
-    next: S::V,
+    blocks: Table<{ (TURN + 1) * MOST_BLOCKS }>,
 }
 
+/// Lanes of the widest vector.
+const MOST_BLOCKS: usize = 4;
+
 /// How many blocks lane l is ahead of lane 0.
-static LANES: Table<4> = {
+static LANES: Table<MOST_BLOCKS> = {
     let mut lanes = Table::ZERO;
     lanes.set(1, 1);
     lanes.set(2, 2);
@@ -197,31 +196,76 @@ static LANES: Table<4> = {
     lanes
 };
 
-impl<S: Isa> Secret<S> {
+impl Secret {
     #[inline(always)]
-    pub(crate) fn new(s: S, j0: J0) -> Self {
+    pub(crate) fn new<S: Isa>(s: S, j0: J0) -> Self {
+        let mut new = Self { j0, blocks: Table::filled(j0.0) }; // narrow vectors leave some of it
         let first = s.add32(s.splat(j0.0.swap_bytes()), s.splat(1));
-        Self { j0, next: s.add32(first, LANES.load(s, 0)) }
+        new.fill(s, s.add32(first, LANES.load(s, 0)));
+        new
+    }
+
+    /// From the blocks in `next` on, which are mirrored: so a counter is in the first four bytes.
+    #[inline(always)]
+    fn fill<S: Isa>(&mut self, s: S, mut next: S::V) {
+        for i in 0..=TURN {
+            self.blocks.store(s, i * S::BLOCKS, s.byte_swap(next));
+            next = s.add32(next, s.splat(S::BLOCKS as Block));
+        }
+    }
+
+    #[inline(always)]
+    fn next<S: Isa, const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+        let (row, key0) = (self.blocks.row(s, 0, N), s.splat(schedule.keys[0]));
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { x[I] = s.state(s.whiten(row.load(s, I), key0)); } });
+        if N == TURN {
+            self.fill(s, s.byte_swap(self.blocks.load(s, TURN * S::BLOCKS)));
+        }
     }
 }
 
-impl<S: Isa> Counters<S> for Secret<S> {
+/// H can be computed from it. (Not on drop, which would be one more way out of the function, for panics that cannot be.)
+impl Zeroize for Secret {
+    #[inline(always)]
+    fn zeroize(&mut self) {
+        self.j0.0.zeroize();
+        self.blocks.zeroize();
+    }
+}
+
+/// The counter of either kind of nonce.
+pub(crate) enum Either<'a, S: Isa> {
+    Public(Public<S>),
+    Secret(&'a mut Secret),
+}
+
+impl<'a, S: Isa> Either<'a, S> {
+    #[inline(always)]
+    pub(crate) fn new(s: S, schedule: &Schedule, nonce: Nonce96, secret: Option<&'a mut Secret>) -> Self {
+        match secret {
+            None => Self::Public(Public::new(s, schedule, nonce)),
+            Some(secret) => Self::Secret(secret),
+        }
+    }
+}
+
+impl<S: Isa> Counters<S> for Either<'_, S> {
     const FACE: bool = false;
-    const RARE: bool = !S::CALLS;
 
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
-        each!(I in 0 1 2 3 4 5 6 7 8 => {
-            if I < N {
-                x[I] = s.state(s.whiten(s.byte_swap(self.next), s.splat(schedule.keys[0])));
-                self.next = s.add32(self.next, s.splat(S::BLOCKS as Block));
-            }
-        });
+        match self {
+            Self::Public(public) => public.next::<N>(s, schedule, x),
+            Self::Secret(secret) => secret.next::<S, N>(s, schedule, x),
+        }
     }
 
     #[inline(always)]
     fn j0(&self, s: S, schedule: &Schedule) -> S::State {
-        whitened(s, schedule, self.j0)
+        match self {
+            Self::Public(public) => public.j0(s, schedule),
+            Self::Secret(secret) => whitened(s, schedule, secret.j0),
+        }
     }
 }
 

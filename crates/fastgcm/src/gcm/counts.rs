@@ -15,7 +15,7 @@ use crate::{
         counting::{Counting, Work},
     },
     key::Material,
-    nonce::{J0, Kind, Nonce},
+    nonce::{J0, Kind, Nonce, Nonce96},
 };
 use std::{println, vec, vec::Vec};
 
@@ -24,6 +24,8 @@ use std::{println, vec, vec::Vec};
 struct Row {
     blocks: usize,
     calls: bool,
+    /// It has 32 registers.
+    roomy: bool,
     /// Multiplications for a vector.
     product: usize,
     /// Bytes from which on the first round comes from a table.
@@ -56,25 +58,31 @@ impl Row {
         // of its own, in short messages only.) Else it is hashed first, with a reduction and a fold for each turn of it.
         let waits = self.is_short(m) || m.aad <= vector - 16 && turns == 0;
         let absorbed = if waits { 0 } else { m.aad };
+        // Up to a vector of it, before at least a vector of text: lanes stay lanes, without a fold, and all meet one power.
+        let begins = absorbed > 0 && absorbed <= vector && m.text >= vector;
         let header = if self.blocks > 1 { 1 } else { 1 + (waits && m.aad > 0) as usize };
 
         let products = absorbed.div_ceil(vector) + header + TURN * turns + tail;
         let reductions = absorbed.div_ceil(turn) + turns + 1;
         let states = TURN * turns + tail + 1; // one for the mask of the tag
+        let refills = turns + (tail == TURN) as usize;
         let mut work = Work {
             clmul: self.product * products + reductions,
             reductions,
             // The tag; a message without text adds its hash to the lengths as a block.
-            folds: absorbed.div_ceil(turn) + 1 + (tail == 0) as usize,
+            folds: if begins { 0 } else { absorbed.div_ceil(turn) } + 1 + (tail == 0) as usize,
             rounds: states * (m.rounds - 1),
             last_rounds: states,
             // Text in turns twice: to be encrypted, and to be hashed. Two factors for each product whose powers differ by lane. Counters.
             loads: 2 * TURN * turns
-                + 2 * (absorbed.div_ceil(vector) + tail + if self.blocks > 1 { 1 } else { header - 1 })
-                + if m.any || self.calls { 1 } else { TURN * turns + tail },
+                + 2 * (if begins { 0 } else { absorbed.div_ceil(vector) } + tail + if self.blocks > 1 { 1 } else { header - 1 })
+                + TURN * turns
+                + tail
+                // Counters of another nonce, in the table that each turn writes anew.
+                + if m.any { 1 + refills } else { 0 },
             // A tail of more than four vectors that is opened is hashed while AES runs, and read again to be decrypted.
             bytes_read: m.aad + rest + if !m.seal && tail > 4 { rest.min(turn) } else { 0 },
-            bytes_written: m.text,
+            bytes_written: m.text + if m.any { (1 + refills) * (TURN + 1) * vector } else { 0 },
         };
         if m.text >= self.face_pays && !m.any {
             // A round less for each state of a turn, for a table of 256 entries, and a round for each constant.
@@ -99,14 +107,10 @@ impl Row {
             vectors
         } else if self.calls {
             least(&[0, 1, 2, 4, 6, 9])
-        } else if m.any {
-            least(&[0, 4, most])
-        } else if !m.seal {
-            least(&[0, 2, 4, 6, 8, most])
-        } else if turns > 0 {
-            least(&[2, 4, 6, 8, most])
-        } else {
+        } else if m.seal && !self.roomy && turns == 0 {
             least(&[0, 4, 6, 8, most])
+        } else {
+            least(&[0, 2, 4, 6, 8, most])
         }
     }
 }
@@ -119,10 +123,10 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
     match (path(s, aad, &text), m.seal) {
         (Path::Short, true) if !m.any => short::<_, _, true>(s, multiply, key, nonce, aad, text),
         (Path::Short, false) if !m.any => short::<_, _, false>(s, multiply, key, nonce, aad, text),
-        (Path::Long, true) if !m.any => long::<_, _, true>(s, multiply, key, nonce, aad, text),
-        (Path::Long, false) if !m.any => long::<_, _, false>(s, multiply, key, nonce, aad, text),
-        (_, true) => any::<_, _, true>(s, multiply, key, J0::from(nonce), aad, text),
-        (_, false) => any::<_, _, false>(s, multiply, key, J0::from(nonce), aad, text),
+        (_, true) if !m.any => long::<_, _, true>(s, multiply, key, nonce, None, aad, text),
+        (_, false) if !m.any => long::<_, _, false>(s, multiply, key, nonce, None, aad, text),
+        (_, true) => long::<_, _, true>(s, multiply, key, Nonce96::NONE, Some(&mut Secret::new(s, J0::from(nonce))), aad, text),
+        (_, false) => long::<_, _, false>(s, multiply, key, Nonce96::NONE, Some(&mut Secret::new(s, J0::from(nonce))), aad, text),
     };
     Work::done()
 }
@@ -130,7 +134,7 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
 /// Runs a row through all messages, and returns how many they were.
 fn row<const B: usize, const CALLS: bool, M: Multiply<Counting<B, CALLS>>>(multiply: M, product: usize) -> usize {
     let s = Counting::<B, CALLS>;
-    let row = Row { blocks: B, calls: CALLS, product, face_pays: Counting::<B, CALLS>::FACE_PAYS };
+    let row = Row { blocks: B, calls: CALLS, roomy: Counting::<B, CALLS>::ROOMY, product, face_pays: Counting::<B, CALLS>::FACE_PAYS };
     let edges = (1..=20).flat_map(|n| [16 * B * n - 1, 16 * B * n, 16 * B * n + 1]);
     let sizes: Vec<usize> = [0, 1, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16383, 16384, 40000].into_iter().chain(edges).collect();
     let mut messages = 0;

@@ -1,18 +1,20 @@
 //! One message: AAD, turns, tail, tag.
 
 use super::{
-    counter::{Counters, Face, Public, STATES, Secret},
-    tail::{Before, tail},
-    turn::{Nothing, OfTurn, rounds},
+    counter::{Counters, Either, Face, Public, STATES, Secret},
+    tail::{Before, Header, tail},
+    turn::{Keys, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
 use crate::{
     Block,
+    aes::Schedule,
     ghash::{Multiply, aad_lanes},
     inout::{InOut, TURN, load_bytes},
     isa::Isa,
     key::Material,
     nonce::{J0, Nonce96},
 };
+use core::hint::black_box;
 use zeroize::Zeroize;
 
 /// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
@@ -34,19 +36,12 @@ pub(crate) enum Path {
     /// Fits in one tail, with AAD that leaves a lane for the lengths.
     Short,
     Long,
-    /// The one for any nonce serves all.
-    Any,
 }
 
 #[inline(always)]
 pub(crate) fn path<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> Path {
-    if S::CALLS {
-        Path::Any
-    } else if text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS) {
-        Path::Short
-    } else {
-        Path::Long
-    }
+    let fits = text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS);
+    if fits && !S::CALLS { Path::Short } else { Path::Long }
 }
 
 /// Vectors in the longest short message.
@@ -63,7 +58,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     text: InOut<'_>,
 ) -> Block {
     let counters = Public::new(s, &key.schedule, nonce);
-    let before = Before { aad, hash: s.splat(0), lengths: lengths(aad, text.len()) };
+    let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
     match text.len().div_ceil(16 * S::BLOCKS) {
         0 => tail::<S, M, _, SEAL, 0, 1, 0>(s, key, counters, text, before, None),
         1 => tail::<S, M, _, SEAL, 1, 2, 0>(s, key, counters, text, before, None),
@@ -73,43 +68,31 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// Any message with a 96-bit nonce. Returns the tag.
+/// Any message. Its nonce is `nonce`, or another than one of 96 bits if there is a `secret` counter. (An enum of the two would pass
+/// through memory, and the first round of AES would wait for it.) Returns the tag.
 #[inline(always)]
 pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
     key: &'a Material,
     nonce: Nonce96,
+    secret: Option<&mut Secret>,
     aad: &[u8],
-    mut text: InOut<'a>,
+    text: InOut<'a>,
 ) -> Block {
-    let mut counters = Public::new(s, &key.schedule, nonce);
+    let mut text = text.here();
+    let mut counters = Either::new(s, &key.schedule, nonce, secret);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = if S::FACE_PAYS < usize::MAX && text.len() >= S::FACE_PAYS {
-        let mut changes = Face::<S>::room();
-        let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut before.hash);
-        face.done(s, &key.schedule);
-        pending
-    } else {
-        turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash)
+    let pending = match &mut counters {
+        Either::Public(public) if S::FACE_PAYS < usize::MAX && text.len() >= S::FACE_PAYS => {
+            let mut changes = Face::<S>::room();
+            let mut face = Face::new(s, &key.schedule, public, &mut changes);
+            let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut before.hash);
+            face.done(s, &key.schedule);
+            pending
+        }
+        _ => turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash),
     };
-    last::<S, M, _, SEAL>(s, key, counters, text, before, pending)
-}
-
-/// Any message with any nonce. Returns the tag.
-#[inline(always)]
-pub(crate) fn any<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    _: M,
-    key: &'a Material,
-    j0: J0,
-    aad: &[u8],
-    mut text: InOut<'a>,
-) -> Block {
-    let mut counters = Secret::new(s, j0);
-    let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash);
     last::<S, M, _, SEAL>(s, key, counters, text, before, pending)
 }
 
@@ -131,16 +114,25 @@ pub(crate) fn tag<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aa
 }
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one
-/// block, which have no lane to spare: 3 to 9 ns slower at 128 to 512 bytes, while a short message gains 6 to 10 ns by it.)
+/// block, which have no lane to spare: 3 to 9 ns slower at 128 to 512 bytes, while a short message gains 6 to 10 ns by it.) Else the
+/// hash begins with it.
 #[inline(always)]
-fn before<'a, S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &'a [u8], text: &InOut<'_>) -> Before<'a, S> {
-    let zero = s.splat(0);
-    let lengths = lengths(aad, text.len());
+fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut<'_>) -> Before<S> {
+    let (lengths, zero) = (lengths(aad, text.len()), s.splat(0));
     if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>() {
-        Before { aad, hash: zero, lengths }
-    } else {
-        Before { aad: &[], hash: absorb::<S, M>(s, key, zero, aad), lengths }
+        return Before { header: Header::new(s, aad), hash: zero, lengths };
     }
+    let vector = 16 * S::BLOCKS;
+    let hash = if !aad.is_empty() && aad.len() <= vector && text.len() >= vector {
+        // One vector, n blocks. Its block i stands n - i places before the first block of the text, and its lane is added to block i of
+        // the text, which stands i places behind the first: so every lane wants H^n.
+        let Header { aad, blocks: n } = Header::new(s, aad);
+        let (first, second) = key.powers.splat(s, n);
+        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), s.splat(key.powers.constant(s, n)))
+    } else {
+        absorb::<S, M>(s, key, zero, aad)
+    };
+    Before { header: Header::new(s, &[]), hash, lengths }
 }
 
 /// All turns of a message. Returns the one that is left to hash, if any.
@@ -152,10 +144,34 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     text: &mut InOut<'a>,
     hash: &mut S::V,
 ) -> Option<OfTurn<'a, S, true>> {
+    if text.is_tail::<S>() {
+        return None;
+    }
+    // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
+    let Schedule { keys, rounds, .. } = &key.schedule;
+    if S::BLOCKS == 1 {
+        return turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(keys), *rounds), counters, text, hash);
+    }
+    let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
+    each!(R in 0 1 2 3 4 5 6 7 8 9 => { spread[R] = Spread(keys[R].state(s)); });
+    if *rounds > 10 {
+        each!(R in 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
+    }
+    turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(&spread), *rounds), counters, text, hash)
+}
+
+#[inline(always)]
+fn turns_with<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
+    s: S,
+    key: &'a Material,
+    keys: &Keys<'_, impl RoundKey<S>>,
+    counters: &mut C,
+    text: &mut InOut<'a>,
+    hash: &mut S::V,
+) -> Option<OfTurn<'a, S, true>> {
     let (schedule, powers) = (&key.schedule, &key.powers);
     let mut x = [s.state(s.splat(0)); STATES];
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
-    let woven = schedule.last_ten();
 
     /// Encrypts or decrypts the turn `$turn`, and runs `$rounds` on its counter blocks.
     macro_rules! turn {
@@ -173,7 +189,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
         ($turn:ident, $hashed:expr) => {
             turn!($turn, {
                 let hashed = OfTurn::<S, SEAL> { powers, hash: *hash, text: $hashed };
-                if let Some(sum) = rounds::<S, M, _, C, TURN>(s, schedule, woven, &mut x, &hashed) {
+                if let Some(sum) = rounds::<S, M, _, C, TURN>(s, schedule, keys, &mut x, &hashed) {
                     *hash = hashed.reduce::<M>(s, sum);
                 }
             })
@@ -182,7 +198,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     if SEAL {
         // Each turn hashes the ciphertext of the one before.
         let mut turn = text.turn::<S>()?;
-        turn!(turn, rounds::<S, M, _, C, TURN>(s, schedule, woven, &mut x, &Nothing));
+        turn!(turn, rounds::<S, M, _, C, TURN>(s, schedule, keys, &mut x, &Nothing));
         let mut done = turn;
         while let Some(mut turn) = text.turn::<S>() {
             woven_turn!(turn, done);
@@ -204,7 +220,7 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     key: &Material,
     counters: C,
     text: InOut<'_>,
-    before: Before<'_, S>,
+    before: Before<S>,
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
     /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. Of vectors
@@ -220,15 +236,14 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     }
     if const { S::CALLS } {
         tails!(pending; 0 => 0 1 0, 1 => 1 2 0, 2 => 2 3 1, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; _ => 9 10 6)
-    } else if const { C::RARE } {
-        tails!(pending; 0 => 0 1 0, 1..=4 => 4 5 0; 4; _ => 9 10 4)
-    } else if SEAL && pending.is_some() {
-        tails!(pending; 0..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
-    } else if SEAL {
-        // Without turns, up to four vectors come here only when much AAD stands before them.
+    } else if SEAL && !S::ROOMY && pending.is_none() {
+        // Up to four vectors come here only when much AAD stands before them. (Where registers are few, a tail that may or may not have
+        // a turn to hash would be 8 % slower at 128 bytes.)
         tails!(None; 0 => 0 1 0, 1..=4 => 4 5 0, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
+    } else if SEAL && !S::ROOMY {
+        tails!(pending; 0..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
     } else {
-        tails!(None; 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
+        tails!(pending; 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
     }
 }
 

@@ -18,4 +18,5 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use message::{Path, any, expand, j0, long, path, short, tag, wipe};
+pub(crate) use counter::Secret;
+pub(crate) use message::{Path, expand, j0, long, path, short, tag, wipe};

@@ -5,7 +5,7 @@
 
 use super::{
     counter::{Counters, STATES},
-    turn::{Meanwhile, Nothing, OfTurn, rounds},
+    turn::{Keys, Meanwhile, Nothing, OfTurn, rounds},
 };
 use crate::{
     Block,
@@ -16,13 +16,26 @@ use crate::{
 };
 
 /// What the tail has to know of the message before it.
-pub(crate) struct Before<'a, S: Isa> {
+pub(crate) struct Before<S: Isa> {
     /// AAD that has not been hashed yet: at most `aad_lanes` blocks.
-    pub(crate) aad: &'a [u8],
+    pub(crate) header: Header<S>,
     /// The hash of what has been, in lanes (see `turn`).
     pub(crate) hash: S::V,
     /// The lengths block, mirrored.
     pub(crate) lengths: Block,
+}
+
+/// A vector of AAD, mirrored.
+pub(crate) struct Header<S: Isa> {
+    pub(crate) aad: S::V,
+    pub(crate) blocks: usize,
+}
+
+impl<S: Isa> Header<S> {
+    #[inline(always)]
+    pub(crate) fn new(s: S, aad: &[u8]) -> Self {
+        Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: aad.len().div_ceil(16) }
+    }
 }
 
 /// `N` vectors, of which `WHOLE` are whole for certain. `pending` is a turn that is encrypted but not hashed yet. Returns the tag.
@@ -32,7 +45,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
     key: &Material,
     mut counters: C,
     text: InOut<'_>,
-    before: Before<'_, S>,
+    before: Before<S>,
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
     const { assert!(ALL == N + 1 && ALL <= STATES && !C::FACE) }
@@ -50,10 +63,9 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
     // AAD and lengths share a vector: AAD in the first lanes, with its own powers, and the lengths in the last, with H^1.
     // (Vectors of one block take one each.)
     let blocks = text.len().div_ceil(16);
-    let aad_blocks = before.aad.len().div_ceil(16);
+    let Header { aad, blocks: aad_blocks } = before.header;
     let lengths = if N == 0 { before.lengths ^ s.fold(before.hash) } else { before.lengths };
     let total = aad_blocks + blocks + 1;
-    let header = s.byte_swap(load_bytes(s, before.aad));
     let mut sum = if S::BLOCKS == 1 {
         let (first, second) = powers.splat(s, 1);
         let sum = M::product(s, M::ready(s, s.splat(lengths), first, second));
@@ -61,31 +73,31 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
             sum
         } else {
             let (first, second) = powers.from(s, total, 0);
-            M::add(s, sum, M::product(s, M::ready(s, header, first, second)))
+            M::add(s, sum, M::product(s, M::ready(s, aad, first, second)))
         }
     } else {
         let (first, second) = powers.partly::<S, true>(s, total, 0, aad_blocks);
-        M::product(s, M::ready(s, s.put_last(header, lengths), first, second))
+        M::product(s, M::ready(s, s.put_last(aad, lengths), first, second))
     };
 
     // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
-    let woven = schedule.last_ten();
+    let keys = Keys::of(&schedule.keys, schedule.rounds);
     let own = OfTail::<S, N, WHOLE> { powers, hash: before.hash, text, blocks };
     let mut hash = before.hash;
     if SEAL {
         if let Some(pending) = pending {
-            if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &pending) {
+            if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &pending) {
                 hash = pending.reduce::<M>(s, hashed);
             }
         } else {
-            rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &Nothing);
+            rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &Nothing);
         }
     } else if N > WOVEN {
-        if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &own) {
+        if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &own) {
             sum = M::add(s, sum, hashed);
         }
     } else {
-        rounds::<S, M, _, C, ALL>(s, schedule, woven, &mut x, &Nothing);
+        rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &Nothing);
     }
     let own = OfTail::<S, N, WHOLE> { powers, hash, text, blocks };
 

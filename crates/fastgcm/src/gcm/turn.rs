@@ -24,6 +24,47 @@ pub(crate) trait Meanwhile<S: Isa, M: Multiply<S>> {
     fn ready<const I: usize>(&self, s: S) -> M::Ready;
 }
 
+/// Round keys, chosen once: all but the last, and of these the ten that GHASH is woven between.
+pub(crate) struct Keys<'a, K> {
+    all: &'a [K; 14],
+    woven: &'a [K; 10],
+}
+
+impl<'a, K> Keys<'a, K> {
+    #[inline(always)]
+    pub(crate) fn of(all: &'a [K; 14], rounds: usize) -> Self {
+        let from = match rounds {
+            10 => 0,
+            12 => 2,
+            _ => 4,
+        };
+        Self { all, woven: all[from..].first_chunk().unwrap() } // 14 - 4 = 10
+    }
+}
+
+/// A round key: of a key, to be spread over the lanes where it is used, or ready.
+pub(crate) trait RoundKey<S: Isa> {
+    fn state(&self, s: S) -> S::State;
+}
+
+impl<S: Isa> RoundKey<S> for Block {
+    #[inline(always)]
+    fn state(&self, s: S) -> S::State {
+        s.state(s.splat(*self))
+    }
+}
+
+/// Ready.
+#[derive(Clone, Copy)]
+pub(crate) struct Spread<S: Isa>(pub(crate) S::State);
+
+impl<S: Isa> RoundKey<S> for Spread<S> {
+    #[inline(always)]
+    fn state(&self, _: S) -> S::State {
+        self.0
+    }
+}
+
 /// AES alone.
 pub(crate) struct Nothing;
 
@@ -38,21 +79,20 @@ pub(crate) struct OfTurn<'a, S: Isa, const STORED: bool> {
 }
 
 /// Rounds 1 (2 with `C::FACE`) to last but one of the first `N` vectors of `x`; returns the sum of what was hashed meanwhile.
-/// `key` is `schedule.last_ten()`: chosen inside a loop, the ten keys would be ten loads a turn (5 % slower); chosen before
-/// it, they are operands.
+/// `keys` are chosen before a loop: chosen inside it, ten keys would be spread over the lanes in every turn (5 % slower).
 #[inline(always)]
 #[allow(unused_comparisons)]
 pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>, const N: usize>(
     s: S,
     schedule: &Schedule,
-    key: &[Block; 10],
+    keys: &Keys<'_, impl RoundKey<S>>,
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
     /// AES round `$r` of vectors `$from..$to`.
     macro_rules! aes {
-        ($key:ident, $r:expr, $from:expr, $to:expr) => {
-            let (prev, next) = (s.state(s.splat($key[$r - 1])), s.state(s.splat($key[$r])));
+        ($keys:ident, $r:expr, $from:expr, $to:expr) => {
+            let (prev, next) = (keys.$keys[$r - 1].state(s), keys.$keys[$r].state(s));
             each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { x[I] = s.round(x[I], prev, next); } });
             if H::COUNT > 0 {
                 each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { s.pin_state(&mut x[I]); } });
@@ -75,7 +115,6 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
     }
 
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
-    let all = &schedule.keys;
     if schedule.rounds > 10 {
         each!(R in 1 2 => { aes!(all, R + C::FACE as usize, 0, N); });
         if schedule.rounds > 12 {
@@ -83,7 +122,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
         }
     }
     if H::COUNT == 0 {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(key, R, 0, N); } });
+        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(woven, R, 0, N); } });
         return None;
     }
 
@@ -99,12 +138,12 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(key, R, 0, N / 2); }
+            if R > C::FACE as usize { aes!(woven, R, 0, N / 2); }
             if R <= 8 && R % 8 < H::COUNT {
                 ready[R - 1] = prepare!(R - 1);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            if R > C::FACE as usize { aes!(key, R, N / 2, N); }
+            if R > C::FACE as usize { aes!(woven, R, N / 2, N); }
             if R >= 2 && (R - 1) % 8 < H::COUNT {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
@@ -120,7 +159,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
         let mut sum = M::product(s, prepare!(0));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(key, R, 0, N); }
+            if R > C::FACE as usize { aes!(woven, R, 0, N); }
             if R <= 7 && (R + 1) % 8 < H::COUNT {
                 sum = M::add(s, sum, M::product(s, prepare!(R)));
                 M::pin_sum(s, &mut sum);

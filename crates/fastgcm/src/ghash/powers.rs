@@ -85,6 +85,12 @@ impl Powers {
         self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - n)
     }
 
+    /// What to add to a sum that used H^n once.
+    #[inline(always)]
+    pub(crate) fn constant<S: Isa>(&self, s: S, n: usize) -> Block {
+        if n > 1 { self.constants(s, n) ^ self.constants(s, n - 1) } else { self.constants(s, 1) }
+    }
+
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant<S: Isa>(&self, _: S) -> Block {
@@ -190,12 +196,6 @@ impl Powers {
     #[inline(always)]
     pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
         self.0.wipe(Lists::<S>::END);
-    }
-
-    /// The same for vectors of any width.
-    #[cfg(feature = "internals")]
-    pub(crate) fn wipe_all(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.0);
     }
 }
 

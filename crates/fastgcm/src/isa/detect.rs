@@ -45,8 +45,26 @@ impl Features {
 }
 
 /// All features that any row names.
-const NAMES: [&str; 13] =
-    ["aes", "pclmulqdq", "ssse3", "sse4.1", "avx", "avx2", "bmi2", "vaes", "vpclmulqdq", "avx512f", "avx512bw", "avx512vl", "sha3"];
+const NAMES: [&str; 18] = [
+    "aes",
+    "pclmulqdq",
+    "ssse3",
+    "sse4.1",
+    "avx",
+    "avx2",
+    "bmi2",
+    "vaes",
+    "vpclmulqdq",
+    "avx512f",
+    "avx512bw",
+    "avx512vl",
+    "sha3",
+    "v",
+    "zvbc",
+    "zvkb",
+    "zvkned",
+    "zvkt",
+];
 
 /// The bit of the name `list[from..to]`.
 const fn bit(list: &[u8], from: usize, to: usize) -> u32 {

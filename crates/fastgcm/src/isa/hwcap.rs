@@ -5,26 +5,24 @@ use super::detect::Features;
 #[cfg(feature = "std")]
 extern crate std;
 
-/// One feature, by rustc's name.
-macro_rules! has {
-    ($name:tt) => {
-        cfg!(target_feature = $name) || {
-            #[cfg(feature = "std")]
-            {
-                std::arch::is_aarch64_feature_detected!($name)
-            }
-            #[cfg(not(feature = "std"))]
-            {
-                false
-            }
+/// One feature as the operating system tells it, by rustc's name.
+macro_rules! found {
+    ($name:tt) => {{
+        #[cfg(feature = "std")]
+        {
+            std::arch::is_aarch64_feature_detected!($name)
         }
-    };
+        #[cfg(not(feature = "std"))]
+        {
+            false
+        }
+    }};
 }
 
 /// The features of this CPU. (`std` remembers the answer.)
 pub(crate) fn features() -> Features {
-    // rustc's `aes` lets the compiler use PMULL too, so both must be there.
-    let aes = if has!("aes") && (cfg!(target_feature = "aes") || has!("pmull")) { Features::named("aes") } else { Features::NONE };
-    let sha3 = if has!("sha3") { Features::named("sha3") } else { Features::NONE };
+    // rustc's `aes` lets the compiler use PMULL too, so both must be there; the operating system tells of each.
+    let aes = if cfg!(target_feature = "aes") || found!("aes") && found!("pmull") { Features::named("aes") } else { Features::NONE };
+    let sha3 = if cfg!(target_feature = "sha3") || found!("sha3") { Features::named("sha3") } else { Features::NONE };
     aes.and(sha3)
 }

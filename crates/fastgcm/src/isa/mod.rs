@@ -16,6 +16,14 @@ pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::Portable;
+mod scrub;
+pub(crate) use scrub::Frame;
+#[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
+#[path = "scrub_x86.rs"]
+mod wiper;
+#[cfg(all(feature = "scrub", not(all(target_arch = "x86_64", target_feature = "sse2"))))]
+#[path = "scrub_any.rs"]
+mod wiper;
 // A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to a function:
 // LLVM cannot compile the rows there, and whoever chose such a target does not want them.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -37,9 +45,16 @@ pub(crate) use {
     aarch64::{Neon, NeonEor3},
     hwcap::features,
 };
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+mod hwprobe;
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+mod riscv64;
+#[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+pub(crate) use {hwprobe::features, riscv64::Zvkned};
 
 /// The features of this CPU: none that a row asks for.
 #[cfg(not(any(
+    all(target_arch = "riscv64", target_endian = "little"),
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 )))]
@@ -78,6 +93,16 @@ macro_rules! on {
             None
         }
     }};
+    (riscv => $some:expr) => {{
+        #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
+        {
+            $some
+        }
+        #[cfg(not(all(target_arch = "riscv64", target_endian = "little")))]
+        {
+            None
+        }
+    }};
 }
 pub(crate) use on;
 
@@ -90,6 +115,10 @@ macro_rules! item_on {
     };
     (arm => $($item:tt)*) => {
         #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        $($item)*
+    };
+    (riscv => $($item:tt)*) => {
+        #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
         $($item)*
     };
 }

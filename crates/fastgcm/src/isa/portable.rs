@@ -172,7 +172,7 @@ impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
         let mut sums = four;
         sums ^= sums << 32;
         sums ^= sums << 64;
-        sums ^ ((word ^ rcon as u32) as Block * 0x1_00000001_00000001_00000001)
+        sums ^ Block::from(word ^ rcon as u32).wrapping_mul(0x1_00000001_00000001_00000001)
     }
 
     fn pin(self, _: &mut Self::V) {}
@@ -259,7 +259,7 @@ fn mix_columns<const K: u32>(a: Planes) -> Planes {
         1 | 3 | 4 => t[i - 1] ^ t[7],
         _ => t[i - 1],
     };
-    core::array::from_fn(|i| double(i) ^ next[i] ^ if K % 2 == 0 { below::<2, 0>(t[i]) } else { below::<2, 2>(t[i]) })
+    core::array::from_fn(|i| double(i) ^ next[i] ^ if K.is_multiple_of(2) { below::<2, 0>(t[i]) } else { below::<2, 2>(t[i]) })
 }
 
 /// The byte `ROWS` rows below and `COLUMNS` aside, both around the corner.

@@ -36,7 +36,7 @@ use symbolic::V;
 
 #[cfg(test)]
 pub(crate) use compiled::{fill, fill_one, products};
-pub use symbolic::{Fault, Symbolic, met};
+pub use symbolic::{Fault, Symbolic};
 
 /// Vectors in a sum: a turn.
 const MOST: usize = crate::inout::TURN;

@@ -35,7 +35,8 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const PLANTED: [Self; 8] = [
+    #[cfg(test)]
+    pub(super) const PLANTED: [Self; 8] = [
         Self::OneTermMore,
         Self::OneTermLess,
         Self::OtherConvention,
@@ -66,7 +67,8 @@ pub(super) fn begin() {
 }
 
 /// Whether the planted fault has been met in the last proof of this thread.
-pub fn met() -> bool {
+#[cfg(test)]
+pub(super) fn met() -> bool {
     TABLE.with_borrow(|table| table.met)
 }
 
@@ -84,6 +86,10 @@ impl V {
 }
 
 impl Symbolic {
+    /// Without a fault.
+    #[cfg(feature = "internals")]
+    pub const SOUND: Self = Self(Fault::None);
+
     /// This operation is where that fault is planted.
     fn planted(self, fault: Fault) -> bool {
         let planted = self.0 == fault;

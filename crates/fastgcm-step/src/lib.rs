@@ -14,6 +14,8 @@
 //!
 //! About 50,000 instructions a second.
 
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
 use nix::{
     libc::user_regs_struct,
     sys::{
@@ -35,10 +37,11 @@ use std::{
 };
 
 /// General registers, as <sys/user.h> names them.
-pub(crate) type Registers = user_regs_struct;
+pub type Registers = user_regs_struct;
 
 /// A program that stands still between two of our calls. It is killed when this is dropped.
-pub(crate) struct Traced {
+#[derive(Debug)]
+pub struct Traced {
     child: Child,
     /// Address of the marker's `int3`, once it has been met.
     marker: Option<u64>,
@@ -50,7 +53,7 @@ pub(crate) struct Traced {
 
 impl Traced {
     /// Starts `program`; it has not yet executed anything.
-    pub(crate) fn start(program: &Path, arguments: &[String]) -> Result<Self, String> {
+    pub fn start(program: &Path, arguments: &[String]) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.args(arguments).env_clear();
         // SAFETY: two system calls, which is what is allowed between fork and exec.
@@ -72,17 +75,17 @@ impl Traced {
     }
 
     /// Where its file was loaded: what has address 0 there.
-    pub(crate) fn base(&self) -> u64 {
+    pub fn base(&self) -> u64 {
         self.base
     }
 
     /// The program's own machine code, without the C library's.
-    pub(crate) fn code(&self) -> Range<u64> {
+    pub fn code(&self) -> Range<u64> {
         self.code.clone()
     }
 
     /// Lets it run at full speed to its next marker. `None`: it has ended, and well.
-    pub(crate) fn next_marker(&mut self) -> Result<Option<Registers>, String> {
+    pub fn next_marker(&mut self) -> Result<Option<Registers>, String> {
         ptrace::cont(self.pid(), None).map_err(|e| format!("ptrace: {e}"))?;
         match self.wait()? {
             None => Ok(None),
@@ -97,7 +100,7 @@ impl Traced {
 
     /// Executes one instruction (of one with `rep`, one repetition), and returns the address of the next; `None` when that is a marker,
     /// which is passed.
-    pub(crate) fn step(&mut self) -> Result<Option<u64>, String> {
+    pub fn step(&mut self) -> Result<Option<u64>, String> {
         let at = self.single()?;
         if Some(at) != self.marker {
             return Ok(Some(at));
@@ -107,7 +110,7 @@ impl Traced {
     }
 
     /// Addresses of the instructions from here to the next marker, each before it is executed: `registers` then has its operands.
-    pub(crate) fn until_marker(&mut self, mut each: impl FnMut(&Self, u64) -> Result<(), String>) -> Result<(), String> {
+    pub fn until_marker(&mut self, mut each: impl FnMut(&Self, u64) -> Result<(), String>) -> Result<(), String> {
         let mut at = self.registers()?.rip;
         loop {
             each(self, at)?;
@@ -118,7 +121,8 @@ impl Traced {
         }
     }
 
-    pub(crate) fn registers(&self) -> Result<Registers, String> {
+    /// General registers, as they stand.
+    pub fn registers(&self) -> Result<Registers, String> {
         ptrace::getregs(self.pid()).map_err(|e| format!("ptrace: {e}"))
     }
 
@@ -164,6 +168,31 @@ impl Traced {
             _ => Err(format!("{} is not in memory", program.display())),
         }
     }
+}
+
+/// How many instructions `program` executes between each two markers.
+///
+/// # Errors
+/// If it cannot be started and traced, or ends badly.
+pub fn count(program: &Path, arguments: &[String]) -> Result<Vec<u64>, String> {
+    let mut traced = Traced::start(program, arguments)?;
+    let mut counts = Vec::new();
+    while traced.next_marker()?.is_some() {
+        let mut count = 0;
+        traced.until_marker(|_, _| {
+            count += 1;
+            Ok(())
+        })?;
+        counts.push(count);
+    }
+    Ok(counts)
+}
+
+/// Stops a program that is traced, and kills one that is not.
+#[inline(never)]
+pub fn marker() {
+    // SAFETY: a trap, and nothing else.
+    unsafe { core::arch::asm!("int3") }
 }
 
 impl Drop for Traced {

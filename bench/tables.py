@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""The tables of BENCHMARKS.md, from a run's results: tables.py out/results.csv
+
+A cell is fastgcm's best time in ns, the median of the ratios (more than 1: fastgcm is faster) against the rival that was the fastest in
+that case, and its name. What is behind by more than 1 % is bold, and listed at the end.
+"""
+
+import csv
+import sys
+
+BEHIND = 0.99
+MAIN = [(f"AES-{bits} {verb}", f"AES-{bits} {verb}, AAD 12") for bits in (128, 256) for verb in ("seal", "open")]
+FRESH = [(f"AES-{bits}", f"AES-{bits} fresh key and seal, AAD 12") for bits in (128, 256)]
+
+
+def read(path):
+    """Group -> case -> the line of the back end that a caller gets, which is the first of fastgcm's."""
+    groups = {}
+    with open(path, newline="") as file:
+        for line in csv.DictReader(file):
+            if line["contender"].startswith("fastgcm"):
+                groups.setdefault(line["group"], {}).setdefault(line["case"], line)
+    return groups
+
+
+def against(line):
+    """The ratio and the rival; None if there was none in that case."""
+    rival = line["base"]
+    return None if rival.startswith("fastgcm") else (float(line["times_faster_than_base"]), rival)
+
+
+def cell(line):
+    if line is None:
+        return ""
+    best = float(line["best_ns"])
+    text = f"{best:.1f}" if best < 1000 else f"{best:.0f}"
+    if found := against(line):
+        times, rival = found
+        text += f" **{times:.2f}** {rival}" if times < BEHIND else f" {times:.2f} {rival}"
+    return text
+
+
+def table(groups, level, columns):
+    columns = [(head, groups[f"{level} {name}"]) for head, name in columns if f"{level} {name}" in groups]
+    if columns:
+        print("\n| bytes | " + " | ".join(head for head, _ in columns) + " |\n|---:|" + "---|" * len(columns))
+        for case in columns[0][1]:
+            print(f"| {case} | " + " | ".join(cell(cases.get(case)) for _, cases in columns) + " |")
+
+
+def main(path):
+    groups = read(path)
+    for level in dict.fromkeys(group.split()[0] for group in groups):
+        print(f"\n### {level}: seal and open, AAD of 12 bytes")
+        table(groups, level, MAIN)
+        print("\nA fresh key in the place of one, and one message sealed:")
+        table(groups, level, FRESH)
+        print("\nThe key alone:\n\n| | |\n|---|---|")
+        for case, line in groups.get(f"{level} key set-up", {}).items():
+            print(f"| {case} | {cell(line)} |")
+    compared = behind = 0
+    print("\n### Every cell in which a rival is ahead\n")
+    for group, cases in groups.items():
+        found = [(case, *against(line)) for case, line in cases.items() if against(line)]
+        ahead = [f"{case}: {times:.2f} {rival}" for case, times, rival in found if times < BEHIND]
+        compared, behind = compared + len(found), behind + len(ahead)
+        if ahead:
+            print(f"* {group} ({len(ahead)} of {len(found)} cells): " + "; ".join(ahead))
+    print(f"\n{behind} of {compared} cells.")
+
+
+main(sys.argv[1])

@@ -1,0 +1,77 @@
+//! `fastgcm study`: each paper's table is there with ours beside it, and what can be counted is counted exactly. That anything is fast is not
+//! tested.
+
+mod support;
+
+use serde_json::Value;
+use support::Bench;
+
+const NAMES: [&str; 5] = ["solaris-2010", "packed-2010", "arm64-2019", "ghash-2023", "aesni-2024"];
+
+/// A study as JSON.
+fn study(bench: &Bench, name: &str) -> Value {
+    let text = bench.ok(&[
+        "study",
+        name,
+        "--quick",
+        "--quiet",
+        "--csv",
+        "s.csv",
+        "--json",
+        "s.json",
+        "--svg",
+        "s.svg",
+        "--markdown",
+        "s.md",
+        "--force",
+    ]);
+    let report: Value = serde_json::from_slice(&bench.read("s.json")).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    for table in report["tables"].as_array().unwrap() {
+        let (width, rows) = (table["head"].as_array().unwrap().len(), table["rows"].as_array().unwrap());
+        assert!(rows.iter().all(|row| row.as_array().unwrap().len() == width), "{name}: {table}");
+        assert!(text.contains(table["title"].as_str().unwrap()), "{name}");
+    }
+    assert!(report["machine"]["notes"][0].as_str().unwrap().starts_with("compiled by rustc "), "{name}");
+    assert!(bench.read("s.svg").starts_with(b"<svg"), "{name}");
+    assert!(bench.read("s.csv").starts_with(b"processor,program,table,row,column,value\n"), "{name}");
+    assert!(bench.read("s.md").starts_with(b"* processor: "), "{name}");
+    report
+}
+
+/// The cells of the row of that name, in the table whose title begins so.
+fn row<'a>(report: &'a Value, table: &str, name: &str) -> Vec<&'a str> {
+    let tables = report["tables"].as_array().unwrap();
+    let table = tables.iter().find(|one| one["title"].as_str().unwrap().starts_with(table)).unwrap();
+    let row = table["rows"].as_array().unwrap().iter().find(|row| row[0] == name).unwrap();
+    row.as_array().unwrap()[1..].iter().map(|cell| cell.as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_study() {
+    let bench = Bench::new();
+    let reports = NAMES.map(|name| study(&bench, name));
+    let [solaris, packed, arm, ghash, aesni] = &reports;
+    assert_eq!(row(solaris, "GHASH by four", "linear folding (schoolbook)")[0], "1.36");
+    assert_eq!(row(arm, "Improvement", "paper, ThunderX2")[1], "23%");
+    assert_eq!(row(ghash, "Table 11", "paper, baseline"), row(ghash, "Table 11", "ours, baseline"));
+    assert_eq!(row(ghash, "Table 11", "ours, K'"), ["5", "4", "1", "10"]);
+    assert_eq!(row(aesni, "Table 1", "paper, Intel Skylake")[10], "27%");
+    // Instructions, where they can be counted: one reduction for four blocks is worth what the paper says, more or less.
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        let cells = row(packed, "Tables 4.1 and 4.2", "4096");
+        assert_eq!(cells[..3], ["23071", "12055", "1.91"]);
+        assert!((1.2..3.0).contains(&cells[5].parse::<f64>().unwrap()), "{cells:?}");
+    }
+    println!("study::every_study ok {}", reports.len());
+}
+
+#[test]
+fn refused() {
+    let bench = Bench::new();
+    bench.fails(2, &["study", "nobody-1999"]);
+    bench.fails(2, &["study", "ghash-2023", "--csv", "same", "--svg", "same"]);
+    bench.write("there", b"");
+    bench.fails(5, &["study", "ghash-2023", "--csv", "there"]);
+    println!("study::refused ok 3");
+}

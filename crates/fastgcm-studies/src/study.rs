@@ -1,0 +1,186 @@
+//! One module for each paper: its own table beside the same one measured here. `fastgcm study NAME` shows them.
+
+mod aesni_2024;
+mod arm64_2019;
+mod ghash_2023;
+mod packed_2010;
+mod report;
+mod solaris_2010;
+
+pub use report::{Report, Series, Table};
+
+use crate::message::{AnyStyle, styles};
+use fastgcm::{Backend, Key, Tag};
+use fastgcm_measure::{
+    Case, Contender, Machine, Measured, Sampler,
+    aead::{self, AnyImplementation, Buffers, NonceFrom, Verb, Work},
+};
+use std::{cell::RefCell, time::Duration};
+
+/// The names of the studies, in the order of their papers.
+pub const NAMES: [&str; 5] = ["solaris-2010", "packed-2010", "arm64-2019", "ghash-2023", "aesni-2024"];
+
+/// Executed instructions of each message that [`probe`] seals, given its arguments.
+pub type Steps = dyn Fn(&[String]) -> Result<Vec<u64>, String>;
+
+/// What a study may use.
+pub struct Bench<'a> {
+    /// A glance: few samples.
+    pub quick: bool,
+    /// Implementations of others, those that are there.
+    pub peers: Vec<&'a dyn AnyImplementation>,
+    /// Executed instructions of [`probe`] with these arguments, if this machine can be stepped.
+    pub steps: Option<&'a Steps>,
+    /// Is told which part of the study is done, from 0 to 1, and what is in hand.
+    pub progress: &'a dyn Fn(f64, &str),
+}
+
+impl std::fmt::Debug for Bench<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("quick", &self.quick).finish_non_exhaustive()
+    }
+}
+
+/// Does the study of that name.
+///
+/// # Errors
+/// If there is none, or if the program could not be stepped.
+pub fn run(name: &str, bench: &Bench<'_>, machine: Machine) -> Result<Report, String> {
+    let mut report = Report::new(machine);
+    match name {
+        "solaris-2010" => solaris_2010::run(bench, &mut report),
+        "packed-2010" => packed_2010::run(bench, &mut report)?,
+        "arm64-2019" => arm64_2019::run(bench, &mut report)?,
+        "ghash-2023" => ghash_2023::run(bench, &mut report),
+        "aesni-2024" => aesni_2024::run(bench, &mut report),
+        _ => return Err(format!("no study is named {name}: {}", NAMES.join(", "))),
+    }
+    Ok(report)
+}
+
+/// The part of this program that is stepped through: each style in turn seals each length, between two calls of `marker`. The arguments are the
+/// back end, the key's bytes, the AAD's, then `STYLE:LENGTH`. `None` if it cannot.
+pub fn probe(arguments: &[String], marker: &dyn Fn()) -> Option<()> {
+    let [backend, key, aad, cases @ ..] = arguments else { return None };
+    let (backend, key, aad): (Backend, usize, usize) = (backend.parse().ok()?, key.parse().ok()?, aad.parse().ok()?);
+    let (bytes, aad) = ([1; 32], vec![2; aad]);
+    for case in cases {
+        let (style, length) = case.rsplit_once(':')?;
+        let mut text = vec![3; length.parse().ok()?];
+        let style = styles(backend).into_iter().find(|one| one.name() == style)?;
+        let mut key = style.expand(bytes.get(..key)?)?;
+        marker();
+        let tag = style.crypt(true, &mut key, &[4; 12], &aad, &mut text);
+        marker();
+        std::hint::black_box((tag, text));
+    }
+    Some(())
+}
+
+impl Bench<'_> {
+    fn sampler(&self) -> Sampler {
+        let (rounds, budget) = if self.quick { (3..=10, Duration::from_millis(20)) } else { (20..=400, Duration::from_millis(500)) };
+        Sampler { rounds, budget, ..Sampler::default() }
+    }
+
+    /// Samples of all contenders in turn, as number `at` of `of` cases.
+    fn measure(&self, case: Case, (at, of): (usize, usize), contenders: &mut [Contender<'_>]) -> Measured {
+        let name = case.name.clone();
+        (self.progress)(at as f64 / of as f64, &name);
+        self.sampler().run(case, contenders, &mut |part| (self.progress)((at as f64 + part) / of as f64, &name))
+    }
+
+    fn steps(&self, arguments: &[String]) -> Result<Option<Vec<u64>>, String> {
+        self.steps.map(|steps| steps(arguments)).transpose()
+    }
+}
+
+/// The back end of this machine that is best for vectors of one block: what the papers of before 2023 are about.
+fn one_block() -> Backend {
+    let narrow = |backend: &Backend| !backend.name().starts_with("vaes");
+    Backend::available().find(narrow).unwrap_or(Backend::Portable)
+}
+
+/// The library's own back end, as one of those that are compared.
+struct Library(Backend);
+
+struct LibraryKey(Key);
+
+impl aead::Implementation for Library {
+    type Key = LibraryKey;
+
+    fn name(&self) -> String {
+        format!("fastgcm {}", self.0)
+    }
+
+    fn key(&self, key: &[u8]) -> Option<LibraryKey> {
+        Key::with_backend(key, self.0).ok().map(LibraryKey)
+    }
+}
+
+impl aead::Key for LibraryKey {
+    #[inline(always)]
+    fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
+        self.0.seal(nonce, aad, text).map_or([0; 16], |tag| tag.0)
+    }
+
+    #[inline(always)]
+    fn open(&mut self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &[u8; 16]) -> bool {
+        self.0.open_detached_to(nonce, aad, ciphertext, text, &Tag(*tag)).is_ok()
+    }
+}
+
+/// What is done in one case: seal or open so many bytes.
+#[derive(Clone, Copy)]
+struct Message {
+    seal: bool,
+    key_bits: usize,
+    bytes: usize,
+    aad: usize,
+}
+
+impl Message {
+    fn case(self) -> Case {
+        let verb = if self.seal { "seal" } else { "open" };
+        Case::of_bytes(format!("AES-{} {verb}, {} bytes of AAD", self.key_bits, self.aad), self.bytes as u64)
+    }
+
+    /// Anything that seals and opens, after it has shown elsewhere that its answers are right.
+    fn by<'a>(self, implementation: &'a dyn AnyImplementation, buffers: &'a Buffers) -> Option<Contender<'a>> {
+        let verb = if self.seal { Verb::Seal } else { Verb::Open };
+        let Self { key_bits, bytes, aad, .. } = self;
+        implementation.contender(Work { verb, key_bits, bytes, aad, nonce: NonceFrom::Prepared }, buffers)
+    }
+
+    /// A style. It opens in place, whatever stands there, and gives a tag that nobody compares: one comparison less than the library does.
+    fn by_style<'a>(self, style: &'a dyn AnyStyle, name: String) -> Option<Contender<'a>> {
+        let mut key = style.expand(&[0x5a; 32][..self.key_bits / 8])?;
+        let (text, aad) = (RefCell::new(vec![7; self.bytes]), vec![0xad; self.aad]);
+        Some(Contender::looped(name, move |iterations| {
+            let mut text = text.borrow_mut();
+            for _ in 0..iterations {
+                std::hint::black_box(style.crypt(self.seal, &mut key, &[1; 12], &aad, &mut text));
+            }
+        }))
+    }
+}
+
+/// The style of that name on a back end.
+fn style(backend: Backend, name: &str) -> Option<Box<dyn AnyStyle>> {
+    styles(backend).into_iter().find(|style| style.name() == name)
+}
+
+/// How many times the time of `new` that of `old` is: medians, or `None` if one of them did not take part.
+fn ratio(measured: &Measured, old: &str, new: &str) -> Option<f64> {
+    Some(measured.by(new)?.times_faster_than(measured.by(old)?))
+}
+
+/// For a cell.
+fn times(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"))
+}
+
+/// An improvement of throughput, as kernel developers write it.
+fn percent(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".into(), |ratio| format!("{}%", (100.0 * (ratio - 1.0)).round() as i64))
+}

@@ -1,0 +1,65 @@
+//! Ard Biesheuvel on AES-GCM in Linux for ThunderX2, 2019: four at once, a tail without branches, the tag folded in.
+
+use super::{Bench, Message, Report, Series, Table, one_block, percent, ratio, style};
+
+const SIZES: [usize; 3] = [512, 1500, 4096];
+const KEYS: [usize; 3] = [128, 192, 256];
+
+/// Percent of throughput gained, for each key the three sizes.
+const PAPER: [(&str, [i32; 9]); 4] = [
+    ("ThunderX2", [35, 23, 11, 34, 20, 9, 38, 25, 16]),
+    ("eMAG", [11, 6, 3, 12, 4, 2, 11, 4, 2]),
+    ("Cortex-A72", [8, 5, -4, 9, 4, -5, 7, 4, -5]),
+    ("Cortex-A53", [11, 6, -1, 10, 8, -1, 10, 8, -2]),
+];
+
+const OLD: &str = "2-way, stack buffer";
+const NEW: [&str; 2] = ["4-way, overlapping, folded tag", "5-way, overlapping, folded tag"];
+
+pub(super) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<(), String> {
+    let backend = one_block();
+    let cases: Vec<_> = KEYS.iter().flat_map(|key_bits| SIZES.map(|bytes| (*key_bits, bytes))).collect();
+    let head = || ["".into()].into_iter().chain(cases.iter().map(|(key_bits, bytes)| format!("AES-{key_bits} {bytes}")));
+    let mut table =
+        Table::new("Improvement of throughput over the style it replaced: 2-way, tail through a stack buffer, tag on its own", head());
+    PAPER.iter().for_each(|(cpu, gains)| table.row(format!("paper, {cpu}"), gains.map(|n| format!("{n}%"))));
+    let styles: Vec<_> = [OLD, NEW[0], NEW[1]].into_iter().filter_map(|name| style(backend, name)).collect();
+    let measured: Vec<_> = cases
+        .iter()
+        .enumerate()
+        .map(|(at, (key_bits, bytes))| {
+            let message = Message { seal: true, key_bits: *key_bits, bytes: *bytes, aad: 13 };
+            let mut contenders: Vec<_> = styles.iter().filter_map(|style| message.by_style(&**style, style.name().into())).collect();
+            bench.measure(message.case(), (at, cases.len()), &mut contenders)
+        })
+        .collect();
+    for new in NEW {
+        let ratios: Vec<_> = measured.iter().map(|measured| ratio(measured, OLD, new)).collect();
+        for (key, ratios) in KEYS.iter().zip(ratios.chunks(3)) {
+            let points = SIZES.iter().zip(ratios).filter_map(|(size, ratio)| Some((*size as f64, (*ratio)?))).collect();
+            report.chart.push(Series { name: format!("AES-{key}, {new}"), points });
+        }
+        table.row(format!("here, {new}"), ratios.into_iter().map(percent));
+    }
+    table
+        .note(format!("Ours: time on {backend}. On a machine that is no AArch64 this is another processor's answer to the same question."));
+    report.tables.push(table);
+
+    let arguments = |key: usize| {
+        let probes = [OLD, NEW[0], NEW[1]].into_iter().flat_map(|style| SIZES.map(|bytes| format!("{style}:{bytes}")));
+        [backend.to_string(), (key / 8).to_string(), "13".into()].into_iter().chain(probes).collect::<Vec<_>>()
+    };
+    let mut counts = Vec::new();
+    for key in KEYS {
+        counts.push(bench.steps(&arguments(key))?);
+    }
+    if let Some(counts) = counts.into_iter().collect::<Option<Vec<_>>>() {
+        let mut table = Table::new(format!("Instructions executed on {backend}"), head());
+        for (number, style) in [OLD, NEW[0], NEW[1]].into_iter().enumerate() {
+            table.row(style, counts.iter().flat_map(|of_key| of_key[3 * number..3 * number + 3].to_vec()));
+        }
+        table.note("The paper's gain is latency, on a processor with a deep pipeline. Counts of instructions cannot show that.");
+        report.tables.push(table);
+    }
+    Ok(())
+}

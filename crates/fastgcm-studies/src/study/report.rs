@@ -1,0 +1,167 @@
+//! What a study found, for eyes and for programs.
+
+use comfy_table::{CellAlignment, LineStyle, TableStyle};
+use fastgcm_measure::Machine;
+use plotters::prelude::*;
+use serde::Serialize;
+use std::error::Error;
+
+/// What a study found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// On what.
+    pub machine: Machine,
+    /// In the order of the paper.
+    pub tables: Vec<Table>,
+    /// What the chart shows: lines over bytes.
+    pub chart: Vec<Series>,
+    /// What its axis shows.
+    pub unit: &'static str,
+}
+
+/// A table, with what has to be known of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
+    /// What, and of which paper and section.
+    pub title: String,
+    /// The head: one more than there are values in a row's name.
+    pub head: Vec<String>,
+    /// Rows, each with its name first.
+    pub rows: Vec<Vec<String>>,
+    /// A line each.
+    pub notes: Vec<String>,
+}
+
+/// A line of the chart.
+#[derive(Clone, Debug, Serialize)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Bytes, and the value.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Table {
+    /// Without rows.
+    pub fn new(title: impl Into<String>, head: impl IntoIterator<Item = impl ToString>) -> Self {
+        Self { title: title.into(), head: head.into_iter().map(|cell| cell.to_string()).collect(), rows: Vec::new(), notes: Vec::new() }
+    }
+
+    /// One row more.
+    pub fn row(&mut self, name: impl Into<String>, cells: impl IntoIterator<Item = impl ToString>) {
+        self.rows.push([name.into()].into_iter().chain(cells.into_iter().map(|cell| cell.to_string())).collect());
+    }
+
+    /// One note more.
+    pub fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+}
+
+impl Report {
+    /// Of nothing yet.
+    pub fn new(machine: Machine) -> Self {
+        Self { machine, tables: Vec::new(), chart: Vec::new(), unit: "times" }
+    }
+
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        let mut text: String = self.machine.lines().iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+        for own in &self.tables {
+            let mut table = comfy_table::Table::new();
+            table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
+            table.set_header(&own.head);
+            own.rows.iter().for_each(|row| {
+                table.add_row(row);
+            });
+            table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+            text += &format!("\n{}\n{table}\n", own.title);
+            own.notes.iter().for_each(|note| text += &format!("  {note}\n"));
+        }
+        text
+    }
+
+    /// For a page.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let mut text: String = self.machine.lines().iter().map(|(name, value)| format!("* {name}: {value}\n")).collect();
+        for table in &self.tables {
+            let rule = format!("|---|{}\n", "---:|".repeat(table.head.len().saturating_sub(1)));
+            text += &format!("\n**{}**\n\n{}{rule}", table.title, line(&table.head));
+            table.rows.iter().for_each(|row| text += &line(row));
+            if !table.notes.is_empty() {
+                text += "\n";
+                table.notes.iter().for_each(|note| text += &format!("* {note}\n"));
+            }
+        }
+        text
+    }
+
+    /// For a spreadsheet: a line for each cell.
+    ///
+    /// # Errors
+    /// None that a table in memory can meet; they are those of the crate `csv`.
+    pub fn csv(&self) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["processor", "program", "table", "row", "column", "value"])?;
+        for table in &self.tables {
+            for row in &table.rows {
+                for (head, cell) in table.head.iter().zip(row).skip(1) {
+                    writer.write_record([&self.machine.processor, &self.machine.program, &table.title, &row[0], head, cell])?;
+                }
+            }
+        }
+        Ok(String::from_utf8(writer.into_inner()?)?)
+    }
+
+    /// For a program.
+    ///
+    /// # Errors
+    /// None that a report can meet; they are those of the crate `serde_json`.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|json| json + "\n")
+    }
+
+    /// The chart, as SVG; `None` if there is nothing to be drawn.
+    ///
+    /// # Errors
+    /// None that writing to a string can meet.
+    pub fn svg(&self) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
+        let mut image = String::new();
+        let drawn = self.draw(&mut image).map_err(|error| error.to_string())?;
+        Ok(drawn.then_some(image))
+    }
+
+    fn draw(&self, image: &mut String) -> Result<bool, Box<dyn Error>> {
+        let points = || self.chart.iter().flat_map(|line| &line.points);
+        let range = |of: fn(&(f64, f64)) -> f64| Some(points().map(of).min_by(f64::total_cmp)?..points().map(of).max_by(f64::total_cmp)?);
+        let (Some(x), Some(y)) = (range(|point| point.0), range(|point| point.1)) else { return Ok(false) };
+        let area = SVGBackend::with_string(image, (720, 400)).into_drawing_area();
+        area.fill(&WHITE)?;
+        let y = y.start.min(1.0) / 1.1..y.end * 1.1;
+        let mut chart = ChartBuilder::on(&area)
+            .margin(12)
+            .x_label_area_size(40)
+            .y_label_area_size(60)
+            .build_cartesian_2d(x.log_scale().base(2.0), y.log_scale().base(2.0))?;
+        let round = |value: &f64| format!("{}", (value * 100.0).round() / 100.0);
+        chart
+            .configure_mesh()
+            .x_desc("bytes")
+            .y_desc(self.unit)
+            .x_label_formatter(&round)
+            .y_label_formatter(&round)
+            .max_light_lines(0)
+            .draw()?;
+        for (number, line) in self.chart.iter().enumerate() {
+            let colour = Palette99::pick(number).to_rgba();
+            let drawn = chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(2)))?;
+            drawn.label(&line.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        }
+        chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.2)).draw()?;
+        area.present()?;
+        drop(chart);
+        drop(area);
+        Ok(true)
+    }
+}

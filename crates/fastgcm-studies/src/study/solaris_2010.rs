@@ -1,0 +1,216 @@
+//! Dan Anderson: "Carryless Multiplication Optimization for AES GCM Mode in Solaris", 2010. Times of four multiplications, and throughput with
+//! one to four threads.
+
+use super::{Bench, Report, Series, Table, one_block, style};
+use crate::{
+    aggregate::{Powers, packed},
+    combine::combine,
+    multiply::{
+        self, NAMES, Visit,
+        plain::{FourBitTable, bit_serial, ghash},
+    },
+};
+use fastgcm::{
+    Backend,
+    internals::{Isa, Job, Multiply},
+};
+use fastgcm_measure::{Case, Contender};
+use std::{hint::black_box, sync::Barrier, thread, time::Instant};
+
+/// Bytes that are hashed, a block at a time.
+const BYTES: usize = 4096;
+/// The hash key of section 6 of the paper of the same year.
+const H: u128 = 0xb83b_5337_08bf_535d_0aa6_e529_80d5_3b78;
+
+/// What the post says, in seconds, and what it is here. "Linear folding" there is a reduction, around the same product.
+const POST: [(&str, &str, Option<f64>); 9] = [
+    ("a bit at a time, in C", "", Some(7.83)),
+    ("a table of 16 entries (not in constant time)", "", None),
+    ("schoolbook, shifted, reduced by shifts", NAMES[4], Some(1.18)),
+    ("linear folding (schoolbook)", NAMES[0], Some(1.36)),
+    ("Karatsuba, shifted, reduced by shifts", NAMES[8], Some(1.19)),
+    ("Karatsuba, folding", NAMES[5], None),
+    ("baseline of 2023", NAMES[1], None),
+    ("key-folded", NAMES[9], None),
+    ("Winograd", NAMES[10], None),
+];
+
+pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
+    let backend = one_block();
+    let text: Vec<u8> = (0..BYTES).map(|i| (i * 7) as u8).collect();
+    let table = FourBitTable::new(H);
+    let keys: Vec<Option<Powers>> = POST.iter().map(|(_, multiply, _)| backend.run(Expand(multiply)).ok().flatten()).collect();
+    let mut contenders: Vec<Contender<'_>> = Vec::new();
+    for ((name, multiply, _), powers) in POST.iter().zip(&keys) {
+        let (text, table) = (&text, &table);
+        contenders.push(match powers {
+            Some(powers) => Contender::looped(*name, move |n| {
+                black_box(backend.run(Hash { multiply, powers, text, n }).ok());
+            }),
+            None if name.starts_with("a bit") => Contender::new(*name, move || ghash(text, |x| bit_serial(x, H))),
+            None => Contender::new(*name, move || ghash(text, |x| table.times(x))),
+        });
+    }
+    let measured = bench.measure(Case::of_bytes("GHASH, one block at a time", BYTES as u64), (0, 2), &mut contenders);
+    drop(contenders);
+
+    let unit = measured.by(POST[2].0).map_or(1.0, |school| school.median_ns / 1.18);
+    let mut table = Table::new(
+        "GHASH by four ways to multiply, one block after the other",
+        ["", "post, s", "ours, ns a block", "ours, scaled to its 1.18 s"],
+    );
+    for (name, _, seconds) in POST {
+        let Some(own) = measured.by(name) else { continue };
+        let post = seconds.map_or_else(|| "-".into(), |seconds| format!("{seconds:.2}"));
+        table.row(name, [post, format!("{:.1}", own.median_ns / (BYTES / 16) as f64), format!("{:.2}", own.median_ns / unit)]);
+    }
+    table.note(format!("On {backend}. Each block waits for the one before: this is latency."));
+    table.note("The listing that the post calls Karatsuba has four multiplications: it is schoolbook. Ours is Karatsuba.");
+    table.note("The post's C code used no tables; what is here called C is Rust, a bit at a time, without branches.");
+    report.tables.push(table);
+    let threads = threads(bench, report);
+    report.tables.push(threads);
+}
+
+/// Powers for one multiplication. `None` if there is none of that name.
+struct Expand<'a>(&'a str);
+
+impl Job for Expand<'_> {
+    type Output = Option<Powers>;
+
+    #[inline(always)]
+    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> Option<Powers> {
+        struct Each<'a, S>(S, &'a str, Option<Powers>);
+        impl<S: Isa> Visit<S> for Each<'_, S> {
+            #[inline(always)]
+            fn visit<M: Multiply<S>>(&mut self, name: &'static str, _: M) {
+                if name == self.1 {
+                    self.2 = Some(Powers::new::<S, M>(self.0, H.swap_bytes(), 1));
+                }
+            }
+        }
+        let mut each = Each(s, self.0, None);
+        multiply::all(s, &mut each);
+        each.2
+    }
+}
+
+/// GHASH, n times.
+struct Hash<'a> {
+    multiply: &'a str,
+    powers: &'a Powers,
+    text: &'a [u8],
+    n: u64,
+}
+
+impl Job for Hash<'_> {
+    type Output = u128;
+
+    #[inline(always)]
+    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> u128 {
+        struct Each<'a, S>(S, Hash<'a>, u128);
+        impl<S: Isa> Visit<S> for Each<'_, S> {
+            #[inline(always)]
+            fn visit<M: Multiply<S>>(&mut self, name: &'static str, _: M) {
+                if name == self.1.multiply {
+                    for _ in 0..self.1.n {
+                        self.2 = packed::<S, M>(self.0, self.1.powers, 1, self.2, self.1.text);
+                    }
+                }
+            }
+        }
+        let mut each = Each(s, self, 0);
+        multiply::all(s, &mut each);
+        each.2
+    }
+}
+
+/// Bytes of one message.
+const MESSAGE: usize = 1 << 18;
+
+/// Throughput with one to four threads, of the style of 2010 against the same message with GHASH a bit at a time.
+fn threads(bench: &Bench<'_>, report: &mut Report) -> Table {
+    let backend = one_block();
+    let title = "AES-128-GCM throughput with PCLMULQDQ in percent of that without, and MB/s";
+    let mut table = Table::new(
+        title,
+        ["threads", "post, gain", "ours, gain, one message each", "ours, MB/s, one message each", "ours, MB/s, one message split"],
+    );
+    let repeat = if bench.quick { 2 } else { 20 };
+    let (mut each, mut split) = (Vec::new(), Vec::new());
+    for (threads, gain) in [(1, 229), (2, 221), (3, 230), (4, 224)] {
+        (bench.progress)(0.5 + threads as f64 / 8.0, &format!("{threads} threads"));
+        // The best of five: a thread that is interrupted holds up all.
+        let best =
+            |work: &(dyn Fn(usize) + Sync), bytes: usize| (0..5).map(|_| bytes as f64 / together(threads, work) / 1e6).fold(0.0, f64::max);
+        let fast = best(&|_| one_message(backend, repeat), threads * repeat * MESSAGE);
+        let slow = best(&|_| without(backend), threads * SLOW);
+        let parts = best(&|part| split_message(backend, part, threads, repeat), repeat * MESSAGE);
+        table.row(
+            threads.to_string(),
+            [format!("{gain}%"), format!("{:.0}%", 100.0 * (fast / slow - 1.0)), format!("{fast:.0}"), format!("{parts:.0}")],
+        );
+        each.push((threads as f64, fast));
+        split.push((threads as f64, parts));
+    }
+    let cores = report.machine.cores;
+    table.note(format!("This machine runs {cores} threads at once. Ours has AES-NI with and without; where AES is slow, as in the post's \"before\", GHASH is a smaller part and the gain is smaller."));
+    table.note("Split: each thread has a part of one message; the hashes of the parts are put together by powers of H (`combine`).");
+    report.unit = "MB/s (over threads, not bytes)";
+    report.chart.push(Series { name: "one message each".into(), points: each });
+    report.chart.push(Series { name: "one message split".into(), points: split });
+    table
+}
+
+/// Seconds from when the first thread began until the last one had done.
+fn together(threads: usize, work: &(dyn Fn(usize) + Sync)) -> f64 {
+    let barrier = Barrier::new(threads);
+    let timed = |number| {
+        barrier.wait();
+        let start = Instant::now();
+        work(number);
+        (start, Instant::now())
+    };
+    let timed = &timed;
+    let times: Vec<(Instant, Instant)> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|number| scope.spawn(move || timed(number))).collect();
+        handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
+    });
+    let (start, end) = (times.iter().map(|time| time.0).min(), times.iter().map(|time| time.1).max());
+    start.zip(end).map_or(f64::INFINITY, |(start, end)| (end - start).as_secs_f64())
+}
+
+fn one_message(backend: Backend, repeat: usize) {
+    let Some(style) = style(backend, "packed, N = 4") else { return };
+    let Some(mut key) = style.expand(&[1; 16]) else { return };
+    let mut text = vec![2; MESSAGE];
+    for _ in 0..repeat {
+        black_box(style.crypt(true, &mut key, &[3; 12], &[], &mut text));
+    }
+}
+
+/// Fewer bytes, since a bit at a time takes its time.
+const SLOW: usize = 1 << 16;
+
+/// AES as in the style, GHASH a bit at a time.
+fn without(backend: Backend) {
+    let Some(style) = style(backend, "packed, N = 4") else { return };
+    let Some(key) = style.expand(&[1; 16]) else { return };
+    let mut text = vec![2; SLOW];
+    style.keystream(&key, &[3; 12], 0, &mut text);
+    black_box(ghash(&text, |x| bit_serial(x, H)));
+}
+
+/// One of so many parts of a message, and the hash of it; the last one puts them together.
+fn split_message(backend: Backend, part: usize, parts: usize, repeat: usize) {
+    let Some(style) = style(backend, "packed, N = 4") else { return };
+    let Some(key) = style.expand(&[1; 16]) else { return };
+    let blocks = MESSAGE / 16;
+    let (from, to) = (blocks * part / parts, blocks * (part + 1) / parts);
+    let mut text = vec![2; 16 * (to - from)];
+    for _ in 0..repeat {
+        style.keystream(&key, &[3; 12], from, &mut text);
+        let hash = style.ghash(&key, &text);
+        black_box(combine(H, &[(0, from), (hash, to - from)]));
+    }
+}

@@ -1,0 +1,118 @@
+//! What a call leaves behind, and how it is wiped: its stack frame and the registers (feature `scrub`).
+//!
+//! Round keys, powers of H and keystream pass through vector registers, and those that do not fit are spilled to the stack. When the
+//! call has returned nobody needs them, but nobody overwrites them either, until the next user of that stack or of these registers
+//! does: meanwhile they may end up in a core dump, in a swap file, in what another fault gives away.
+//!
+//! How large a frame is depends on the compiler, its version and its options, so no constant would be right: each entry *says* how deep
+//! it reaches ([`Frame::enter`]), and who called it wipes from its own stack pointer down to there, and some more for what the entry calls
+//! in turn. A short message has a small frame, and pays for that only. `tests/wiping.rs` looks at everything below, and at all registers.
+//!
+//! Without the feature all of it is nothing: a frame has no size, and takes no register.
+
+#[cfg(feature = "scrub")]
+use super::{detect::Features, features, wiper};
+#[cfg(feature = "scrub")]
+use core::cell::Cell;
+#[cfg(not(feature = "scrub"))]
+use core::marker::PhantomData;
+
+/// Where an entry notes how far down the stack it reaches.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    #[cfg(feature = "scrub")]
+    lowest: &'a Cell<usize>,
+    #[cfg(not(feature = "scrub"))]
+    life: PhantomData<&'a ()>,
+}
+
+/// Which vector registers there are to be wiped. Not which the row uses: `memcpy` takes the widest that the processor has.
+#[cfg(feature = "scrub")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Registers {
+    /// Those that every processor of the kind has.
+    Base,
+    /// x86: the same sixteen, twice as wide.
+    Avx,
+    /// x86: thirty-two, and the masks.
+    Avx512,
+}
+
+#[cfg(feature = "scrub")]
+impl Registers {
+    #[inline(always)]
+    fn here() -> Self {
+        let features = features();
+        if features.contain(const { Features::named("avx512f,avx512vl") }) {
+            Self::Avx512
+        } else if features.contain(const { Features::named("avx") }) {
+            Self::Avx
+        } else {
+            Self::Base
+        }
+    }
+}
+
+impl Frame<'_> {
+    /// Calls an entry, and wipes what it leaves.
+    #[inline(always)]
+    #[cfg(feature = "scrub")]
+    pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
+        let lowest = Cell::new(wiper::stack_pointer());
+        let result = entry(Frame { lowest: &lowest });
+        wiper::wipe(lowest.get(), Registers::here());
+        result
+    }
+
+    /// Calls an entry.
+    #[inline(always)]
+    #[cfg(not(feature = "scrub"))]
+    pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
+        entry(Frame { life: PhantomData })
+    }
+
+    /// The same for work that calls more than one entry, with a secret in between (J0): it gets a frame of its own, which is wiped too.
+    #[inline(always)]
+    pub(crate) fn wiped_after_all<T>(work: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "scrub")]
+        {
+            #[inline(never)]
+            fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T) -> T {
+                frame.deeper(LEAVES);
+                work()
+            }
+            Self::wiped_after(|frame| apart(frame, work))
+        }
+        #[cfg(not(feature = "scrub"))]
+        work()
+    }
+
+    /// Said by an entry in whose frame all is inlined: from here on, it is known how deep it reaches.
+    #[inline(always)]
+    pub(crate) fn enter(self) {
+        #[cfg(feature = "scrub")]
+        self.deeper(LEAVES);
+    }
+
+    /// Said by an entry that is made of calls.
+    #[inline(always)]
+    pub(crate) fn enter_calls(self) {
+        #[cfg(feature = "scrub")]
+        self.deeper(CALLS);
+    }
+
+    #[inline(always)]
+    #[cfg(feature = "scrub")]
+    fn deeper(self, below: usize) {
+        self.lowest.set(self.lowest.get().min(wiper::stack_pointer().saturating_sub(below)));
+    }
+}
+
+/// Bytes of stack below an entry where everything is inlined: `memcpy` and the like, which use next to none.
+#[cfg(feature = "scrub")]
+const LEAVES: usize = 256;
+
+/// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round, or by the key schedule.
+/// `tests/wiping.rs` has seen that it is enough.
+#[cfg(feature = "scrub")]
+const CALLS: usize = 4096;

@@ -1,0 +1,73 @@
+//! x86-64: the stack and all registers that a called function may leave changed, in one piece of assembler, since a compiler would be
+//! free to put something in a register that has just been wiped.
+
+use super::scrub::Registers;
+use core::arch::asm;
+
+/// Where the frame of the function ends that this is inlined into.
+#[inline(always)]
+pub(super) fn stack_pointer() -> usize {
+    let here;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
+    here
+}
+
+/// Wipes the stack from `lowest` up to here, in pieces of 64 bytes, then the registers: those of vectors, the masks, and the general ones
+/// that a function may change. (The others have their caller's values again.)
+///
+/// The stack pointer goes down below what is wiped meanwhile: a signal handler would leave its own things there, and valgrind would take
+/// the stores for accesses beside the stack.
+#[inline(always)]
+pub(super) fn wipe(lowest: usize, registers: Registers) {
+    macro_rules! wipe {
+        ($zero:expr, $store:expr) => {
+            // SAFETY: what lies below the stack pointer belongs to nobody (no red zone: `nostack` is not said), and the entry has just used
+            // it. The stack pointer is put back; every register that changes is declared.
+            unsafe {
+                asm!(
+                    "/* wipe */",
+                    $zero,
+                    "mov rsi, rsp",
+                    "mov rcx, rsi",
+                    "sub rcx, rdi",
+                    "add rcx, 63",
+                    "and rcx, -64",
+                    "mov rdi, rsi",
+                    "sub rdi, rcx",
+                    "mov rsp, rdi",
+                    "2:",
+                    $store,
+                    "add rdi, 64",
+                    "cmp rdi, rsi",
+                    "jb 2b",
+                    "mov rsp, rsi",
+                    ".irp r, eax, ecx, edx, esi, edi, r8d, r9d, r10d, r11d",
+                    "xor \\r, \\r",
+                    ".endr",
+                    inout("rdi") lowest => _,
+                    clobber_abi("sysv64"),
+                )
+            }
+        };
+    }
+    match registers {
+        Registers::Base => wipe!(
+            ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n pxor xmm\\n, xmm\\n\n .endr",
+            "movups [rdi], xmm0\n movups [rdi + 16], xmm0\n movups [rdi + 32], xmm0\n movups [rdi + 48], xmm0"
+        ),
+        Registers::Avx => wipe!(
+            ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n vpxor xmm\\n, xmm\\n, xmm\\n\n .endr",
+            "vmovups [rdi], ymm0\n vmovups [rdi + 32], ymm0"
+        ),
+        // The masks by their 16 bits: moves of 64 would want AVX512BW, which the row has; of 16 they clear all the same.
+        Registers::Avx512 => wipe!(
+            concat!(
+                ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n vpxor xmm\\n, xmm\\n, xmm\\n\n .endr\n",
+                ".irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n vpxord xmm\\n, xmm\\n, xmm\\n\n .endr\n",
+                ".irp n, 0,1,2,3,4,5,6,7\n kxorw k\\n, k\\n, k\\n\n .endr"
+            ),
+            "vmovups [rdi], ymm0\n vmovups [rdi + 32], ymm0"
+        ),
+    }
+}

@@ -1,0 +1,212 @@
+//! The same call with other secrets has the same trace.
+
+use crate::{
+    backends::backends,
+    call::{Call, LONGEST, Public, Verb},
+    suite::{full, passed, quick},
+    trace::{Trace, Tracer},
+};
+use fastgcm::Backend;
+use std::hint::black_box;
+
+/// Every number of vectors in a tail on every back end, with and without a part of a block; turns; a counter that leaves its low byte.
+const LENGTHS: [usize; 40] = [
+    0, 1, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 95, 96, 100, 112, 127, 128, 129, 144, 160, 191, 192, 200, 255, 256, 257, 300, 384,
+    511, 512, 513, 576, 600, 1023, 1024, 1420, 4500,
+];
+
+/// A few of them, for what takes long.
+const SOME: [usize; 6] = [0, 16, 33, 100, 200, 600];
+
+/// How much is tried.
+struct Plan {
+    secrets: u64,
+    lengths: &'static [usize],
+    others: &'static [usize],
+}
+
+impl Plan {
+    /// With AES instructions nearly all of it, always. `portable` executes a hundred times as many: it has a sample of that, but all lengths with
+    /// `FASTGCM_FULL` (and valgrind, to which it hides nothing, in any case).
+    fn of(backend: Backend) -> Self {
+        match backend {
+            Backend::Portable if full() => Self { secrets: 2, lengths: &LENGTHS, others: &SOME[1..4] },
+            Backend::Portable => Self { secrets: 2, lengths: &SOME[1..3], others: &SOME[1..2] },
+            _ if quick() || std::env::var_os("FASTGCM_CASES").is_some() => Self { secrets: 3, lengths: &SOME, others: &SOME[2..3] },
+            _ if full() => Self { secrets: 16, lengths: &LENGTHS, others: &SOME },
+            _ => Self { secrets: 16, lengths: &LENGTHS, others: &SOME[1..4] },
+        }
+    }
+}
+
+/// Lengths of keys and of AAD take their turns with the lengths of texts.
+fn public(verb: Verb, nonce: usize, text: usize) -> Public {
+    Public { verb, key: [16, 24, 32][text % 3], nonce, aad: [0, 13, 16, 20, 48, 64][(text / 3 + nonce) % 6], text }
+}
+
+/// What differs between two calls, beside nothing.
+struct Same {
+    tracer: Tracer,
+    call: Call,
+    /// Traces that were held against another.
+    compared: usize,
+    steps: usize,
+}
+
+impl Same {
+    fn new(backend: Backend) -> Self {
+        Self { tracer: Tracer::default(), call: Call::new(backend), compared: 0, steps: 0 }
+    }
+
+    fn trace(&mut self, public: Public, secret: u64) -> Trace {
+        // Once before: whatever is found out once and kept is known then (which fault is planted, for one).
+        self.call.prepare(public, secret);
+        self.call.perform();
+        self.call.prepare(public, secret);
+        let trace = self.tracer.trace(&mut self.call, Call::perform);
+        assert_eq!(self.call.verdict, !matches!(public.verb, Verb::OpenForged(_)));
+        let trace = trace.unwrap_or_else(|why| panic!("{:?}, {public:?}: {why}", self.call.key));
+        self.steps += trace.steps;
+        trace
+    }
+
+    /// The first secret's trace is the trace of all.
+    fn for_all_secrets(&mut self, public: Public, secrets: u64) {
+        let first = self.trace(public, 0);
+        assert!(first.steps > 100, "{public:?}: {} steps", first.steps);
+        for secret in 1..secrets {
+            self.same(first, (public, 0), (public, secret));
+        }
+    }
+
+    fn same(&mut self, expected: Trace, a: (Public, u64), b: (Public, u64)) {
+        if self.trace(b.0, b.1) != expected {
+            let [first, second] = [a, b].map(|(public, secret)| {
+                self.call.prepare(public, secret);
+                self.tracer.steps(&mut self.call, Call::perform)
+            });
+            panic!("{:?}: {a:?} and {b:?} part at {}", self.call.key, self.tracer.parting(&first, &second));
+        }
+        self.compared += 1;
+    }
+}
+
+/// F15: no address and no branch depends on a secret, whatever is done and however long it is.
+#[test]
+fn f15_traces_tell_nothing_of_secrets() {
+    the_control_is_caught();
+    for backend in backends() {
+        let (plan, mut same) = (Plan::of(backend), Same::new(backend));
+        let mut expected = 0;
+        let mut all = |same: &mut Same, public: Public| {
+            same.for_all_secrets(public, plan.secrets);
+            expected += plan.secrets as usize - 1;
+        };
+        for key in [16, 24, 32] {
+            all(&mut same, Public { key, ..public(Verb::Rekey, 12, 0) });
+        }
+        for &length in plan.lengths {
+            all(&mut same, public(Verb::Seal, 12, length));
+            all(&mut same, public(Verb::Open, 12, length));
+        }
+        // A nonce of any other length makes the first counter as secret as H.
+        for &length in plan.others {
+            for nonce in [1, 8, 16, 60] {
+                all(&mut same, public(Verb::Seal, nonce, length));
+                all(&mut same, public(Verb::Open, nonce, length));
+            }
+            all(&mut same, public(Verb::SealTo, 12, length));
+            all(&mut same, public(Verb::OpenVerifiedFirst, 12, length));
+            all(&mut same, public(Verb::OpenVerifiedFirst, 16, length));
+        }
+        println!("{backend}: {} steps", same.steps);
+        passed(&format!("constant_time::traces/{backend}"), same.compared, expected);
+    }
+}
+
+/// A message long enough for the table of FACE, which is made of round keys and indexed by the position in the message.
+#[test]
+fn f15_traces_of_a_very_long_message() {
+    let wide = |backend: &Backend| backend.name().starts_with("vaes") || full() && *backend != Backend::Portable;
+    let (mut compared, mut rows) = (0, 0);
+    for backend in backends().into_iter().filter(wide) {
+        let mut same = Same::new(backend);
+        same.for_all_secrets(public(Verb::Seal, 12, LONGEST), 3);
+        (compared, rows) = (compared + same.compared, rows + 1);
+    }
+    passed("constant_time::traces_of_a_very_long_message", compared, 2 * rows);
+}
+
+/// F14: until the verdict is given, nothing tells in which byte a tag is wrong. (What follows it, the wiping, is the same for all too.)
+#[test]
+fn f14_traces_do_not_tell_where_a_tag_is_wrong() {
+    for backend in backends() {
+        let (plan, mut same) = (Plan::of(backend), Same::new(backend));
+        let mut expected = 0;
+        for (length, nonce) in plan.others.iter().flat_map(|&length| [(length, 12), (length, 16)]) {
+            let in_byte = |byte| public(Verb::OpenForged(byte), nonce, length);
+            let first = same.trace(in_byte(0), 0);
+            for (byte, secret) in [0, 1, 7, 8, 14, 15].into_iter().zip(1..) {
+                same.same(first, (in_byte(0), 0), (in_byte(byte), secret));
+                expected += 1;
+            }
+        }
+        passed(&format!("constant_time::f14_traces/{backend}"), same.compared, expected);
+    }
+}
+
+/// Nothing is kept from one message to the next: the hundredth under a key goes the way of the first.
+#[test]
+fn f15_traces_of_later_messages() {
+    for backend in backends() {
+        let (plan, mut same) = (Plan::of(backend), Same::new(backend));
+        let mut expected = 0;
+        for &length in plan.others {
+            let public = public(Verb::Seal, 12, length);
+            let first = same.trace(public, 2);
+            for number in 2..=100 {
+                if number > 3 && number < 100 {
+                    same.call.perform();
+                    continue;
+                }
+                let later = same.tracer.trace(&mut same.call, Call::perform);
+                assert!(same.call.verdict && later == Ok(first), "message {number} of {:?}, {length} bytes", same.call.key);
+                same.compared += 1;
+                expected += 1;
+            }
+        }
+        passed(&format!("constant_time::traces_of_later_messages/{backend}"), same.compared, expected);
+    }
+}
+
+/// What a leak is, in each of its forms: found in each, or the tracer is blind.
+fn the_control_is_caught() {
+    extern "sysv64" fn lookup(secret: &mut u8) {
+        static TABLE: [u8; 256] = [7; 256];
+        black_box(black_box(&TABLE)[usize::from(*secret)]);
+    }
+    extern "sysv64" fn branch(secret: &mut u8) {
+        if *secret & 1 == 1 {
+            black_box(1);
+        }
+    }
+    extern "sysv64" fn early_exit(secret: &mut u8) {
+        black_box(black_box([*secret, 1, 2, 3]).iter().position(|&byte| byte == 2));
+    }
+    extern "sysv64" fn division(secret: &mut u8) {
+        black_box(1_000_000_007 / black_box(u64::from(*secret) + 3));
+    }
+    extern "sysv64" fn nothing(secret: &mut u8) {
+        black_box(black_box(*secret).count_ones());
+    }
+    let (mut tracer, mut secret) = (Tracer::default(), 0);
+    let mut trace = |leak, value| {
+        secret = value;
+        tracer.trace(&mut secret, leak)
+    };
+    let mut differ = |leak| trace(leak, 2).unwrap() != trace(leak, 5).unwrap();
+    let found = [differ(lookup), differ(branch), differ(early_exit), differ(nothing)];
+    assert_eq!(found, [true, true, true, false], "table, branch, early exit, nothing");
+    assert!(trace(division, 2).is_err());
+    passed("constant_time::the_control_is_caught", 5, 5);
+}

@@ -1,0 +1,203 @@
+//! What a call leaves on the stack and in the registers. With feature `scrub`: nothing of a key, a round key, a power of H or a keystream.
+//! Without it nothing is promised, and what is left is found: that is the control.
+//!
+//! Calls run on a stack of their own, and all registers that a function may change are stored by the instruction behind the call: whoever
+//! looks changes nothing of what he looks at. That is done twice, with other secrets. Whatever differs then, a round key as well as a
+//! spilled bit plane that nobody has a name for, is left of a secret; only what the caller gets anyway, the tag, is excepted.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+#[path = "support/backends.rs"]
+mod backends;
+#[path = "support/suite.rs"]
+mod suite;
+
+use backends::backends;
+use fastgcm::{Backend, Key, Nonce, Tag};
+use std::{arch::asm, hint::black_box};
+use suite::{Random, passed};
+
+/// Text, nonce: in the tail, in turns, with a nonce whose counter is secret, and long enough for a table made for one message.
+const SHAPES: [(usize, usize); 9] = [(0, 12), (16, 12), (100, 12), (300, 12), (1420, 12), (5000, 12), (140_000, 12), (50, 16), (5000, 8)];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Verb {
+    Rekey,
+    Seal,
+    Open,
+    OpenVerifiedFirst,
+    /// The control: leaves a needle on the stack and in a vector register.
+    Plant,
+}
+
+/// A call, its buffers in fixed places.
+struct Call {
+    verb: Verb,
+    key: Box<Key>,
+    key_bytes: [u8; 32],
+    nonce: ([u8; 16], usize),
+    text: Vec<u8>,
+    tag: Tag,
+}
+
+impl Call {
+    fn new(backend: Backend, verb: Verb, (text, nonce): (usize, usize)) -> Self {
+        let key = Key::boxed_with_backend(&[0; 32], backend).unwrap();
+        Self { verb, key, key_bytes: [0; 32], nonce: ([3; 16], nonce), text: vec![0; text], tag: Tag([0; 16]) }
+    }
+
+    /// Performs it with secrets of that number, and returns all that is left.
+    fn left(&mut self, secret: u64) -> Left {
+        let mut random = Random(secret);
+        random.fill(&mut self.key_bytes);
+        random.fill(&mut self.text);
+        self.key.rekey(&self.key_bytes).unwrap();
+        if matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst) {
+            let nonce = Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap();
+            self.tag = self.key.seal(nonce, b"aad", &mut self.text).unwrap();
+        }
+        after(self, perform)
+    }
+}
+
+extern "sysv64" fn perform(call: &mut Call) {
+    let Call { verb, key, key_bytes, nonce: (nonce, length), text, tag } = call;
+    let nonce = Nonce::any(&nonce[..*length]).unwrap();
+    match verb {
+        Verb::Rekey => key.rekey(&key_bytes[..]).unwrap(),
+        Verb::Seal => *tag = key.seal(nonce, b"aad", text).unwrap(),
+        Verb::Open => key.open(nonce, b"aad", text, tag).unwrap(),
+        Verb::OpenVerifiedFirst => key.open_verified_first(nonce, b"aad", text, tag).unwrap(),
+        Verb::Plant => {
+            black_box(black_box(*key_bytes));
+            // SAFETY: the register is declared, the bytes are there.
+            unsafe { asm!("movups xmm5, [{}]", in(reg) key_bytes.as_ptr(), out("xmm5") _) }
+        }
+    }
+}
+
+/// Bytes of the stack that calls run on.
+const STACK: usize = 256 << 10;
+
+/// All that a call may leave: the stack, then registers.
+struct Left(Vec<u8>);
+
+/// Room for vector registers, masks and general ones.
+#[repr(C, align(64))]
+struct Registers([u8; 32 * 64 + 8 * 8 + 9 * 8]);
+
+/// Calls `f` on a stack of zeros, and returns that stack and the registers behind the call.
+fn after(call: &mut Call, f: extern "sysv64" fn(&mut Call)) -> Left {
+    static ROOM: std::sync::Mutex<(Aligned, Registers)> = std::sync::Mutex::new((Aligned([0; STACK]), Registers([0; 2184])));
+    #[repr(align(64))]
+    struct Aligned([u8; STACK]);
+    let mut room = ROOM.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (stack, registers) = &mut *room;
+    stack.0.fill(0);
+    registers.0.fill(0);
+    let wide = is_x86_feature_detected!("avx512vl");
+    macro_rules! call {
+        ($($vectors:literal),+) => {
+            // SAFETY: a call by the System V ABI on an aligned stack that nobody else uses; the stack pointer waits in a register that the
+            // callee restores, the room for registers in another.
+            unsafe {
+                asm!(
+                    // What the test has in these, the callee would put on its stack.
+                    "push rbx",
+                    "push rbp",
+                    "xor ebx, ebx",
+                    "xor ebp, ebp",
+                    "mov r12, rsp",
+                    "mov rsp, rsi",
+                    "call rax",
+                    "mov rsp, r12",
+                    "pop rbp",
+                    "pop rbx",
+                    "mov [r13 + 2112], rax",
+                    "mov [r13 + 2120], rcx",
+                    "mov [r13 + 2128], rdx",
+                    "mov [r13 + 2136], rsi",
+                    "mov [r13 + 2144], rdi",
+                    "mov [r13 + 2152], r8",
+                    "mov [r13 + 2160], r9",
+                    "mov [r13 + 2168], r10",
+                    "mov [r13 + 2176], r11",
+                    $($vectors,)+
+                    inout("rax") f => _,
+                    inout("rdi") &raw mut *call => _,
+                    inout("rsi") stack.0.as_mut_ptr_range().end => _,
+                    out("r12") _,
+                    inout("r13") registers.0.as_mut_ptr() => _,
+                    inout("r14") 0_u64 => _,
+                    inout("r15") 0_u64 => _,
+                    clobber_abi("sysv64"),
+                )
+            }
+        };
+    }
+    if wide {
+        call!(
+            ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
+            "vmovups [r13 + 64 * \\n], zmm\\n",
+            ".endr",
+            ".irp n, 0,1,2,3,4,5,6,7",
+            "kmovw eax, k\\n",
+            "mov [r13 + 2048 + 8 * \\n], rax",
+            ".endr",
+            "vzeroupper"
+        );
+    } else if is_x86_feature_detected!("avx") {
+        call!(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", "vmovups [r13 + 64 * \\n], ymm\\n", ".endr", "vzeroupper");
+    } else {
+        call!(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", "movups [r13 + 64 * \\n], xmm\\n", ".endr");
+    }
+    Left([&stack.0[..], &registers.0].concat())
+}
+
+/// Places where the two differ, but for those where both hold bytes of what is public.
+fn differences(a: &Left, b: &Left, public: [&[u8]; 2]) -> Vec<usize> {
+    let hidden = |left: &Left, public: &[u8]| {
+        let mut hidden = vec![false; left.0.len()];
+        for half in public.chunks(8).filter(|half| half.len() == 8) {
+            for (at, _) in left.0.windows(8).enumerate().filter(|(_, window)| *window == half) {
+                hidden[at..at + 8].fill(true);
+            }
+        }
+        hidden
+    };
+    let (hidden_a, hidden_b) = (hidden(a, public[0]), hidden(b, public[1]));
+    (0..a.0.len()).filter(|&i| a.0[i] != b.0[i] && !(hidden_a[i] && hidden_b[i])).collect()
+}
+
+/// F16: after a call, no byte on the stack or in a register depends on key or text.
+#[test]
+fn f16_calls_leave_nothing_behind() {
+    let (mut calls, mut left_behind) = (0, 0);
+    for backend in backends() {
+        // The control, with the feature as without: a needle on the stack and one in a register are found.
+        let mut plant = Call::new(backend, Verb::Plant, (0, 12));
+        let planted = differences(&plant.left(1), &plant.left(2), [&[], &[]]);
+        let (on_stack, in_registers) =
+            (planted.iter().filter(|&&at| at < STACK).count(), planted.iter().filter(|&&at| at >= STACK).count());
+        assert!(on_stack >= 28 && in_registers >= 14, "planted: {on_stack} bytes on the stack, {in_registers} in registers");
+
+        for shape in SHAPES {
+            for verb in [Verb::Rekey, Verb::Seal, Verb::Open, Verb::OpenVerifiedFirst] {
+                let mut call = Call::new(backend, verb, shape);
+                call.left(1);
+                let (a, tag_a) = (call.left(2), call.tag);
+                let (b, tag_b) = (call.left(3), call.tag);
+                let found = differences(&a, &b, [&tag_a.0, &tag_b.0]);
+                if cfg!(feature = "scrub") {
+                    let (first, last) = (found.first(), found.last());
+                    assert!(found.is_empty(), "{backend}, {verb:?}, {shape:?}: {} bytes, {first:?} to {last:?} of {STACK}", found.len());
+                } else {
+                    left_behind += usize::from(!found.is_empty());
+                }
+                calls += 1;
+            }
+        }
+    }
+    assert!(cfg!(feature = "scrub") || left_behind * 2 > calls, "without `scrub`, {left_behind} of {calls} leave something");
+    let name = if cfg!(feature = "scrub") { "wiping::with_scrub" } else { "wiping::without_scrub" };
+    passed(name, calls, backends().len() * SHAPES.len() * 4);
+}
