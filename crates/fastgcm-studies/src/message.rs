@@ -64,7 +64,7 @@ pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: boo
         key.powers.fill::<S, M>(s, h, WAYS * S::BLOCKS + 1);
     }
     let mut counter = s.add32(s.splat(j0.swap_bytes()), load(s, &LANES[..16 * S::BLOCKS]));
-    let lengths = (aad.len() as u128 * 8) << 64 | text.len() as u128 * 8;
+    let lengths = ((aad.len() as u128 * 8) << 64) | (text.len() as u128 * 8);
     let whole = 16 * S::BLOCKS * WAYS;
 
     let mut hash = s.splat(0);

@@ -20,6 +20,9 @@ use std::{cell::RefCell, time::Duration};
 /// The names of the studies, in the order of their papers.
 pub const NAMES: [&str; 5] = ["solaris-2010", "packed-2010", "arm64-2019", "ghash-2023", "aesni-2024"];
 
+/// Counts executed instructions between markers of [`probe`] with these arguments.
+pub type Steps = dyn Fn(&[String]) -> Result<Vec<u64>, String>;
+
 /// What a study may use.
 pub struct Bench<'a> {
     /// A glance: few samples.
@@ -27,7 +30,7 @@ pub struct Bench<'a> {
     /// Implementations of others, those that are there.
     pub peers: Vec<&'a dyn AnyImplementation>,
     /// Executed instructions of [`probe`] with these arguments, if this machine can be stepped.
-    pub steps: Option<&'a dyn Fn(&[String]) -> Result<Vec<u64>, String>>,
+    pub steps: Option<&'a Steps>,
     /// Is told which part of the study is done, from 0 to 1, and what is in hand.
     pub progress: &'a dyn Fn(f64, &str),
 }

@@ -10,7 +10,7 @@ const Q_MIRRORED: u64 = (Q >> 1).reverse_bits();
 
 /// GFMUL64: the carry-less product of two digits.
 pub fn gfmul64(x: u64, y: u64) -> u128 {
-    (0..64).fold(0, |z, i| z ^ ((x as u128) << i) * (y >> i & 1) as u128)
+    (0..64).fold(0, |z, i| z ^ (((x as u128) << i) * (y >> i & 1) as u128))
 }
 
 /// A number as two digits, and a product as four.
@@ -32,7 +32,7 @@ pub fn table_4(a: u128, b: u128) -> u128 {
     let [c0, c1, c2, c3] = product(a, b);
     let bits = [c3, c2, c1, c0].into_iter().flat_map(|digit| (0..64).rev().map(move |i| digit >> i & 1));
     // What has been read so far, times x, plus the next bit.
-    bits.fold(0, |rest: u128, bit| (rest << 1) ^ (rest >> 127) * Q as u128 ^ bit as u128)
+    bits.fold(0, |rest: u128, bit| (rest << 1) ^ ((rest >> 127) * Q as u128) ^ bit as u128)
 }
 
 /// Table 5: two folding steps, each by one multiplication with Q.
