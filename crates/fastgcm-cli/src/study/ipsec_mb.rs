@@ -44,9 +44,9 @@ impl IpsecMb {
             // SAFETY: the types are those of the header, the same for all levels. The library is never unloaded.
             unsafe {
                 Some(Functions {
-                    expand: *library.get(&format!("aes_gcm_pre_{bits}_{level}")).ok()?,
-                    seal: *library.get(&format!("aes_gcm_enc_{bits}_{level}")).ok()?,
-                    open: *library.get(&format!("aes_gcm_dec_{bits}_{level}")).ok()?,
+                    expand: *library.get(format!("aes_gcm_pre_{bits}_{level}")).ok()?,
+                    seal: *library.get(format!("aes_gcm_enc_{bits}_{level}")).ok()?,
+                    open: *library.get(format!("aes_gcm_dec_{bits}_{level}")).ok()?,
                 })
             }
         };
