@@ -19,7 +19,7 @@ use fastgcm_measure::{
     aead::{self, AnyImplementation},
     pin,
 };
-use fastgcm_studies::study::{self, Bench, Report};
+use fastgcm_studies::study::{self, Bench, Report, Steps};
 use std::{io::Write, path::PathBuf};
 
 /// Compares answers, then measures. What stands in the way of the files is noticed first.
@@ -59,7 +59,7 @@ pub(crate) fn probe(arguments: &[String]) -> Result<(), Failure> {
 
 /// Instructions between two markers of ourselves.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-fn steps() -> Option<&'static fastgcm_studies::study::Steps> {
+fn steps() -> Option<&'static Steps> {
     Some(&|arguments| {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let arguments: Vec<_> = ["study-probe".to_owned()].into_iter().chain(arguments.iter().cloned()).collect();
@@ -68,7 +68,7 @@ fn steps() -> Option<&'static fastgcm_studies::study::Steps> {
 }
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-fn steps() -> Option<&'static fastgcm_studies::study::Steps> {
+fn steps() -> Option<&'static Steps> {
     None
 }
 

@@ -20,7 +20,7 @@ use std::{cell::RefCell, time::Duration};
 /// The names of the studies, in the order of their papers.
 pub const NAMES: [&str; 5] = ["solaris-2010", "packed-2010", "arm64-2019", "ghash-2023", "aesni-2024"];
 
-/// Executed instructions of each message that [`probe`] seals, given its arguments.
+/// Counts executed instructions between markers of [`probe`] with these arguments.
 pub type Steps = dyn Fn(&[String]) -> Result<Vec<u64>, String>;
 
 /// What a study may use.
