@@ -209,12 +209,14 @@ fn every_row() {
         ("vaes-avx2", row::<2, false, _>(Winograd, 3)),
         ("aesni-avx", row::<1, false, _>(Winograd, 3)),
         ("aesni-sse", row::<1, false, _>(Winograd, 3)),
+        // Arm's multiplications, of halves, are proved and not counted: this is the schedule around them.
         ("aes-neon-eor3", row::<1, false, _>(KeyFolded, 4)),
         ("aes-neon", row::<1, false, _>(KeyFolded, 4)),
         ("portable", plain_row(Winograd, 3)),
     ];
     let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
-    let table: Vec<&str> = Backend::ALL.iter().map(|backend| backend.name()).collect();
+    // RISC-V's operations are calls: its loops are others, and are not counted.
+    let table: Vec<&str> = Backend::ALL.iter().map(|backend| backend.name()).filter(|name| *name != "aes-zvkned").collect();
     assert_eq!(names, table, "each row of the table stands here, with its blocks and its multiplication");
     for (name, messages) in rows {
         let plain = name == "portable";
