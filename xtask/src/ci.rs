@@ -62,7 +62,7 @@ const CHECKS: &[Check] = &[
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
-    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
+    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
     Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross i686 s390x ppc64le riscv64 wasm32 windows bare")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
