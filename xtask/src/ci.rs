@@ -56,7 +56,7 @@ const CHECKS: &[Check] = &[
     Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
     Check { name: "planted faults",  when: When::Always,       run: planted_faults },
     Check { name: "compilers",       when: When::AlwaysShared, run: compilers },
-    Check { name: "fuzz",            when: When::Always,       run: fuzz },
+    Check { name: "fuzz",            when: When::Full,         run: fuzz },
     Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },

@@ -4,7 +4,7 @@
 pub(crate) const SUITES: &[&str] = &[
     "counts::by_hand ok 8",
     "counts::vaes-avx512 ok 1896",
-    "counts::portable ok 1896",
+    "counts::portable ok 3108",
     "every_length ok ",
     "every_nonce_length ok ",
     "long_known_answers/portable ok ",
