@@ -187,7 +187,6 @@ impl<const B: usize> Isa for Trace<B> {
     type State = V;
     const BLOCKS: usize = B;
     const ROOMY: bool = B == 4;
-    const CALLS: bool = false;
     const FACE_PAYS: usize = usize::MAX;
 
     unsafe fn load(self, _: *const u8) -> V {

@@ -4,26 +4,18 @@
 /// messages are two functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
     ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal) => {
-        entries! { $variant, $row, $isa, $multiply, [#[target_feature(enable = $features)]] }
-    };
-    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves.
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, unnamed $features:literal) => {
-        entries! { $variant, $row, $isa, $multiply, [] }
-    };
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, [$($features:tt)*]) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Path, Secret},
+                gcm::{self, Path, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
             };
-            use zeroize::Zeroize;
 
             pub(super) static ENTRIES: Entries = Entries {
                 backend: Backend::$variant,
@@ -45,114 +37,117 @@ macro_rules! entries {
             };
 
             /// For a key that is returned by value.
-            $($features)*
+            #[target_feature(enable = $features)]
             fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
                 frame.enter();
                 Material::derived(|new| expand(frame, new, key))
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
                 frame.enter();
                 gcm::expand($isa, $multiply, material, key);
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn wipe(material: &mut Material) {
                 gcm::wipe($isa, material);
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(frame, key, nonce, None, aad, text),
+                    Path::Long => seal_long(frame, key, nonce, aad, text),
                 }
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
                 match gcm::path($isa, aad, &text) {
                     Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(frame, key, nonce, None, aad, text),
+                    Path::Long => open_long(frame, key, nonce, aad, text),
                 }
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             #[inline(never)]
-            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                gcm::long::<_, _, true>($isa, $multiply, key, nonce, secret, aad, text)
+                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             #[inline(never)]
-            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, secret: Option<&mut Secret>, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                gcm::long::<_, _, false>($isa, $multiply, key, nonce, secret, aad, text)
+                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                let mut secret = Secret::new($isa, j0);
-                let tag = seal_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
-                secret.zeroize();
-                tag
+                apart::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                let mut secret = Secret::new($isa, j0);
-                let tag = open_long(frame, key, Nonce96::NONE, Some(&mut secret), aad, text);
-                secret.zeroize();
-                tag
+                apart::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
                 frame.enter();
-                gcm::j0($isa, $multiply, key, nonce)
+                apart::j0($isa, $multiply, key, nonce)
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 frame.enter();
-                gcm::tag($isa, $multiply, key, j0, aad, ciphertext)
+                apart::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
             /// Any other work, compiled for this row.
             #[cfg(feature = "internals")]
-            $($features)*
+            #[target_feature(enable = $features)]
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
                 job.run($isa, $multiply)
             }
 
             // What a proof needs of a row, beside its messages.
-            $($features)*
+            #[target_feature(enable = $features)]
             #[cfg(test)]
             fn products(block: Block, power: Block) -> [Block; 4] {
                 crate::ghash::proof::products($isa, $multiply, block, power)
             }
 
-            $($features)*
+            #[target_feature(enable = $features)]
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
                 crate::ghash::proof::fill($isa, $multiply, material, h);
             }
         }
     };
-    // A row that needs no feature has no instruction for AES, and goes the plain way.
+    // A row that needs no feature has no instruction for AES.
     ($variant:ident, $row:ident, $isa:expr, $multiply:expr) => {
+        entries! { $variant, $row, $isa, $multiply, by plain }
+    };
+    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves. Through memory, so
+    // there is nothing to weave.
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, unnamed $features:literal) => {
+        entries! { $variant, $row, $isa, $multiply, by apart }
+    };
+    // One way for all messages.
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, by $way:ident) => {
         mod $row {
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::plain,
-                ghash::Winograd,
+                gcm::$way,
+                ghash::*,
                 inout::InOut,
                 isa::*,
                 key::Material,
@@ -175,7 +170,7 @@ macro_rules! entries {
                 #[cfg(test)]
                 products: |block, power| crate::ghash::proof::products($isa, $multiply, block, power),
                 #[cfg(test)]
-                fill: |material, h| crate::ghash::proof::fill_one($isa, $multiply, material, h),
+                fill: |material, h| $way::fill($isa, $multiply, material, h),
             };
 
             fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
@@ -185,11 +180,11 @@ macro_rules! entries {
 
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
                 frame.enter_calls();
-                plain::expand($isa, $multiply, material, key);
+                $way::expand($isa, $multiply, material, key);
             }
 
             fn wipe(material: &mut Material) {
-                plain::wipe(material);
+                $way::wipe($isa, material);
             }
 
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
@@ -204,22 +199,22 @@ macro_rules! entries {
 
             fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
-                plain::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
+                $way::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
             }
 
             fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
-                plain::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+                $way::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
             }
 
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
                 frame.enter_calls();
-                plain::j0($isa, $multiply, key, nonce)
+                $way::j0($isa, $multiply, key, nonce)
             }
 
             fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 frame.enter_calls();
-                plain::tag($isa, $multiply, key, j0, aad, ciphertext)
+                $way::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
             /// Any other work.

@@ -59,6 +59,20 @@ impl<'a> InOut<'a> {
         Some(taken)
     }
 
+    /// What is read.
+    #[inline(always)]
+    pub(crate) fn source(&self) -> &[u8] {
+        // SAFETY: `len` bytes are readable. Whoever asks has done with them before anything is written there.
+        unsafe { core::slice::from_raw_parts(self.src, self.len) }
+    }
+
+    /// What has been written.
+    #[inline(always)]
+    pub(crate) fn written(&self) -> &[u8] {
+        // SAFETY: likewise.
+        unsafe { core::slice::from_raw_parts(self.dst, self.len) }
+    }
+
     /// Takes the next `vectors` vectors, or all that is left.
     #[inline(always)]
     pub(crate) fn take<S: Isa>(&mut self, vectors: usize) -> Self {
@@ -147,6 +161,14 @@ pub(crate) fn load_bytes<S: Isa>(s: S, bytes: &[u8]) -> S::V {
     unsafe { s.load_first(bytes.as_ptr(), n) }
 }
 
+/// A vector of `16 * BLOCKS` bytes.
+#[inline(always)]
+pub(crate) fn load_vector<S: Isa>(s: S, bytes: &[u8]) -> S::V {
+    assert!(bytes.len() == 16 * S::BLOCKS);
+    // SAFETY: just checked.
+    unsafe { s.load(bytes.as_ptr()) }
+}
+
 /// A table of blocks that can be read one by one or a vector at a time: in memory every block has its bytes in the order of
 /// the message, whatever the machine's own order.
 #[derive(Clone, Copy)]
@@ -155,10 +177,6 @@ pub(crate) struct Table<const N: usize>([Block; N]);
 
 impl<const N: usize> Table<N> {
     pub(crate) const ZERO: Self = Self([0; N]);
-
-    pub(crate) const fn filled(block: Block) -> Self {
-        Self([block; N])
-    }
 
     pub(crate) const fn set(&mut self, i: usize, block: Block) {
         self.0[i] = block.to_le();

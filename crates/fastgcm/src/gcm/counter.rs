@@ -14,8 +14,8 @@
 //! key. So both are made of a [`Nonce96`] only, and the third is all that a [`J0`] can be given:
 //!
 //! **[`Secret`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and without a carry into
-//! the nonce. It writes the blocks of each turn to a table of its own, which is read from its start: so a long message of either
-//! kind runs through the same code, and [`Either`] is one branch a turn. (Two copies of it were a quarter of the library.)
+//! the nonce. Only [`apart`](super::apart) uses it: nonces of other lengths are rare, and a second copy of every path that is woven
+//! for speed was a quarter of the library.
 
 use crate::{
     Block,
@@ -120,7 +120,8 @@ impl<S: Isa> Counters<S> for Public<S> {
 
     #[inline(always)]
     fn j0(&self, s: S, schedule: &Schedule) -> S::State {
-        whitened(s, schedule, self.nonce.into())
+        let J0(j0) = self.nonce.into();
+        s.state(s.whiten(s.splat(j0), s.splat(schedule.keys[0])))
     }
 }
 
@@ -178,11 +179,8 @@ impl<S: Isa> Counters<S> for Face<'_, S> {
     }
 }
 
-/// The counter blocks of a nonce of any other length: those of a turn, and one vector more.
-pub(crate) struct Secret {
-    j0: J0,
-    blocks: Table<{ (TURN + 1) * MOST_BLOCKS }>,
-}
+/// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is in the first four bytes.
+pub(crate) struct Secret<S: Isa>(S::V);
 
 /// Lanes of the widest vector.
 const MOST_BLOCKS: usize = 4;
@@ -196,81 +194,20 @@ static LANES: Table<MOST_BLOCKS> = {
     lanes
 };
 
-impl Secret {
+impl<S: Isa> Secret<S> {
     #[inline(always)]
-    pub(crate) fn new<S: Isa>(s: S, j0: J0) -> Self {
-        let mut new = Self { j0, blocks: Table::filled(j0.0) }; // narrow vectors leave some of it
+    pub(crate) fn new(s: S, j0: J0) -> Self {
         let first = s.add32(s.splat(j0.0.swap_bytes()), s.splat(1));
-        new.fill(s, s.add32(first, LANES.load(s, 0)));
-        new
+        Self(s.add32(first, LANES.load(s, 0)))
     }
 
-    /// From the blocks in `next` on, which are mirrored: so a counter is in the first four bytes.
+    /// The next `N` vectors, whitened.
     #[inline(always)]
-    fn fill<S: Isa>(&mut self, s: S, mut next: S::V) {
-        for i in 0..=TURN {
-            self.blocks.store(s, i * S::BLOCKS, s.byte_swap(next));
-            next = s.add32(next, s.splat(S::BLOCKS as Block));
-        }
+    pub(crate) fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+        let (key0, step) = (s.splat(schedule.keys[0]), s.splat(S::BLOCKS as Block));
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
+            x[I] = s.state(s.whiten(s.byte_swap(self.0), key0));
+            self.0 = s.add32(self.0, step);
+        } });
     }
-
-    #[inline(always)]
-    fn next<S: Isa, const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
-        let (row, key0) = (self.blocks.row(s, 0, N), s.splat(schedule.keys[0]));
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { x[I] = s.state(s.whiten(row.load(s, I), key0)); } });
-        if N == TURN {
-            self.fill(s, s.byte_swap(self.blocks.load(s, TURN * S::BLOCKS)));
-        }
-    }
-}
-
-/// H can be computed from it. (Not on drop, which would be one more way out of the function, for panics that cannot be.)
-impl Zeroize for Secret {
-    #[inline(always)]
-    fn zeroize(&mut self) {
-        self.j0.0.zeroize();
-        self.blocks.zeroize();
-    }
-}
-
-/// The counter of either kind of nonce.
-pub(crate) enum Either<'a, S: Isa> {
-    Public(Public<S>),
-    Secret(&'a mut Secret),
-}
-
-impl<'a, S: Isa> Either<'a, S> {
-    #[inline(always)]
-    pub(crate) fn new(s: S, schedule: &Schedule, nonce: Nonce96, secret: Option<&'a mut Secret>) -> Self {
-        match secret {
-            None => Self::Public(Public::new(s, schedule, nonce)),
-            Some(secret) => Self::Secret(secret),
-        }
-    }
-}
-
-impl<S: Isa> Counters<S> for Either<'_, S> {
-    const FACE: bool = false;
-
-    #[inline(always)]
-    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
-        match self {
-            Self::Public(public) => public.next::<N>(s, schedule, x),
-            Self::Secret(secret) => secret.next::<S, N>(s, schedule, x),
-        }
-    }
-
-    #[inline(always)]
-    fn j0(&self, s: S, schedule: &Schedule) -> S::State {
-        match self {
-            Self::Public(public) => public.j0(s, schedule),
-            Self::Secret(secret) => whitened(s, schedule, secret.j0),
-        }
-    }
-}
-
-/// J0 in every lane.
-#[inline(always)]
-fn whitened<S: Isa>(s: S, schedule: &Schedule, j0: J0) -> S::State {
-    s.state(s.whiten(s.splat(j0.0), s.splat(schedule.keys[0])))
 }

@@ -1,7 +1,8 @@
 //! One message: AAD, turns, tail, tag.
 
 use super::{
-    counter::{Counters, Either, Face, Public, STATES, Secret},
+    apart::absorb,
+    counter::{Counters, Face, Public, STATES},
     tail::{Before, Header, tail},
     turn::{Keys, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
@@ -9,10 +10,10 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Multiply, aad_lanes},
-    inout::{InOut, TURN, load_bytes},
+    inout::{InOut, TURN},
     isa::Isa,
     key::Material,
-    nonce::{J0, Nonce96},
+    nonce::Nonce96,
 };
 use core::hint::black_box;
 use zeroize::Zeroize;
@@ -41,7 +42,7 @@ pub(crate) enum Path {
 #[inline(always)]
 pub(crate) fn path<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> Path {
     let fits = text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS);
-    if fits && !S::CALLS { Path::Short } else { Path::Long }
+    if fits { Path::Short } else { Path::Long }
 }
 
 /// Vectors in the longest short message.
@@ -68,49 +69,29 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
-/// Any message. Its nonce is `nonce`, or another than one of 96 bits if there is a `secret` counter. (An enum of the two would pass
-/// through memory, and the first round of AES would wait for it.) Returns the tag.
+/// Any message with a 96-bit nonce. Returns the tag.
 #[inline(always)]
 pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
     key: &'a Material,
     nonce: Nonce96,
-    secret: Option<&mut Secret>,
     aad: &[u8],
     text: InOut<'a>,
 ) -> Block {
     let mut text = text.here();
-    let mut counters = Either::new(s, &key.schedule, nonce, secret);
+    let mut counters = Public::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = match &mut counters {
-        Either::Public(public) if S::FACE_PAYS < usize::MAX && text.len() >= S::FACE_PAYS => {
-            let mut changes = Face::<S>::room();
-            let mut face = Face::new(s, &key.schedule, public, &mut changes);
-            let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut before.hash);
-            face.done(s, &key.schedule);
-            pending
-        }
-        _ => turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash),
+    let pending = if S::FACE_PAYS < usize::MAX && text.len() >= S::FACE_PAYS {
+        let mut changes = Face::<S>::room();
+        let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
+        let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut before.hash);
+        face.done(s, &key.schedule);
+        pending
+    } else {
+        turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash)
     };
-    last::<S, M, _, SEAL>(s, key, counters, text, before, pending)
-}
-
-/// The pre-counter block of a nonce that has not 12 bytes: its GHASH (SP 800-38D, section 7.1, step 2).
-#[inline(always)]
-pub(crate) fn j0<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, nonce: &[u8]) -> J0 {
-    let hash = absorb::<S, M>(s, key, s.splat(0), nonce);
-    let hash = absorb::<S, M>(s, key, hash, &lengths(&[], nonce.len()).to_be_bytes());
-    J0(s.fold(s.byte_swap(hash)))
-}
-
-/// The tag of AAD and ciphertext, without decrypting.
-#[inline(always)]
-pub(crate) fn tag<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
-    let hash = absorb::<S, M>(s, key, s.splat(0), aad);
-    let hash = absorb::<S, M>(s, key, hash, ciphertext);
-    let hash = absorb::<S, M>(s, key, hash, &lengths(aad, ciphertext.len()).to_be_bytes());
-    s.fold(s.byte_swap(hash)) ^ key.schedule.encrypt(s, j0.0)
+    last::<S, M, SEAL>(s, key, counters, text, before, pending)
 }
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one
@@ -215,10 +196,10 @@ fn turns_with<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
 
 /// The tail behind the turns. Returns the tag.
 #[inline(always)]
-fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
+fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     key: &Material,
-    counters: C,
+    counters: Public<S>,
     text: InOut<'_>,
     before: Before<S>,
     pending: Option<OfTurn<'_, S, true>>,
@@ -234,9 +215,7 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
             }
         };
     }
-    if const { S::CALLS } {
-        tails!(pending; 0 => 0 1 0, 1 => 1 2 0, 2 => 2 3 1, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; _ => 9 10 6)
-    } else if SEAL && !S::ROOMY && pending.is_none() {
+    if SEAL && !S::ROOMY && pending.is_none() {
         // Up to four vectors come here only when much AAD stands before them. (Where registers are few, a tail that may or may not have
         // a turn to hash would be 8 % slower at 128 bytes.)
         tails!(None; 0 => 0 1 0, 1..=4 => 4 5 0, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
@@ -245,30 +224,6 @@ fn last<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     } else {
         tails!(pending; 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2, 5..=6 => 6 7 4; 6; 7..=8 => 8 9 6, _ => 9 10 8)
     }
-}
-
-/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros: one reduction for every `TURN` vectors. Not woven into
-/// anything: for AAD, odd nonces, and verifying before opening.
-#[inline(always)]
-fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8]) -> S::V {
-    let powers = &key.powers;
-    let mut hash = hash;
-    for part in data.chunks(TURN * 16 * S::BLOCKS) {
-        let blocks = part.len().div_ceil(16);
-        let mut n = blocks;
-        let mut sum = M::zero(s);
-        for bytes in part.chunks(16 * S::BLOCKS) {
-            let v = s.xor(s.byte_swap(load_bytes(s, bytes)), hash);
-            hash = s.splat(0);
-            let lanes = n.min(S::BLOCKS);
-            let (first, second) = powers.partly::<S, false>(s, n, 0, lanes);
-            sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
-            n -= lanes;
-        }
-        let constant = s.first(powers.constants(s, blocks));
-        hash = s.first(s.fold(M::reduce(s, sum, constant)));
-    }
-    hash
 }
 
 /// The lengths block, in bits, mirrored. No overflow: `limits` comes first.

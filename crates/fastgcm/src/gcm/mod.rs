@@ -8,6 +8,7 @@
 //! A message is cut in *turns* of eight vectors ([`turn`]) and a last part of at most nine ([`tail`]). A message that fits in
 //! the last part is only that: one pass, one reduction, no loop.
 
+pub(crate) mod apart;
 mod counter;
 #[cfg(test)]
 mod counts;
@@ -18,5 +19,4 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use counter::Secret;
-pub(crate) use message::{Path, expand, j0, long, path, short, tag, wipe};
+pub(crate) use message::{Path, expand, long, path, short, wipe};

@@ -5,6 +5,8 @@
 //! operations as calls. The four blocks that a bit-sliced state holds begin with J0, so a message of up to 48 bytes runs AES once.
 
 use super::message::lengths;
+#[cfg(test)]
+pub(crate) use crate::ghash::proof::fill_one as fill;
 use crate::{
     Block,
     ghash::Multiply,
@@ -22,7 +24,7 @@ pub(crate) fn expand<S: Sliced, M: Multiply<S>>(s: S, _: M, material: &mut Mater
 }
 
 /// Zeros, where `expand` has written.
-pub(crate) fn wipe(material: &mut Material) {
+pub(crate) fn wipe<S: Sliced>(_: S, material: &mut Material) {
     material.schedule.zeroize();
     material.powers.wipe_one();
 }

@@ -100,20 +100,6 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
         };
     }
 
-    if S::CALLS {
-        let mut prev = s.state(s.splat(schedule.keys[C::FACE as usize]));
-        for key in &schedule.keys[C::FACE as usize + 1..schedule.rounds] {
-            let next = s.state(s.splat(*key));
-            for state in &mut x[..N] {
-                *state = s.round(*state, prev, next);
-            }
-            prev = next;
-        }
-        let mut sum = M::zero(s);
-        each!(I in 0 1 2 3 4 5 6 7 => { if I < H::COUNT { sum = M::add(s, sum, M::product(s, meanwhile.ready::<I>(s))); } });
-        return if H::COUNT > 0 { Some(sum) } else { None };
-    }
-
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
     if schedule.rounds > 10 {
         each!(R in 1 2 => { aes!(all, R + C::FACE as usize, 0, N); });

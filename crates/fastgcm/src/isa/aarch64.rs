@@ -53,7 +53,6 @@ macro_rules! isa {
             type State = uint8x16_t;
             const BLOCKS: usize = 1;
             const ROOMY: bool = true;
-            const CALLS: bool = false;
             const FACE_PAYS: usize = usize::MAX; // as on x86 with one block a vector; not measured here
             #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }

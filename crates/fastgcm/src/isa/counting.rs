@@ -52,18 +52,17 @@ impl Work {
 
 /// `B` blocks a vector. As the rows have it, only the widest has many registers.
 #[derive(Clone, Copy)]
-pub(crate) struct Counting<const B: usize, const CALLS: bool>;
+pub(crate) struct Counting<const B: usize>;
 
 /// All that is to be known of a vector: whether it is the constant of the reduction.
 pub(crate) type IsFold = bool;
 
-impl<const B: usize, const CALLS: bool> Isa for Counting<B, CALLS> {
+impl<const B: usize> Isa for Counting<B> {
     type V = IsFold;
     type State = ();
     const BLOCKS: usize = B;
     const ROOMY: bool = B == 4;
-    const CALLS: bool = CALLS;
-    const FACE_PAYS: usize = if CALLS { usize::MAX } else { 1 << 14 };
+    const FACE_PAYS: usize = 1 << 14;
 
     #[inline(never)]
     unsafe fn load(self, _: *const u8) -> IsFold {
@@ -154,7 +153,7 @@ impl<const B: usize, const CALLS: bool> Isa for Counting<B, CALLS> {
     fn pin_state(self, _: &mut ()) {}
 }
 
-impl<const B: usize, const CALLS: bool> Sliced for Counting<B, CALLS> {
+impl<const B: usize> Sliced for Counting<B> {
     fn round_key(self, _: Block, _: usize, _: usize) -> [Block; 4] {
         [0; 4]
     }

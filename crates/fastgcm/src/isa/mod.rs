@@ -134,9 +134,6 @@ pub trait Isa: Copy {
     const BLOCKS: usize;
     /// Enough registers (32) to keep two hash vectors in flight beside eight AES states.
     const ROOMY: bool;
-    /// Operations go through memory, as on RISC-V. Then there is nothing to weave and little to win by a path for each length: loops
-    /// take the place of straight-line code, and one path serves all messages. (`portable` goes a way of its own: `gcm/plain.rs`.)
-    const CALLS: bool;
     /// Bytes from which on a message earns the making of its FACE table (`gcm::counter`); `usize::MAX`: never.
     const FACE_PAYS: usize;
 

@@ -38,7 +38,6 @@ impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
     type State = Planes;
     const BLOCKS: usize = N;
     const ROOMY: bool = ROOMY;
-    const CALLS: bool = false;
     const FACE_PAYS: usize = 1 << 14;
 
     unsafe fn load(self, src: *const u8) -> Self::V {

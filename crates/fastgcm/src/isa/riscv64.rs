@@ -62,7 +62,6 @@ impl Isa for Zvkned {
     type State = Lanes;
     const BLOCKS: usize = 4;
     const ROOMY: bool = true;
-    const CALLS: bool = true; // every operation goes through memory: there is nothing to weave
     const FACE_PAYS: usize = usize::MAX;
     #[inline(always)] unsafe fn load(self, src: *const u8) -> Lanes {
         unsafe { compute!("vsetvli zero, {n}, e8, m4, ta, ma", "vle8.v v0, ({src})", "vse8.v v0, ({out})"; n = BYTES, src = src) }

@@ -36,7 +36,6 @@ macro_rules! isa {
             type State = $v;
             const BLOCKS: usize = $blocks;
             const ROOMY: bool = $roomy;
-            const CALLS: bool = false;
             const FACE_PAYS: usize = $face;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { unsafe { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { unsafe { $store(dst.cast(), v) } }

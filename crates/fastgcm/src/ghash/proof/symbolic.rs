@@ -117,7 +117,6 @@ impl Isa for Symbolic {
     type State = ();
     const BLOCKS: usize = 1;
     const ROOMY: bool = false;
-    const CALLS: bool = false;
     const FACE_PAYS: usize = usize::MAX;
 
     unsafe fn load(self, _: *const u8) -> V {
