@@ -162,8 +162,7 @@ pub(crate) struct Entries {
     pub(crate) wipe: unsafe fn(&mut Material),
     pub(crate) seal: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block,
     pub(crate) open: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block,
-    pub(crate) seal_any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>) -> Block,
-    pub(crate) open_any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>) -> Block,
+    pub(crate) any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>, bool) -> Block,
     pub(crate) j0: unsafe fn(Frame<'_>, &Material, &[u8]) -> J0,
     pub(crate) tag: unsafe fn(Frame<'_>, &Material, J0, &[u8], &[u8]) -> Block,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
@@ -215,16 +214,11 @@ impl Entries {
         Frame::wiped_after(|frame| unsafe { (self.open)(frame, material, nonce, aad, text) })
     }
 
+    /// Encrypts (`seal`) or decrypts with a nonce of any length, and returns the tag that the message has or should have.
     #[inline(always)]
-    pub(crate) fn seal_any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+    pub(crate) fn any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.seal_any)(frame, material, j0, aad, text) })
-    }
-
-    #[inline(always)]
-    pub(crate) fn open_any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.open_any)(frame, material, j0, aad, text) })
+        Frame::wiped_after(|frame| unsafe { (self.any)(frame, material, j0, aad, text, seal) })
     }
 
     /// The pre-counter block of a nonce that has not 12 bytes.

@@ -24,8 +24,7 @@ macro_rules! entries {
                 wipe,
                 seal,
                 open,
-                seal_any,
-                open_any,
+                any,
                 j0,
                 tag,
                 #[cfg(test)]
@@ -87,15 +86,9 @@ macro_rules! entries {
             }
 
             #[target_feature(enable = $features)]
-            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
                 frame.enter();
-                apart::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
-            }
-
-            #[target_feature(enable = $features)]
-            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                apart::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+                apart::any($isa, $multiply, key, j0, aad, text, seal)
             }
 
             #[target_feature(enable = $features)]
@@ -161,8 +154,7 @@ macro_rules! entries {
                 wipe,
                 seal,
                 open,
-                seal_any,
-                open_any,
+                any,
                 j0,
                 tag,
                 #[cfg(test)]
@@ -189,22 +181,17 @@ macro_rules! entries {
 
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
-                seal_any(frame, key, nonce.into(), aad, text)
+                any(frame, key, nonce.into(), aad, text, true)
             }
 
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
-                open_any(frame, key, nonce.into(), aad, text)
+                any(frame, key, nonce.into(), aad, text, false)
             }
 
-            fn seal_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
+            fn any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
                 frame.enter_calls();
-                $way::any::<_, _, true>($isa, $multiply, key, j0, aad, text)
-            }
-
-            fn open_any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter_calls();
-                $way::any::<_, _, false>($isa, $multiply, key, j0, aad, text)
+                $way::any($isa, $multiply, key, j0, aad, text, seal)
             }
 
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {

@@ -87,6 +87,12 @@ impl<'a> InOut<'a> {
         taken
     }
 
+    /// All of it, if that is a turn.
+    #[inline(always)]
+    pub(crate) fn whole<S: Isa>(&self) -> Option<Turn<'a, S>> {
+        (self.len == TURN * 16 * S::BLOCKS).then_some(Turn { src: self.src, dst: self.dst, life: PhantomData })
+    }
+
     /// No turn can be taken from it.
     #[inline(always)]
     pub(crate) fn is_tail<S: Isa>(&self) -> bool {

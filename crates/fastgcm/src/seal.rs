@@ -190,7 +190,7 @@ impl Key {
         limits::check(aad.len(), text.len())?;
         let tag = match nonce.0 {
             Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
-            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.seal_any(&self.material, self.j0(nonce), aad, text)),
+            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.any(&self.material, self.j0(nonce), aad, text, true)),
         };
         Ok(Tag(tag.to_le_bytes()))
     }
@@ -201,7 +201,7 @@ impl Key {
         limits::check(aad.len(), text.len())?;
         Ok(match nonce.0 {
             Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text),
-            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.open_any(&self.material, self.j0(nonce), aad, text)),
+            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.any(&self.material, self.j0(nonce), aad, text, false)),
         })
     }
 

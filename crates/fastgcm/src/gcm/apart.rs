@@ -16,6 +16,7 @@ use crate::{
     key::Material,
     nonce::J0,
 };
+use core::hint::black_box;
 
 #[allow(unused_imports, reason = "likewise")]
 pub(crate) use super::message::{expand, wipe};
@@ -23,26 +24,31 @@ pub(crate) use super::message::{expand, wipe};
 #[allow(unused_imports, reason = "for rows that have no other way, which most machines lack")]
 pub(crate) use crate::ghash::proof::fill;
 
-/// Any message with any nonce. Returns the tag.
+/// Seals or opens any message with any nonce. Returns the tag.
 #[inline(always)]
-pub(crate) fn any<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &Material, j0: J0, aad: &[u8], mut text: InOut<'_>) -> Block {
+pub(crate) fn any<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+    let mut text = text.here();
     let lengths = lengths(aad, text.len());
     let mut hash = absorb::<S, M>(s, key, s.splat(0), aad);
     let mut counters = Secret::new(s, j0);
     while text.len() > 0 {
         let turn = text.take::<S>(TURN);
-        if !SEAL {
+        let seal = black_box(seal); // or LLVM makes a loop for each
+        if !seal {
             hash = absorb::<S, M>(s, key, hash, turn.source());
         }
-        if turn.len() == TURN * 16 * S::BLOCKS {
-            crypt::<S, TURN>(s, key, &mut counters, turn);
+        if let Some(mut whole) = turn.whole::<S>() {
+            let x = keystream::<S, TURN>(s, key, &mut counters);
+            each!(I in 0 1 2 3 4 5 6 7 => { whole.store::<I>(s, apply(s, key, x[I], whole.load::<I>(s))); });
         } else {
             let mut rest = turn;
             while rest.len() > 0 {
-                crypt::<S, 1>(s, key, &mut counters, rest.take::<S>(1));
+                let x = keystream::<S, 1>(s, key, &mut counters);
+                let mut vector = rest.take::<S>(1);
+                vector.store::<S, 0>(s, apply(s, key, x[0], vector.load::<S, 0>(s)));
             }
         }
-        if SEAL {
+        if seal {
             hash = absorb::<S, M>(s, key, hash, turn.written());
         }
     }
@@ -64,9 +70,9 @@ pub(crate) fn tag<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aa
     finish::<S, M>(s, key, hash, lengths(aad, ciphertext.len())) ^ key.schedule.encrypt(s, j0.0)
 }
 
-/// The next `N` vectors of keystream, XOR the text. Of the last vector, as much as there is.
+/// The next `N` vectors of keystream but for the last round of AES.
 #[inline(always)]
-fn crypt<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut Secret<S>, mut text: InOut<'_>) {
+fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut Secret<S>) -> [S::State; STATES] {
     let schedule = &key.schedule;
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<N>(s, schedule, &mut x);
@@ -76,11 +82,13 @@ fn crypt<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut Secret<S>,
         each!(I in 0 1 2 3 4 5 6 7 => { if I < N { x[I] = s.round(x[I], prev, next); } });
         prev = next;
     }
-    let last = s.state(s.splat(schedule.last));
-    each!(I in 0 1 2 3 4 5 6 7 => { if I < N {
-        let out = s.last_round(x[I], prev, last, text.load::<S, I>(s));
-        text.store::<S, I>(s, out);
-    } });
+    x
+}
+
+/// The last round, XOR the text.
+#[inline(always)]
+fn apply<S: Isa>(s: S, key: &Material, x: S::State, text: S::V) -> S::V {
+    s.last_round(x, s.state(s.splat(*key.schedule.before_last())), s.state(s.splat(key.schedule.last)), text)
 }
 
 /// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros: one reduction for every `TURN` vectors.

@@ -103,8 +103,8 @@ impl Row {
         Work {
             clmul: self.product * products + reductions,
             reductions,
-            // One for each reduction; the hash, and the mask of the tag.
-            folds: reductions + 2,
+            // One for each reduction, and the mask of the tag.
+            folds: reductions + 1,
             rounds: states * (m.rounds - 1),
             last_rounds: states,
             // Two factors for each product, whole vectors to be hashed, and once how far the lanes' counters are apart.
@@ -139,8 +139,7 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
     let text = InOut::in_place(text);
     Work::start();
     match (path(s, aad, &text), m.seal) {
-        (_, true) if m.any => apart::any::<_, _, true>(s, multiply, key, J0::from(nonce), aad, text),
-        (_, false) if m.any => apart::any::<_, _, false>(s, multiply, key, J0::from(nonce), aad, text),
+        (_, seal) if m.any => apart::any(s, multiply, key, J0::from(nonce), aad, text, seal),
         (Path::Short, true) => short::<_, _, true>(s, multiply, key, nonce, aad, text),
         (Path::Short, false) => short::<_, _, false>(s, multiply, key, nonce, aad, text),
         (Path::Long, true) => long::<_, _, true>(s, multiply, key, nonce, aad, text),
@@ -194,11 +193,7 @@ fn plain_row<M: Multiply<Counting<1>>>(multiply: M, product: usize) -> usize {
                     let Kind::Public(nonce) = Nonce::from([9; 12]).0 else { unreachable!() };
                     let (header, mut bytes) = (vec![1; aad], vec![2; *text]);
                     Work::start();
-                    if seal {
-                        plain::any::<_, _, true>(s, multiply, &key, nonce.into(), &header, InOut::in_place(&mut bytes));
-                    } else {
-                        plain::any::<_, _, false>(s, multiply, &key, nonce.into(), &header, InOut::in_place(&mut bytes));
-                    }
+                    plain::any(s, multiply, &key, nonce.into(), &header, InOut::in_place(&mut bytes), seal);
                     let blocks = aad.div_ceil(16) + text.div_ceil(16) + 1;
                     let states = (1 + text.div_ceil(16)).div_ceil(4);
                     let expected = Work {

@@ -29,24 +29,17 @@ pub(crate) fn wipe<S: Sliced>(_: S, material: &mut Material) {
     material.powers.wipe_one();
 }
 
-/// Any message with any nonce. Returns the tag.
-pub(crate) fn any<S: Sliced, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    _: M,
-    key: &Material,
-    j0: J0,
-    aad: &[u8],
-    mut text: InOut<'_>,
-) -> Block {
+/// Seals or opens any message with any nonce. Returns the tag.
+pub(crate) fn any<S: Sliced, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aad: &[u8], mut text: InOut<'_>, seal: bool) -> Block {
     let lengths = lengths(aad, text.len());
     let hash = absorb::<S, M>(s, key, s.splat(0), aad);
 
     let mut counter = 0;
     let [mask, pads @ ..] = keystream(s, key, j0, &mut counter);
-    let mut hash = apply::<S, M, SEAL, 3>(s, key, hash, text.take::<S>(3), pads);
+    let mut hash = apply::<S, M, 3>(s, key, hash, text.take::<S>(3), pads, seal);
     while text.len() > 0 {
         let pads = keystream(s, key, j0, &mut counter);
-        hash = apply::<S, M, SEAL, 4>(s, key, hash, text.take::<S>(4), pads);
+        hash = apply::<S, M, 4>(s, key, hash, text.take::<S>(4), pads, seal);
     }
     mask ^ finish::<S, M>(s, key, hash, lengths)
 }
@@ -78,18 +71,19 @@ fn keystream<S: Sliced>(s: S, key: &Material, j0: J0, counter: &mut u32) -> [Blo
 
 /// Up to `N` blocks of text: XOR, and the ciphertext is hashed.
 #[inline(always)]
-fn apply<S: Sliced, M: Multiply<S>, const SEAL: bool, const N: usize>(
+fn apply<S: Sliced, M: Multiply<S>, const N: usize>(
     s: S,
     key: &Material,
     mut hash: S::V,
     mut text: InOut<'_>,
     pads: [Block; N],
+    seal: bool,
 ) -> S::V {
     each!(I in 0 1 2 3 => { if I < N && text.bytes::<S, I>() > 0 {
         let input = text.load::<S, I>(s);
         let output = s.xor(input, s.splat(pads[I]));
         text.store::<S, I>(s, output);
-        let ciphertext = if SEAL { s.keep_first(output, text.bytes::<S, I>()) } else { input };
+        let ciphertext = if seal { s.keep_first(output, text.bytes::<S, I>()) } else { input };
         hash = times_h::<S, M>(s, key, s.xor(hash, s.byte_swap(ciphertext)));
     } });
     hash

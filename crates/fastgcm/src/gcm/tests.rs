@@ -40,7 +40,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
             let mut buffer = text.clone();
             let seal = InOut::in_place(&mut buffer);
             let found = match path(s, &aad, &seal) {
-                _ if any => apart::any::<_, _, true>(s, multiply, &material, j0, &aad, seal),
+                _ if any => apart::any(s, multiply, &material, j0, &aad, seal, true),
                 Path::Short => short::<_, _, true>(s, multiply, &material, nonce96, &aad, seal),
                 _ => long::<_, _, true>(s, multiply, &material, nonce96, &aad, seal),
             };
@@ -48,7 +48,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
             let mut opened = vec![0; length];
             let open = InOut::copying(&ciphertext, &mut opened).unwrap();
             let found = match path(s, &aad, &open) {
-                _ if any => apart::any::<_, _, false>(s, multiply, &material, j0, &aad, open),
+                _ if any => apart::any(s, multiply, &material, j0, &aad, open, false),
                 Path::Short => short::<_, _, false>(s, multiply, &material, nonce96, &aad, open),
                 _ => long::<_, _, false>(s, multiply, &material, nonce96, &aad, open),
             };
