@@ -63,7 +63,8 @@ const CHECKS: &[Check] = &[
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
-    Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross i686 s390x ppc64le riscv64 wasm32 windows bare")) },
+    Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
+    Check { name: "Windows, 32 bits", when: When::Full,        run: |root, log| log.step(&mut xtask(root, "cross windows i686")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
