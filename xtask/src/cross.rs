@@ -13,7 +13,7 @@ mod machines;
 mod pairs;
 mod trace;
 
-use crate::package::{show, step};
+use crate::package::show;
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -141,17 +141,6 @@ pub(crate) fn suites_of(rows: &[&str], guard_pages: bool) -> Vec<String> {
     let suites = [("every_length", 1130), ("every_nonce_length", 408), ("guard_pages::f07", 22752), ("guard_pages::f07_nonces", 2200)];
     let suites = &suites[..if guard_pages { 4 } else { 2 }];
     suites.iter().map(|(suite, count)| format!("{suite} ok {}", count * rows.len())).collect()
-}
-
-/// Debian's packages, unless the program is there.
-pub(crate) fn install(program: &str, packages: &[&str]) -> Result<(), String> {
-    let there = Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
-    if there { Ok(()) } else { apt(packages) }
-}
-
-pub(crate) fn apt(packages: &[&str]) -> Result<(), String> {
-    step(Command::new("apt-get").args(["update", "-qq"]))?;
-    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages))
 }
 
 /// Where those builds are.

@@ -2,11 +2,15 @@
 //! and AESMC; constant time.
 
 use super::{
-    Machine, apt, constant_time, debian_cargo, install, known_answers_of,
+    Machine, constant_time, debian_cargo, known_answers_of,
     lacking::{AES, PMULL, SHA3, take_away},
     pairs, suites_of, target_dir, test_programs,
 };
-use crate::{log::Log, package::step};
+use crate::{
+    debian::{apt, install},
+    log::Log,
+    package::step,
+};
 use std::{env, fs, path::Path, process::Command, thread};
 
 pub(super) const TRIPLE: &str = "aarch64-unknown-linux-gnu";

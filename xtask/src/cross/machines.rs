@@ -1,8 +1,9 @@
 //! Every other machine, a line each: known answers, every length and random messages against the model, by rustup's standard libraries
 //! and Debian's linkers, under qemu, node or wine. A machine without an operating system is only built.
 
-use super::{Machine, install, known_answers_of, suites_of, target_dir, test_programs};
+use super::{Machine, known_answers_of, suites_of, target_dir, test_programs};
 use crate::{
+    debian::{apt, install},
     log::Log,
     package::{show, step},
 };
@@ -93,22 +94,31 @@ const BARE_TRIPLE: &str = "x86_64-unknown-none";
 
 /// No operating system, no allocation, no vector registers: `portable` alone, and only built.
 fn bare(root: &Path) -> Result<(), String> {
-    step(Command::new("rustup").args(["target", "add", BARE_TRIPLE]))?;
-    let mut cargo = Command::new("cargo");
+    let mut cargo = with_standard_library(BARE_TRIPLE)?;
     cargo.args(["build", "-p", "fastgcm", "--no-default-features", "--target", BARE_TRIPLE]).current_dir(root);
     step(cargo.env("CARGO_TARGET_DIR", target_dir(root)))?;
     println!("cross ok {BARE_TRIPLE} 1 (built, not run)");
     Ok(())
 }
 
+/// Cargo, by whose compiler there is a standard library for that target: rustup's. Where rustup's server cannot be reached, Debian's compiler
+/// makes one from its sources (but for WebAssembly's, which wants a C library that Debian has not).
+fn with_standard_library(triple: &str) -> Result<Command, String> {
+    let mut cargo = Command::new("cargo");
+    if step(Command::new("rustup").args(["target", "add", triple])).is_err() {
+        apt(&["rustc-web", "rust-web-src"])?;
+        cargo.arg("-Zbuild-std").env("RUSTC", "/usr/bin/rustc").env("RUSTDOC", "/usr/bin/rustdoc").env("RUSTC_BOOTSTRAP", "1");
+    }
+    Ok(cargo)
+}
+
 impl Other {
     fn run(&self, root: &Path) -> Result<(), String> {
-        step(Command::new("rustup").args(["target", "add", self.triple]))?;
         if !self.packages.is_empty() {
             install(self.linker, self.packages)?;
         }
         let [machine, known_answers, every_length, guard_pages] =
-            test_programs(&mut self.cargo(root), self.triple, ["machine", "known_answers", "every_length", "guard_pages"])?;
+            test_programs(&mut self.cargo(root)?, self.triple, ["machine", "known_answers", "every_length", "guard_pages"])?;
         let is_linux = self.triple.contains("-linux-");
         let runner = self.runner.prepare(root)?;
         for (i, (processor, rows)) in self.processors.iter().enumerate() {
@@ -135,14 +145,14 @@ impl Other {
     }
 
     /// Programs are static where there is a C library: qemu needs no files of that machine then.
-    fn cargo(&self, root: &Path) -> Command {
+    fn cargo(&self, root: &Path) -> Result<Command, String> {
         let variable = |what: &str| format!("CARGO_TARGET_{}_{what}", self.triple.to_uppercase().replace('-', "_"));
-        let mut cargo = Command::new("cargo");
+        let mut cargo = with_standard_library(self.triple)?;
         cargo.current_dir(root).env("CARGO_TARGET_DIR", target_dir(root)).env(variable("LINKER"), self.linker);
         if self.triple.ends_with("linux-gnu") {
             cargo.env(variable("RUSTFLAGS"), "-C target-feature=+crt-static");
         }
-        cargo
+        Ok(cargo)
     }
 }
 
