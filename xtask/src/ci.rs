@@ -6,6 +6,7 @@
 //! i-th part of n of that: on n machines side by side, the whole.
 
 use crate::{
+    debian::install,
     log::Log,
     package::step,
     suites::{SUITES, SUITES_IN_FULL},
@@ -13,7 +14,7 @@ use crate::{
 use std::{
     env,
     path::Path,
-    process::{Command, Stdio},
+    process::Command,
     thread,
     time::{Duration, Instant},
 };
@@ -25,8 +26,8 @@ struct Check {
     run: fn(&Path, &mut Log) -> Result<(), String>,
 }
 
-/// This one takes one core for minutes, and so runs beside those that follow it.
-const BESIDE: &str = "emulated";
+/// These take one core for minutes, and so run one after the other beside those that follow the first.
+const BESIDE: [&str; 2] = ["emulated", "aarch64"];
 
 /// Whether a check is part of the gate, and how it is spread over shards.
 #[derive(Clone, Copy, PartialEq)]
@@ -54,6 +55,7 @@ const CHECKS: &[Check] = &[
     Check { name: "no features",     when: When::Always,       run: no_features },
     Check { name: "examples",        when: When::Always,       run: examples },
     Check { name: "emulated",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "emulate")) },
+    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
     Check { name: "planted faults",  when: When::Always,       run: planted_faults },
     Check { name: "compilers",       when: When::AlwaysShared, run: compilers },
     Check { name: "fuzz",            when: When::Full,         run: fuzz },
@@ -62,8 +64,8 @@ const CHECKS: &[Check] = &[
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
-    Check { name: "aarch64",         when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
-    Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross i686 s390x ppc64le riscv64 wasm32 windows bare")) },
+    Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
+    Check { name: "Windows, 32 bits", when: When::Full,        run: |root, log| log.step(&mut xtask(root, "cross windows i686")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
     Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
@@ -100,7 +102,8 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
         [] => full() || matches!(check.when, When::Always | When::AlwaysShared),
         names => names.iter().any(|name| name == check.name),
     };
-    let checks = CHECKS.iter().filter(wanted).enumerate().filter(ours);
+    let checks: Vec<&Check> = CHECKS.iter().filter(wanted).enumerate().filter(ours).map(|(_, check)| check).collect();
+    let runs_beside = |check: &Check| BESIDE.contains(&check.name);
     let mut outcome = Ok(());
     let run = |check: &Check, log: &mut Log| {
         log.section(check.name);
@@ -110,10 +113,14 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     };
     thread::scope(|scope| -> Result<(), String> {
         let mut beside = None;
-        for (_, check) in checks {
-            if check.name == BESIDE {
-                let mut log = Log::quiet(root)?;
-                beside = Some(scope.spawn(move || (run(check, &mut log), log)));
+        for check in &checks {
+            if runs_beside(check) {
+                if beside.is_none() {
+                    let mut log = Log::quiet(root)?;
+                    let these = checks.iter().filter(|check| runs_beside(check));
+                    let all = move || (these.map(|check| (check.name, run(check, &mut log))).collect::<Vec<_>>(), log);
+                    beside = Some(scope.spawn(all));
+                }
                 continue;
             }
             let time;
@@ -124,10 +131,12 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
             }
         }
         if let Some(beside) = beside {
-            let ((other, time), its_log) = beside.join().map_err(|_| format!("{BESIDE}: panicked"))?;
+            let (others, its_log) = beside.join().map_err(|_| format!("{BESIDE:?}: panicked"))?;
             log.append(its_log);
-            took.push((BESIDE, time));
-            outcome = std::mem::replace(&mut outcome, Ok(())).and(other);
+            for (name, (other, time)) in others {
+                took.push((name, time));
+                outcome = std::mem::replace(&mut outcome, Ok(())).and(other);
+            }
         }
         Ok(())
     })?;
@@ -153,7 +162,7 @@ fn machine_code(root: &Path, log: &mut Log) -> Result<(), String> {
 
 /// The README's test command as it stands there, with the output of the suites shown.
 fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
-    install("valgrind", "valgrind libc6-dbg")?; // without the symbols of the C library it does not start
+    install("valgrind", &["valgrind", "libc6-dbg"])?; // without the symbols of the C library it does not start
     log.step(&mut cargo(root, "test --workspace -- --nocapture"))?;
     log.expect(SUITES)?;
     if full() { log.expect(SUITES_IN_FULL) } else { Ok(()) }
@@ -216,7 +225,7 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
             .current_dir(root),
     )?;
     log.expect(&["pyca_interop ok 400"])?;
-    install("strace", "strace")?;
+    install("strace", &["strace"])?;
     log.step(python(root).arg("crates/fastgcm-cli/tests/fault_injection.py").arg("target/release/fastgcm"))?;
     log.expect(&["fault_injection ok "])
 }
@@ -249,15 +258,6 @@ fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
     step(python(root).args(["-m", "venv"]).arg(&venv))?;
     step(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
     Ok(venv.join("bin/python"))
-}
-
-/// A program that one of the checks needs, from Debian's package of that name (or packages).
-pub(crate) fn install(program: &str, package: &str) -> Result<(), String> {
-    if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
-        return Ok(());
-    }
-    step(Command::new("apt-get").args(["update", "-qq"]))?;
-    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(package.split(' ')))
 }
 
 fn python(root: &Path) -> Command {

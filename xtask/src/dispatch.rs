@@ -5,7 +5,10 @@
 //! qemu's own emulation has neither VPCLMULQDQ nor AVX-512, so the rows that need them must be refused everywhere here;
 //! `cargo xtask emulate` runs those.
 
-use crate::cross::{Machine, install, machine_test};
+use crate::{
+    cross::{Machine, machine_test},
+    debian::install,
+};
 use std::{path::Path, process::Command};
 
 /// Makers and years; none of them is asked for by name in the library.

@@ -83,7 +83,7 @@ fn coverage(root: &Path) -> Result<(), String> {
     let (_, version) = quietly(Command::new("rustc").arg("-vV"))?;
     let version = version.lines().find_map(|line| line.strip_prefix("LLVM version: ")?.split('.').next()).ok_or("rustc -vV: no LLVM")?;
     let tool = |name: &str| format!("{name}-{version}");
-    crate::ci::install(&tool("llvm-cov"), &format!("llvm-{version}"))?;
+    crate::debian::install(&tool("llvm-cov"), &[&format!("llvm-{version}")])?;
     let build = root.join("target/fuzz-coverage");
     let mut command = Command::new("cargo");
     command.args(["build", "--release", "--bins"]).current_dir(root.join("fuzz")).env("CARGO_TARGET_DIR", &build);

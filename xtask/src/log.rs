@@ -78,9 +78,9 @@ impl Log {
     }
 
     /// Each of these began some line (or followed what the harness had begun).
-    pub(crate) fn expect(&self, suites: &[&str]) -> Result<(), String> {
-        let ran = |suite: &&&str| self.lines.iter().any(|line| line.contains(**suite));
-        match suites.iter().find(|suite| !ran(suite)) {
+    pub(crate) fn expect(&self, suites: &[impl AsRef<str>]) -> Result<(), String> {
+        let ran = |suite: &str| self.lines.iter().any(|line| line.contains(suite));
+        match suites.iter().map(AsRef::as_ref).find(|suite| !ran(suite)) {
             None => Ok(()),
             Some(missing) => Err(format!("this suite did not run: {missing}")),
         }

@@ -5,6 +5,7 @@ mod asm;
 mod ci;
 mod compilers;
 mod cross;
+mod debian;
 mod dispatch;
 mod emulate;
 mod faults;

@@ -1,7 +1,7 @@
 //! `cargo xtask studies`: replays the papers on this machine, and writes tables and charts into the README of `fastgcm-studies`. With names,
 //! only those.
 
-use crate::package::step;
+use crate::{debian::apt, package::step};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -59,8 +59,7 @@ fn peers() -> Result<(), String> {
     if there || !cfg!(target_arch = "x86_64") {
         return Ok(());
     }
-    step(Command::new("apt-get").args(["update", "-qq"]))?;
-    step(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends", "libipsec-mb-dev"]))
+    apt(&["libipsec-mb-dev"])
 }
 
 /// Where Cargo builds.

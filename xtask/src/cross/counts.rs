@@ -3,10 +3,10 @@
 
 use super::{
     aarch64::{arm, prepare},
-    estimate, install,
+    estimate,
     trace::{Program, Record, Step},
 };
-use crate::package::step;
+use crate::{debian::install, package::step};
 use std::{fs, path::Path};
 
 /// Who, by the name that `bench/messages` knows, and whether it has AES-192.
