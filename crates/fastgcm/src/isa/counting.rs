@@ -50,19 +50,19 @@ impl Work {
     }
 }
 
-/// `B` blocks a vector. As the rows have it, only the widest has many registers.
+/// `B` blocks a vector, and many registers or few.
 #[derive(Clone, Copy)]
-pub(crate) struct Counting<const B: usize>;
+pub(crate) struct Counting<const B: usize, const ROOMY: bool = false>;
 
 /// All that is to be known of a vector: whether it is the constant of the reduction.
 pub(crate) type IsFold = bool;
 
-impl<const B: usize> Isa for Counting<B> {
+impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     type V = IsFold;
     type State = ();
     const BLOCKS: usize = B;
-    const ROOMY: bool = B == 4;
-    const FACE_PAYS: usize = 1 << 14;
+    const ROOMY: bool = ROOMY;
+    const FACE_PAYS: usize = if B == 1 { usize::MAX } else { 1 << 14 }; // as in the rows, but sooner
 
     #[inline(never)]
     unsafe fn load(self, _: *const u8) -> IsFold {

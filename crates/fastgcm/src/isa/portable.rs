@@ -50,6 +50,10 @@ impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
     }
     #[inline]
     unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V {
+        if n == 16 * N {
+            // SAFETY: the caller's promise. (Not a call to `memcpy`, nor below.)
+            return unsafe { self.load(src) };
+        }
         let mut bytes = [[0; 16]; N];
         // SAFETY: the caller's promise for `src`, and n <= 16 N.
         unsafe { src.copy_to_nonoverlapping(bytes.as_mut_ptr().cast(), n) };
@@ -57,6 +61,10 @@ impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
     }
     #[inline]
     unsafe fn store_first(self, dst: *mut u8, n: usize, v: Self::V) {
+        if n == 16 * N {
+            // SAFETY: the caller's promise.
+            return unsafe { self.store(dst, v) };
+        }
         let bytes = v.map(Block::to_le_bytes);
         // SAFETY: likewise for `dst`.
         unsafe { dst.copy_from_nonoverlapping(bytes.as_ptr().cast(), n) };
@@ -227,8 +235,9 @@ fn last_round(x: Planes, key: Planes) -> Planes {
     add(shift_rows(sub_bytes(x)), key)
 }
 
-/// A round without ShiftRows, where `K` of them, this one included, have been left out (modulo 4).
-#[inline(never)]
+/// A round without ShiftRows, where `K` of them, this one included, have been left out (modulo 4). (In line: as a call, planes and keys
+/// through memory, AES took 430 ns for four blocks, not 355.)
+#[inline(always)]
 fn fixed_round<const K: u32>(x: Planes, key: Planes) -> Planes {
     add(mix_columns::<K>(sub_bytes(x)), key)
 }
