@@ -94,7 +94,7 @@ impl Done {
             let verdict = if seen_in_sources(patch) {
                 together.verdict_on_sources(copy, patch, &arguments)?
             } else if together.holds(patch) {
-                together.verdict(copy, patch, &patch.tests, &arguments)?
+                together.verdict(copy, &patch.name, &patch.tests, &arguments)?
             } else {
                 alone.push(patch);
                 continue;
@@ -124,7 +124,7 @@ impl Done {
                     patch.name
                 ));
             }
-            let verdict = together.verdict(copy, patch, QUICK_SUITE, "")?;
+            let verdict = together.verdict(copy, &patch.name, QUICK_SUITE, "")?;
             self.judge(patch, verdict, "")?;
         }
         Ok(())

@@ -1,109 +1,245 @@
-//! `cargo xtask mutants`: how much would the quick suite notice?
+//! `cargo xtask mutants`: how much would the tests notice?
 //!
-//! Mutants are what cargo-mutants makes of the library's functions: an operator changed, a body replaced by a constant. 95 % of those that
-//! compile must be caught, and each survivor wants a line in `xtask/faults/survivors.txt` that says why no test could see it. It does not
-//! change the immediates of intrinsics and the constants, which is where kernels go wrong: for those there are the kernel faults of
-//! `cargo xtask faults`.
+//! Mutants are what cargo-mutants makes of the library's functions: an operator changed, a body replaced by a value, an arm of a match left
+//! out. 95 % of those that compile must be caught, and each survivor wants a line in `xtask/faults/survivors.txt` that says why no test could
+//! see it. It does not change the immediates of intrinsics and the constants, nor what stands in macros, which is where kernels go wrong: for
+//! those there are the kernel faults of `cargo xtask faults`.
 //!
-//! `cargo xtask mutants [--seed N] [--random COUNT]`: a handful in the gate, others every time; 150 with `FASTGCM_FULL`.
+//! cargo-mutants itself builds each mutant, a minute and more for a second of tests. Here all are in one build, each behind a switch
+//! ([`places`]), but for a few that cannot be switched.
+//!
+//! `cargo xtask mutants [--seed N] [--random COUNT] [--file PART]`: another choice every time, unless a seed is given.
+
+mod places;
 
 use crate::{
-    faults::QUICK_SUITE,
     package::step,
-    planted::{Copy, KEPT},
+    planted::{Copy, KEPT, Verdict, first_failure, quietly},
+    together::{Together, add_switch},
 };
+use places::{Edit, Places, blamed};
+use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     fs,
     hash::{BuildHasher, RandomState},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
+    time::Instant,
 };
 
-/// Mutants in the gate, where a few say that the means still work; and in the full run.
-const IN_THE_GATE: usize = 4;
-const IN_FULL: usize = 150;
+/// How many, unless it is said.
+const RANDOM: usize = 150;
 
-/// Code that the lean copy does not compile, or that the quick suite is not about (the other interface has its own tests).
-const NOT_MUTATED: &str = "zmm::|ymm::|Vaes|src/rustcrypto.rs|src/isa/cpuid.rs|impl fmt::|impl Zeroize|impl Drop";
+/// What looks for them: of the library's tests those that take seconds when they are to be quick, the fastest first.
+const SUITE: &str = "--test known_answers --test api --test every_length --test guard_pages --test aliasing --test memory --lib";
 
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    let option = |name: &str| -> Result<Option<u64>, String> {
-        let Some(at) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
-        arguments.get(at + 1).and_then(|n| n.parse().ok()).map(Some).ok_or(format!("{name} wants a number"))
-    };
-    let seed = option("--seed")?.unwrap_or_else(|| RandomState::new().hash_one(0) % 1_000_000);
-    let random = option("--random")?.map_or(if crate::ci::full() { IN_FULL } else { IN_THE_GATE }, |n| n as usize);
-    println!("mutants: --seed {seed} --random {random} repeats this choice");
-    random_mutants(root, &Copy::new(root)?, seed, random)
+/// Code that the lean copy does not compile: other processors' and other rows', what only features or studies use.
+const NOT_COMPILED: &str = "zmm::|ymm::|Vaes|src/isa/(aarch64|riscv64|hwcap|hwprobe|scrub|scrub_any|scrub_x86)\\.rs|src/ghash/halves.rs|\
+    src/internals.rs|src/ghash/proof/|src/rustcrypto.rs|shift_left|shift_right|up_word|down_word";
+
+/// Text for people, and what the processor says of itself: of these other tests know.
+const NOT_MUTATED: &str = "impl fmt::|src/isa/cpuid.rs";
+
+/// One change that cargo-mutants would make.
+struct Mutant {
+    name: String,
+    file: String,
+    /// What kind of change: `BinaryOperator`, `FnValue`, ...
+    genre: String,
+    replacement: String,
+    /// Line and column of what goes, from 1 on.
+    start: (usize, usize),
+    end: (usize, usize),
 }
 
-fn random_mutants(root: &Path, copy: &Copy, seed: u64, count: usize) -> Result<(), String> {
+/// What became of them.
+#[derive(Default)]
+struct Tally {
+    caught: usize,
+    missed: Vec<String>,
+    unviable: usize,
+}
+
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let option = |name: &str| -> Result<Option<&String>, String> {
+        let Some(at) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
+        arguments.get(at + 1).map(Some).ok_or(format!("{name} wants a value"))
+    };
+    let number = |name: &str| option(name)?.map(|n| n.parse::<u64>().map_err(|_| format!("{name} wants a number"))).transpose();
+    let seed = number("--seed")?.unwrap_or_else(|| RandomState::new().hash_one(0) % 1_000_000);
+    let random = number("--random")?.map_or(RANDOM, |n| n as usize);
+    println!("mutants: --seed {seed} --random {random} repeats this choice");
+
+    let copy = Copy::new(root)?;
+    let mut mutants = list(root, &copy)?;
+    if let Some(file) = option("--file")? {
+        mutants.retain(|mutant| mutant.file.contains(file.as_str()));
+    }
+    let all = mutants.len();
+    shuffle(&mut mutants, seed);
+    mutants.truncate(random);
+    let mutants: Vec<&Mutant> = crate::ci::sharded(&mutants).collect();
+    println!("mutants: {} of {all}, seed {seed}, rows {}", mutants.len(), KEPT.join(" and "));
+
+    let mut tally = Tally::default();
+    let alone = tally.plant_together(&copy, &mutants)?;
+    tally.plant_alone(&copy, &alone)?;
+    judge(root, &tally, seed, mutants.len())
+}
+
+impl Tally {
+    /// All that can be switched, in one build. Returns the others.
+    fn plant_together<'a>(&mut self, copy: &Copy, mutants: &[&'a Mutant]) -> Result<Vec<&'a Mutant>, String> {
+        let start = Instant::now();
+        let mut left_out = Vec::new();
+        let texts = loop {
+            let texts = switched(copy, mutants, &left_out)?;
+            match complaints(copy, &texts)? {
+                none if none.is_empty() => break texts,
+                numbers => left_out.extend(numbers),
+            }
+        };
+        let holds = |number: usize| texts.iter().any(|(_, text)| text.contains(&format!("crate::planted::is({number})")));
+        let faults = mutants.iter().map(|mutant| mutant.name.clone()).collect();
+        let together = Together::of(copy, texts.clone(), faults, SUITE)?;
+        println!("mutants: one build of them, {} s", start.elapsed().as_secs());
+        let start = Instant::now();
+        together.control(copy, SUITE, "")?;
+        println!("mutants: without one the tests pass, {} s", start.elapsed().as_secs());
+
+        let mut alone = Vec::new();
+        for (i, &mutant) in mutants.iter().enumerate() {
+            if holds(i + 1) {
+                let verdict = together.verdict(copy, &mutant.name, SUITE, "")?;
+                self.count(mutant, verdict);
+            } else {
+                alone.push(mutant);
+            }
+        }
+        println!("mutants: {} of them planted, {} s", mutants.len() - alone.len(), start.elapsed().as_secs());
+        Ok(alone)
+    }
+
+    /// Each in a build of its own.
+    fn plant_alone(&mut self, copy: &Copy, mutants: &[&Mutant]) -> Result<(), String> {
+        for mutant in mutants {
+            let start = Instant::now();
+            let path = copy.root.join(&mutant.file);
+            let text = Places::of(read(&path)?)?.alone(mutant);
+            let verdict = copy.with_texts(&[(path, text)], || {
+                if !quietly(&mut copy.cargo("check -p fastgcm --lib"))?.0 {
+                    return Ok(Verdict::DoesNotCompile);
+                }
+                // Not `--lib`, which takes longest to compile.
+                let (passed, said) = quietly(&mut copy.cargo(&format!("test -p fastgcm {}", SUITE.replace(" --lib", ""))))?;
+                Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
+            })?;
+            self.count(mutant, verdict);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, mutant: &Mutant, verdict: Verdict) {
+        match verdict {
+            Verdict::Caught { by, took } => {
+                self.caught += 1;
+                println!("caught, {} s: {}: {by}", took.as_secs(), mutant.name);
+            }
+            Verdict::Missed => {
+                println!("missed: {}", mutant.name);
+                self.missed.push(mutant.name.clone());
+            }
+            Verdict::DoesNotCompile => self.unviable += 1,
+        }
+    }
+}
+
+/// The sources with all of these mutants but those that are left out, each with its place in the list, from 1 on, as its number.
+fn switched(copy: &Copy, mutants: &[&Mutant], left_out: &[usize]) -> Result<Vec<(PathBuf, String)>, String> {
+    let mut files: BTreeMap<&str, (Places, Vec<Edit>)> = BTreeMap::new();
+    for (mutant, number) in mutants.iter().zip(1..).filter(|(_, number)| !left_out.contains(number)) {
+        if !files.contains_key(mutant.file.as_str()) {
+            files.insert(&mutant.file, (Places::of(read(&copy.root.join(&mutant.file))?)?, Vec::new()));
+        }
+        if let Some((places, edits)) = files.get_mut(mutant.file.as_str()) {
+            edits.extend(places.edit(mutant, number));
+        }
+    }
+    Ok(files.into_iter().map(|(file, (places, edits))| (copy.root.join(file), places.switched(edits))).collect())
+}
+
+/// The mutants that the compiler complains of, by their numbers.
+fn complaints(copy: &Copy, texts: &[(PathBuf, String)]) -> Result<Vec<usize>, String> {
+    let mut texts = texts.to_vec();
+    add_switch(copy, &mut texts)?;
+    let mut command = copy.cargo("check -p fastgcm --lib --profile test --message-format json");
+    let (fine, said) = copy.with_texts(&texts, || quietly(&mut command))?;
+    if fine {
+        return Ok(Vec::new());
+    }
+    let mut numbers: Vec<usize> = Vec::new();
+    for message in said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        for span in message["message"]["spans"].as_array().into_iter().flatten().filter(|_| message["message"]["level"] == "error") {
+            let text = texts.iter().find(|(path, _)| span["file_name"].as_str().is_some_and(|name| path.ends_with(name)));
+            let byte = span["byte_start"].as_u64().unwrap_or(0) as usize;
+            numbers.extend(text.filter(|_| span["is_primary"] == true).and_then(|(_, text)| blamed(text, byte)));
+        }
+    }
+    if numbers.is_empty() { Err(format!("{said}\nno mutant is to blame")) } else { Ok(numbers) }
+}
+
+/// All mutants of what the copy compiles.
+fn list(root: &Path, copy: &Copy) -> Result<Vec<Mutant>, String> {
     if Command::new("cargo").args(["mutants", "--version"]).output().map_or(true, |output| !output.status.success()) {
         // Not a release build: it is run once and waits for the compiler most of the time.
         let mut install = Command::new("cargo");
         install.args(["install", "--quiet", "--locked", "cargo-mutants", "--version", "27.1.0", "--profile", "dev"]);
         step(install.current_dir(root))?;
     }
-    let list = copy.cargo(&format!("mutants --list --package fastgcm --exclude-re {NOT_MUTATED}")).output().map_err(|e| e.to_string())?;
-    let mut names: Vec<String> = String::from_utf8_lossy(&list.stdout).lines().map(str::to_owned).collect();
-    let all = names.len();
-    shuffle(&mut names, seed);
-    names.truncate(count);
-    let names: Vec<&String> = crate::ci::sharded(&names).collect();
-    println!("mutants: {} of {all}, seed {seed}, rows {}", names.len(), KEPT.join(" and "));
+    let mut command = copy.cargo("mutants --list --json --package fastgcm");
+    let output = command.args(["--exclude-re", NOT_COMPILED, "--exclude-re", NOT_MUTATED]).output().map_err(|e| e.to_string())?;
+    let mutants: Vec<Value> = serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo mutants --list: {e}"))?;
+    let mutant = |value: &Value| -> Option<Mutant> {
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let place = |key: &str| Some((value["span"][key]["line"].as_u64()? as usize, value["span"][key]["column"].as_u64()? as usize));
+        Some(Mutant {
+            name: text("name")?,
+            file: text("file")?,
+            genre: text("genre")?,
+            replacement: text("replacement")?,
+            start: place("start")?,
+            end: place("end")?,
+        })
+    };
+    mutants.iter().map(|value| mutant(value).ok_or(format!("cargo mutants --list: {value}"))).collect()
+}
 
-    let output = copy.root.with_file_name("mutants");
-    let mut command = copy.cargo("mutants --in-place --package fastgcm --baseline skip --timeout 120 --colors never --output");
-    command.arg(&output);
-    for name in &names {
-        command.arg("--re").arg(format!("^{}$", escape(name)));
-    }
-    command.arg("--").args(QUICK_SUITE.split_whitespace());
-    // Half an hour is too short for all of them.
-    command = unlimited(&command);
-    // It fails if there are survivors, which is for us to judge.
-    let status = command.status().map_err(|e| e.to_string())?;
-    let listed = |file: &str| -> Result<Vec<String>, String> {
-        let path = output.join("mutants.out").join(file);
-        Ok(fs::read_to_string(&path).map_err(|e| format!("{}: {e} ({status})", path.display()))?.lines().map(str::to_owned).collect())
-    };
-    let (caught, missed) = (listed("caught.txt")?.len() + listed("timeout.txt")?.len(), listed("missed.txt")?);
-    let unviable = listed("unviable.txt")?.len();
-    if caught + missed.len() + unviable != names.len() {
-        return Err(format!("{} mutants were to be tried, {caught} + {} + {unviable} were", names.len(), missed.len()));
-    }
-    let survivors = fs::read_to_string(root.join("xtask/faults/survivors.txt")).map_err(|e| format!("survivors.txt: {e}"))?;
+fn judge(root: &Path, tally: &Tally, seed: u64, all: usize) -> Result<(), String> {
+    let Tally { caught, missed, unviable } = tally;
+    let survivors = read(&root.join("xtask/faults/survivors.txt"))?;
     let reason = |name: &str| {
-        let known = survivors.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once("  "));
-        known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, reason)| reason.to_owned())
+        let mut known = survivors.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once("  "));
+        known.find(|(part, _)| name.contains(part)).map(|(_, reason)| reason.to_owned())
     };
-    for name in &missed {
-        println!("survivor: {name}: {}", reason(name).unwrap_or_else(|| "not explained yet".into()));
+    let mut unexplained = 0;
+    for name in missed {
+        let reason = reason(name);
+        unexplained += usize::from(reason.is_none());
+        println!("survivor: {name}: {}", reason.unwrap_or_else(|| "not explained yet".into()));
     }
     let viable = caught + missed.len();
-    let rate = 100.0 * caught as f64 / viable.max(1) as f64;
-    println!("mutants: {caught} of {viable} viable ones caught, {rate:.1} %; {unviable} do not compile; seed {seed}");
+    let rate = 100.0 * *caught as f64 / viable.max(1) as f64;
+    println!("mutants: {caught} of {viable} viable ones caught, {rate:.1} %, {unexplained} not explained; {unviable} do not compile; seed {seed}");
     if rate < 95.0 {
         return Err("fewer than 95 % of the mutants were caught".into());
     }
-    println!("random_mutants ok {}", names.len());
+    println!("random_mutants ok {all}");
     Ok(())
 }
 
-/// The same command without the limit of time in front of it.
-fn unlimited(limited: &Command) -> Command {
-    let mut command = Command::new("cargo");
-    command.args(limited.get_args().skip_while(|argument| *argument != "cargo").skip(1));
-    command.envs(limited.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    if let Some(folder) = limited.get_current_dir() {
-        command.current_dir(folder);
-    }
-    command
-}
-
-/// A name as a regular expression that matches it alone.
-fn escape(name: &str) -> String {
-    name.chars().flat_map(|c| [(!c.is_alphanumeric() && c.is_ascii()).then_some('\\'), Some(c)]).flatten().collect()
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// By Fisher and Yates, with the numbers of SplitMix64.

@@ -155,10 +155,15 @@ impl Copy {
 
     /// Plants a fault, does something, and takes the fault out again.
     pub(crate) fn with<T>(&self, patch: &Patch, with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        self.with_texts(&patch.changed(&self.root)?, with)
+    }
+
+    /// Does something while these files have other text.
+    pub(crate) fn with_texts<T>(&self, texts: &[(PathBuf, String)], with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         let mut before = Vec::new();
-        for (path, text) in patch.changed(&self.root)? {
-            before.push((path.clone(), fs::read(&path).map_err(|e| e.to_string())?));
-            fs::write(&path, text).map_err(|e| e.to_string())?;
+        for (path, text) in texts {
+            before.push((path, fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?));
+            fs::write(path, text).map_err(|e| e.to_string())?;
         }
         let result = with();
         for (path, bytes) in before {

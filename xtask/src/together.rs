@@ -26,6 +26,9 @@ pub mod planted {
 /// Where the switch is, and the only sources that can use it.
 const LIBRARY: &str = "crates/fastgcm/src/";
 
+/// What a test program may take of a processor's time. (The quick suites take a tenth.)
+const SECONDS: u32 = 120;
+
 /// A build with many faults in it.
 pub(crate) struct Together {
     /// Test programs by their target, as in `--test api`.
@@ -44,18 +47,14 @@ impl Together {
                 faults.push(patch.name.clone());
             }
         }
-        let root = copy.root.join(LIBRARY).join("lib.rs");
-        let right = fs::read_to_string(&root).map_err(|e| e.to_string())?;
-        fs::write(&root, right.clone() + SWITCH).map_err(|e| e.to_string())?;
-        for (path, source) in &sources {
-            fs::write(path, source.switched()).map_err(|e| e.to_string())?;
-        }
-        let built = quietly(&mut copy.cargo(&format!("test -p fastgcm {targets} --no-run")));
-        for (path, source) in &sources {
-            fs::write(path, &source.right).map_err(|e| e.to_string())?;
-        }
-        fs::write(&root, right).map_err(|e| e.to_string())?;
-        let (builds, output) = built?;
+        let texts = sources.iter().map(|(path, source)| (path.clone(), source.switched())).collect();
+        Self::of(copy, texts, faults, targets)
+    }
+
+    /// Builds these test targets with these sources, which ask `crate::planted::is(n)` for the n-th of the faults, from 1 on.
+    pub(crate) fn of(copy: &Copy, mut texts: Vec<(PathBuf, String)>, faults: Vec<String>, targets: &str) -> Result<Self, String> {
+        add_switch(copy, &mut texts)?;
+        let (builds, output) = copy.with_texts(&texts, || quietly(&mut copy.cargo(&format!("test -p fastgcm {targets} --no-run"))))?;
         if !builds {
             return Err(format!("{output}\nthe build with all faults fails"));
         }
@@ -75,13 +74,15 @@ impl Together {
 
     /// Runs targets with the fault of that name planted, or none. One target after the other, until one fails. Whether they passed,
     /// and all that they said.
-    fn tests(&self, copy: &Copy, fault: Option<&Patch>, targets: &str, arguments: &str) -> Result<(bool, String), String> {
-        let number = fault.map_or(0, |fault| 1 + self.faults.iter().position(|name| *name == fault.name).unwrap_or(usize::MAX - 1));
+    fn tests(&self, copy: &Copy, fault: Option<&str>, targets: &str, arguments: &str) -> Result<(bool, String), String> {
+        let number = fault.map_or(Ok(0), |fault| self.faults.iter().position(|name| name == fault).map(|i| i + 1).ok_or("no such fault"))?;
         let mut said = String::new();
         for target in targets.split("--").map(str::trim).filter(|target| !target.is_empty()) {
             let program = self.programs.iter().find(|(name, _)| name[2..] == *target).ok_or(format!("no program for --{target}"))?;
+            // An endless loop ends by the processor's seconds: a machine that is busy with other things is no fault.
             let mut command = Command::new("timeout");
-            command.args(["--kill-after=5", "120"]).arg(&program.1).args(arguments.split_whitespace());
+            command.args(["--kill-after=5", "1200", "prlimit", &format!("--cpu={SECONDS}")]);
+            command.arg(&program.1).args(arguments.split_whitespace());
             copy.tests_environment(&mut command).current_dir(copy.root.join("crates/fastgcm")).env("FASTGCM_FAULT", number.to_string());
             let (passed, output) = quietly(&mut command)?;
             said += &output;
@@ -101,9 +102,9 @@ impl Together {
     }
 
     /// Plants a fault that this build holds.
-    pub(crate) fn verdict(&self, copy: &Copy, patch: &Patch, targets: &str, arguments: &str) -> Result<Verdict, String> {
+    pub(crate) fn verdict(&self, copy: &Copy, fault: &str, targets: &str, arguments: &str) -> Result<Verdict, String> {
         let start = Instant::now();
-        let (passed, said) = self.tests(copy, Some(patch), targets, arguments)?;
+        let (passed, said) = self.tests(copy, Some(fault), targets, arguments)?;
         Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
     }
 
@@ -113,6 +114,19 @@ impl Together {
         let (passed, said) = copy.with(patch, || self.tests(copy, None, "--test source", arguments))?;
         Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
     }
+}
+
+/// `crate::planted`, in the text of the library's root.
+pub(crate) fn add_switch(copy: &Copy, texts: &mut Vec<(PathBuf, String)>) -> Result<(), String> {
+    let root = copy.root.join(LIBRARY).join("lib.rs");
+    match texts.iter_mut().find(|(path, _)| *path == root) {
+        Some((_, text)) => *text += SWITCH,
+        None => {
+            let text = fs::read_to_string(&root).map_err(|e| e.to_string())? + SWITCH;
+            texts.push((root, text));
+        }
+    }
+    Ok(())
 }
 
 /// A file, and what is to be put in place of some of its text.
