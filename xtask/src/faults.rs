@@ -6,6 +6,10 @@
 //! **Kernel faults**, those of `xtask/faults/kernel.patch`: what goes wrong in code like ours. A wrong constant, lane, power, a mask off by
 //! one, a lengths block that is missing, a reduction too many, a carry. The quick suite must find each.
 //!
+//! **Faults inside**, those of `xtask/faults/inside.patch`: the same where a vector has more than one block, which few machines can run, or
+//! where a message would need gigabytes. The library's own tests take these paths on any machine, with `Portable` at one, two and four lanes,
+//! and must find each.
+//!
 //! Most are planted in one build, each behind a switch ([`Together`]). They are patches applied in a copy, and not code behind a
 //! `--cfg fault`: the kernels stay readable, and nothing that is wrong is ever in a file that could be shipped. Those few that need a
 //! build of their own wait for `FASTGCM_FULL=1`, or for being named.
@@ -23,7 +27,10 @@ use std::{
 };
 
 /// What notices kernel faults: seconds to run.
-pub(crate) const QUICK_SUITE: &str = "--test known_answers --test api --test every_length";
+const QUICK_SUITE: &str = "--test known_answers --test api --test every_length --test memory --test guard_pages";
+
+/// What notices those that need more: lanes, and counters where no message gets.
+const INSIDE: (&str, &str) = ("--lib", "gcm::");
 
 /// All of them; or those whose names are given.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
@@ -34,27 +41,34 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     for file in crate::package::files(&root.join("xtask/faults"), "patch") {
         Patch::read(&file)?.iter().try_for_each(|patch| patch.check(&copy.root))?;
     }
-    let mut kernel = Patch::read(&root.join("xtask/faults/kernel.patch"))?;
-    kernel.iter_mut().for_each(|patch| patch.tests = QUICK_SUITE.into());
+    let of = |file: &str, tests: &str| -> Result<Vec<Patch>, String> {
+        let mut patches = Patch::read(&root.join("xtask/faults").join(file))?;
+        patches.iter_mut().for_each(|patch| patch.tests = tests.into());
+        Ok(patches)
+    };
+    let (kernel, inner) = (of("kernel.patch", QUICK_SUITE)?, of("inside.patch", INSIDE.0)?);
     let wanted = |patch: &&Patch| names.is_empty() || names.contains(&patch.name);
-    let (named, kernel): (Vec<&Patch>, Vec<&Patch>) = (named.iter().filter(wanted).collect(), kernel.iter().filter(wanted).collect());
+    let [named, kernel, inner] = [&named, &kernel, &inner].map(|patches| patches.iter().filter(wanted).collect::<Vec<_>>());
 
     // The library's own tests take longer to compile than all others together.
     let (inside, outside): (Vec<&Patch>, Vec<&Patch>) = named.iter().partition(|patch| patch.tests == "--lib");
     let together = build(&copy, &[&outside[..], &kernel].concat())?;
     let mut done = Done::default();
-    done.plant_in_kernels(&copy, &together, &kernel)?;
-    let kernels = done.caught;
+    let kernels = done.plant_in_kernels(&copy, &together, &kernel, (QUICK_SUITE, ""))?;
     let alone = done.plant(&copy, &together, &outside)?;
+    let mut inner_caught = 0;
     if crate::ci::full() || !names.is_empty() {
         // From here on the programs are other ones.
         done.plant_alone(&copy, &alone)?;
-        if !inside.is_empty() {
-            let alone = done.plant(&copy, &build(&copy, &inside)?, &inside)?;
+        let within = [&inside[..], &inner].concat();
+        if !within.is_empty() {
+            let together = build(&copy, &within)?;
+            inner_caught = done.plant_in_kernels(&copy, &together, &inner, INSIDE)?;
+            let alone = done.plant(&copy, &together, &inside)?;
             done.plant_alone(&copy, &alone)?;
         }
     } else {
-        done.waiting.extend(alone.iter().chain(&inside).map(|patch| patch.name.clone()));
+        done.waiting.extend(alone.iter().chain(&inside).chain(&inner).map(|patch| patch.name.clone()));
     }
     if !done.missed.is_empty() {
         return Err(format!("planted, and not found:\n  {}", done.missed.join("\n  ")));
@@ -62,8 +76,9 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     if !done.waiting.is_empty() {
         println!("full run only, since they want builds of their own: {}", done.waiting.join(", "));
     }
-    println!("faults ok {} of {}", done.caught - kernels, named.len());
+    println!("faults ok {} of {}", done.caught - kernels - inner_caught, named.len());
     println!("kernel_faults ok {kernels} of {}", kernel.len());
+    println!("inner_faults ok {inner_caught} of {}", inner.len());
     Ok(())
 }
 
@@ -112,22 +127,26 @@ impl Done {
         Ok(())
     }
 
-    /// Each is looked for by the quick suite.
-    fn plant_in_kernels(&mut self, copy: &Copy, together: &Together, patches: &[&Patch]) -> Result<(), String> {
+    /// Each is looked for by the same tests. How many were caught.
+    fn plant_in_kernels(
+        &mut self,
+        copy: &Copy,
+        together: &Together,
+        patches: &[&Patch],
+        (targets, arguments): (&str, &str),
+    ) -> Result<usize, String> {
+        let before = self.caught;
         if !patches.is_empty() {
-            together.control(copy, QUICK_SUITE, "")?;
+            together.control(copy, targets, arguments)?;
         }
         for patch in patches {
             if !together.holds(patch) {
-                return Err(format!(
-                    "kernel.patch: `{}` has no place beside the others, or is neither expression nor statement",
-                    patch.name
-                ));
+                return Err(format!("`{}` has no place beside the others, or is neither expression nor statement", patch.name));
             }
-            let verdict = together.verdict(copy, &patch.name, QUICK_SUITE, "")?;
+            let verdict = together.verdict(copy, &patch.name, targets, arguments)?;
             self.judge(patch, verdict, "")?;
         }
-        Ok(())
+        Ok(self.caught - before)
     }
 
     fn judge(&mut self, patch: &Patch, verdict: Verdict, of: &str) -> Result<(), String> {

@@ -34,6 +34,9 @@ const RANDOM: usize = 150;
 /// What looks for them: of the library's tests those that take seconds when they are to be quick, the fastest first.
 const SUITE: &str = "--test known_answers --test api --test every_length --test guard_pages --test aliasing --test memory --lib";
 
+/// But for one: without a limit it writes 64 GiB.
+const BUT: &str = "--skip f05_too_long";
+
 /// Code that the lean copy does not compile: other processors' and other rows', what only features or studies use.
 const NOT_COMPILED: &str = "zmm::|ymm::|Vaes|src/isa/(aarch64|riscv64|hwcap|hwprobe|scrub|scrub_any|scrub_x86)\\.rs|src/ghash/halves.rs|\
     src/internals.rs|src/ghash/proof/|src/rustcrypto.rs|shift_left|shift_right|up_word|down_word";
@@ -105,13 +108,13 @@ impl Tally {
         let together = Together::of(copy, texts.clone(), faults, SUITE)?;
         println!("mutants: one build of them, {} s", start.elapsed().as_secs());
         let start = Instant::now();
-        together.control(copy, SUITE, "")?;
+        together.control(copy, SUITE, BUT)?;
         println!("mutants: without one the tests pass, {} s", start.elapsed().as_secs());
 
         let mut alone = Vec::new();
         for (i, &mutant) in mutants.iter().enumerate() {
             if holds(i + 1) {
-                let verdict = together.verdict(copy, &mutant.name, SUITE, "")?;
+                let verdict = together.verdict(copy, &mutant.name, SUITE, BUT)?;
                 self.count(mutant, verdict);
             } else {
                 alone.push(mutant);
@@ -132,7 +135,7 @@ impl Tally {
                     return Ok(Verdict::DoesNotCompile);
                 }
                 // Not `--lib`, which takes longest to compile.
-                let (passed, said) = quietly(&mut copy.cargo(&format!("test -p fastgcm {}", SUITE.replace(" --lib", ""))))?;
+                let (passed, said) = quietly(&mut copy.cargo(&format!("test -p fastgcm {} -- {BUT}", SUITE.replace(" --lib", ""))))?;
                 Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
             })?;
             self.count(mutant, verdict);
@@ -230,7 +233,9 @@ fn judge(root: &Path, tally: &Tally, seed: u64, all: usize) -> Result<(), String
     }
     let viable = caught + missed.len();
     let rate = 100.0 * *caught as f64 / viable.max(1) as f64;
-    println!("mutants: {caught} of {viable} viable ones caught, {rate:.1} %, {unexplained} not explained; {unviable} do not compile; seed {seed}");
+    println!(
+        "mutants: {caught} of {viable} viable ones caught, {rate:.1} %, {unexplained} not explained; {unviable} do not compile; seed {seed}"
+    );
     if rate < 95.0 {
         return Err("fewer than 95 % of the mutants were caught".into());
     }

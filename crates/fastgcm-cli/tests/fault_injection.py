@@ -6,7 +6,8 @@
 Faults: EIO, ENOSPC, EINTR, SIGKILL, and for each read and write that it moves nothing at all. (Calls that move less than they were asked to:
 `short_calls.rs`.) After each run: the target is what it was or all of the new file; exit code 0 only with the latter; the input is as it was;
 a new key is there, whole, before anything that was sealed with it; no other name is left in the directory, but for one instant of
-`--force` in which old and new file both have a name. That the fault was met is read off the trace.
+`--force` in which old and new file both have a name. That the fault was met is read off the trace. So is, of a run without a fault, what
+only a power failure would show: a file is on the disk before it has its name, and its name is before the run ends.
 Ends with `fault_injection ok COUNT`, or with a message and exit code 1.
 """
 
@@ -41,7 +42,9 @@ def main(program):
             (["seal", "--new-key", "new"], False, "text", text),
         ):
             args = [program] + command + ["--threads", "1", "-o", "out", source] + ["--force"] * force
-            for call, count in system_calls(args, force).items():
+            calls = system_calls(args, force)
+            done["synced"] += check_synced(args, force)
+            for call, count in calls.items():
                 for fault in FAULTS + [NOTHING] * (call in MOVES):
                     for number in range(1, count + 1):
                         what = " ".join(args[1:] + [call, fault, str(number)])
@@ -67,7 +70,7 @@ def main(program):
     print(dict(done))
     total = sum(done.values()) - done["not met"]
     # A run may make a call less than the one before it.
-    check(done["not met"] * 100 <= total and all(done[fault] > 400 for fault in FAULTS) and done[NOTHING] > 50, "too few faults were met")
+    check(done["synced"] == 6 and done["not met"] * 100 <= total and all(done[fault] > 400 for fault in FAULTS) and done[NOTHING] > 50, "too few faults were met")
     print("fault_injection ok", total)
 
 
@@ -77,6 +80,31 @@ def system_calls(args, force):
     names = re.findall(r"^\d+ +(\w+)\(", read("trace").decode(), re.M)
     # A fault at execve is none of the program's.
     return {name: count for name, count in collections.Counter(names).items() if name not in ("execve", "exit_group", "exit")}
+
+
+def check_synced(args, force):
+    """The order of what the last run did with each new file: bytes, sync, name, sync of the directory. How many new files there were."""
+    calls = re.findall(r"^\d+ +(\w+)\(([^ ,)]*)[,) ](.*)$", read("trace").decode(), re.M)
+    files = 0
+    for at, (call, _, rest) in enumerate(calls):
+        linked = call == "linkat" and re.match(r' "/proc/self/fd/(\d+)", (\d+),', rest)
+        if not linked:
+            continue
+        file, directory = linked.groups()
+        before = [call for call, first, _ in calls[:at] if first == file and call in MOVES + ("fsync",)]
+        check(before and before[-1] == "fsync" and any(call in MOVES for call in before), "named before it was on the disk", *args)
+        behind = calls[at:]
+        if force:
+            behind = behind[[call[:8] for call, _, _ in behind].index("renameat"):]
+        synced = [i for i, (call, first, _) in enumerate(behind) if (call, first) == ("fsync", directory)]
+        check(synced, "the name may be lost", *args)
+        # A new key comes first, and is on the disk before anything that was sealed with it is written.
+        if "new" in args and files == 0:
+            others = [first for call, first, _ in calls[:at] + behind[:synced[0]] if "write" in call and first not in (file, "1", "2")]
+            check(not others, "sealed before the key was safe")
+        files += 1
+    check(files == 1 + ("new" in args), "new files", files, *args)
+    return files
 
 
 def run(args, force, options):

@@ -182,6 +182,18 @@ mod tests {
         assert_eq!(sealed, [9; SEALED_CHUNK_LEN]);
     }
 
+    /// A number that lost a bit would repeat a nonce, in files of gigabytes that no test seals.
+    #[test]
+    fn each_bit_of_a_number_is_one_of_its_nonce() {
+        let key = Key::new(Format::Cobblestone128, &[1; 16]).unwrap();
+        let (_, cipher) = Cipher::with_salt(&key, b"", &[2; SALT_LEN]).unwrap();
+        let value = |nonce: [u8; NONCE_LEN]| nonce.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
+        let base = value(*cipher.base_nonce);
+        for number in (0..64).map(|bit| 1 << bit).take_while(|number| *number < MAX_CHUNKS).chain([0, 3, MAX_CHUNKS - 1]) {
+            assert_eq!(value(cipher.nonce(number, 1).unwrap()), base ^ u128::from(number), "{number:x}");
+        }
+    }
+
     #[test]
     fn a_chunk_that_is_not_authentic_leaves_zeros() {
         let key = Key::new(Format::Cobblestone256, &[1; 32]).unwrap();

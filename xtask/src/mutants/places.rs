@@ -201,3 +201,57 @@ impl<'a> Visit<'a> for Found {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mutant(genre: &str, start: (usize, usize), end: (usize, usize), replacement: &str) -> Mutant {
+        let [name, file] = [String::new(), String::new()];
+        Mutant { name, file, genre: genre.into(), replacement: replacement.into(), start, end }
+    }
+
+    #[test]
+    fn all_in_one() {
+        let places = Places::of(
+            "fn f(a: u8, b: u8) -> u8 {\n    a ^ b << 1\n}\nconst C: u8 = 1 + 1;\nfn g(a: u8) -> u8 {\n    match -a { 0 => 1, x if x > 2 => 2, _ => 3 }\n}\n".into(),
+        )
+        .unwrap();
+        let mutants = [
+            mutant("BinaryOperator", (2, 7), (2, 8), "&"),
+            mutant("BinaryOperator", (2, 11), (2, 13), ">>"),
+            mutant("FnValue", (2, 5), (2, 15), "0"),
+            mutant("MatchArm", (6, 16), (6, 22), ""),
+            mutant("MatchArm", (6, 24), (6, 39), ""),
+            mutant("UnaryOperator", (6, 11), (6, 12), ""),
+        ];
+        let edits: Vec<Edit> = mutants.iter().zip(1..).map(|(mutant, number)| places.edit(mutant, number).unwrap()).collect();
+        let switched = places.switched(edits);
+        let is = |n: usize| format!("crate::planted::is({n})");
+        let expected = [
+            "fn f(a: u8, b: u8) -> u8 {".into(),
+            format!(
+                "    if {} {{ return 0; }} (if {} {{ a  &  b << 1 }} else {{ a ^ (if {} {{ b  >>  1 }} else {{ b << 1 }}) }})",
+                is(3),
+                is(1),
+                is(2)
+            ),
+            "}".into(),
+            "const C: u8 = 1 + 1;".into(),
+            "fn g(a: u8) -> u8 {".into(),
+            format!(
+                "    match (if {} {{   a }} else {{ -a }}) {{ 0 if !{} => 1, x if (if {} {{ false }} else {{ x > 2 }}) => 2, _ => 3 }}",
+                is(6),
+                is(4),
+                is(5)
+            ),
+            "}\n".into(),
+        ];
+        assert_eq!(switched, expected.join("\n"));
+        assert_eq!(blamed(&switched, switched.find("b  >>").unwrap()), Some(2));
+
+        let constant = mutant("BinaryOperator", (4, 17), (4, 18), "-");
+        assert!(places.edit(&constant, 7).is_none());
+        assert!(places.alone(&constant).contains("const C: u8 = 1  -  1;"));
+    }
+}

@@ -211,3 +211,6 @@ impl<S: Isa> Secret<S> {
         } });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,3 +108,18 @@ fn times_h<S: Sliced, M: Multiply<S>>(s: S, key: &Material, v: S::V) -> S::V {
     let (first, second) = key.powers.splat(s, 1);
     M::reduce(s, M::product(s, M::ready(s, v, first, second)), s.splat(key.powers.constants(s, 1)))
 }
+
+/// F4: the counter wraps, and carries into each of its bytes, wherever J0 begins: a message would need gigabytes to get there.
+#[test]
+fn f04_plain_counters_at_every_carry() {
+    let s = crate::isa::Portable::<1>::here();
+    let mut key = Material::ZERO;
+    expand(s, crate::ghash::Winograd, &mut key, &[7; 16]);
+    for (first, counter) in [(1, 0xfc), (1, 0xfffc), (1, 0xff_fffc), (1, 0xffff_fff8), (0xffff_fffe, 0), (0xffff_fffe, 0xffff_fffc)] {
+        let block = |counter: u32| Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96;
+        let mut next = counter;
+        let blocks = keystream(s, &key, J0(block(first)), &mut next);
+        let expected = [0, 1, 2, 3].map(|i| key.schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
+        assert_eq!((blocks, next), (expected, counter.wrapping_add(4)), "{first:x} + {counter:x}");
+    }
+}

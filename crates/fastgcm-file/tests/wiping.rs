@@ -1,0 +1,108 @@
+//! F16: memory that is given back holds no text and no key. An allocator of our own looks at it on its way.
+
+use fastgcm_file::{CHUNK_LEN, Format, Key, RangeReader, Reader, Writer, open, seal};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    io::{self, Cursor, Read, Write},
+    mem::MaybeUninit,
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// What text and key are made of, over and over; and so it is found wherever a piece of them begins.
+const NEEDLE: [u8; 8] = *b"\xa7needle";
+
+/// Pieces of memory that were given back with a needle in them.
+static FOUND: AtomicUsize = AtomicUsize::new(0);
+
+struct Looking;
+
+// SAFETY: it is the system's own allocator; what is given back is read before, and is still there.
+unsafe impl GlobalAlloc for Looking {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise. Zeros: what was there before would be found again.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise: so many bytes, none of them ours to change any more.
+        unsafe {
+            let bytes = std::slice::from_raw_parts(memory, layout.size());
+            if bytes.windows(NEEDLE.len()).any(|window| window == NEEDLE) {
+                FOUND.fetch_add(1, Relaxed);
+            }
+            System.dealloc(memory, layout);
+        }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Looking = Looking;
+
+fn needles(n: usize) -> Vec<u8> {
+    NEEDLE.iter().copied().cycle().take(n).collect()
+}
+
+/// What `work` gives back with a needle in it.
+fn left_by(work: impl FnOnce()) -> usize {
+    FOUND.store(0, Relaxed);
+    work();
+    FOUND.load(Relaxed)
+}
+
+#[test]
+fn f16_nothing_secret_is_given_back() {
+    assert_eq!(left_by(|| drop(needles(100))), 1, "the control");
+    let mut looked = 0;
+    for format in [Format::Cobblestone128, Format::Cobblestone256] {
+        let key_bytes = needles(format.key_len());
+        let key = Key::new(format, &key_bytes).unwrap();
+        assert_eq!(left_by(|| drop(Box::new(key.clone()))), 0, "{format}: a key");
+        looked += 1;
+        for length in [100, CHUNK_LEN - 1, CHUNK_LEN, 40 * CHUNK_LEN + 7] {
+            let text = needles(length);
+            let mut sealed = Vec::with_capacity(2 * length + 1000);
+            for threads in [1, 3].map(|n| NonZero::new(n).unwrap()) {
+                sealed.clear();
+                assert_eq!(left_by(|| drop(seal(&key, b"", &text[..], &mut sealed, threads).unwrap())), 0, "{format}, {length}: seal");
+                assert_eq!(left_by(|| drop(open(&key, b"", &sealed[..], io::sink(), threads).unwrap())), 0, "{format}, {length}: open");
+                looked += 2;
+            }
+            let streams = || {
+                let mut writer = Writer::new(&key, b"", io::sink()).unwrap();
+                text.chunks(1000).for_each(|part| writer.write_all(part).unwrap());
+                writer.finish().unwrap();
+                let mut reader = Reader::new(&key, b"", &sealed[..]).unwrap();
+                while reader.read(&mut [0; 64]).unwrap() > 0 {}
+            };
+            assert_eq!(left_by(streams), 0, "{format}, {length}: Writer and Reader");
+            let ranges = || {
+                let mut file = RangeReader::new(&key, b"", Cursor::new(&sealed)).unwrap();
+                file.copy(1..file.len(), io::sink(), NonZero::<usize>::MIN).unwrap();
+            };
+            assert_eq!(left_by(ranges), 0, "{format}, {length}: RangeReader");
+            looked += 2;
+        }
+    }
+    assert_eq!(looked, 50);
+    println!("file_wiping ok {looked}");
+}
+
+/// Where it lies when it is dropped.
+#[test]
+fn f16_dropped_file_keys_are_wiped() {
+    let key = Box::into_raw(Box::new(Key::new(Format::Cobblestone256, &[0xa5; 32]).unwrap()));
+    let bytes = |place: *const u8| {
+        (0..size_of::<Key>()).filter(move |&i| {
+            // SAFETY: inside the box. Volatile, so that the compiler knows nothing of what is read.
+            unsafe { place.add(i).read_volatile() == 0xa5 }
+        })
+    };
+    assert!(bytes(key.cast()).count() >= 32);
+    // SAFETY: from a box; dropped once, and from then on it is bytes.
+    let place = unsafe {
+        key.drop_in_place();
+        Box::from_raw(key.cast::<MaybeUninit<Key>>())
+    };
+    assert_eq!(bytes(place.as_ptr().cast()).count(), 0);
+}

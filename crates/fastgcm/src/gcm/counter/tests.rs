@@ -1,0 +1,67 @@
+//! Counters where no message of a test gets, and their tables when they are done with.
+
+use super::*;
+use crate::{
+    isa::Portable,
+    nonce::{Kind, Nonce},
+};
+
+fn nonce() -> Nonce96 {
+    let Kind::Public(nonce) = Nonce::from([0; 12]).0 else { unreachable!() };
+    nonce
+}
+
+fn schedule() -> Schedule {
+    let mut schedule = Schedule::ZERO;
+    schedule.expand::<_, true>(Portable::<1>::here(), &[7; 16]);
+    schedule
+}
+
+/// A turn that ends with a period, and the vector behind it: after `high` periods of 256 blocks.
+fn across<S: Isa, const FACE: bool>(s: S, high: u32) -> usize {
+    let (schedule, nonce, first) = (schedule(), nonce(), PERIOD - TURN * S::BLOCKS);
+    let mut public = Public { nonce, constant: constant::<S, FACE>(s, &schedule, nonce, high), high, done: first };
+    let mut changes = Face::<S>::room();
+    if FACE {
+        Face::new(s, &schedule, &mut Public::new(s, &schedule, nonce), &mut changes);
+    }
+    let mut x = [s.state(s.splat(0)); STATES];
+    let mut blocks = Table::<{ 9 * MOST_BLOCKS }>::ZERO;
+    public.next_of::<FACE, TURN>(s, &schedule, &changes, &mut x);
+    each!(I in 0 1 2 3 4 5 6 7 => { blocks.store(s, I * S::BLOCKS, s.leave(x[I])); });
+    public.next_of::<FACE, 1>(s, &schedule, &changes, &mut x);
+    blocks.store(s, TURN * S::BLOCKS, s.leave(x[0]));
+
+    let [key0, key1] = [0, 1].map(|i| s.splat(schedule.keys[i]));
+    for i in 0..(TURN + 1) * S::BLOCKS {
+        let counter = nonce.with_counter((high << 8) + (first + i + 2) as u32);
+        let whitened = s.whiten(s.splat(counter), key0);
+        let mut expected = Table::<MOST_BLOCKS>::ZERO;
+        expected.store(s, 0, if FACE { s.leave(s.round(s.state(whitened), s.state(key0), s.state(key1))) } else { whitened });
+        assert_eq!(blocks.get(i), expected.get(0), "{high:x}, block {i} of {} a vector, FACE: {FACE}", S::BLOCKS);
+    }
+    1
+}
+
+/// F4: carries into each byte of the counter. A message would need up to 64 GiB to get there.
+#[test]
+fn f04_counters_at_every_carry() {
+    let mut turns = 0;
+    for high in [0, 0xfe, 0xff, 0xfffe, 0xffff, 0xff_fffe] {
+        let (one, two, four) = (Portable::<1>::here(), Portable::<2>::here(), Portable::<4, true>::here());
+        turns += across::<_, false>(one, high) + across::<_, false>(two, high) + across::<_, false>(four, high);
+        turns += across::<_, true>(one, high) + across::<_, true>(two, high) + across::<_, true>(four, high);
+    }
+    assert_eq!(turns, 36);
+}
+
+/// F16: the table is made of the key. (Only rows with VAES make the one, and few machines have those.)
+#[test]
+fn f16_the_table_of_a_long_message_is_wiped() {
+    let (s, schedule) = (Portable::<4, true>::here(), schedule());
+    let (mut public, mut changes) = (Public::new(s, &schedule, nonce()), Face::<Portable<4, true>>::room());
+    let face = Face::new(s, &schedule, &mut public, &mut changes);
+    assert!((0..PERIOD).all(|i| face.changes.get(i) != PLAIN.get(i)));
+    face.done(s, &schedule);
+    assert!((0..PERIOD + 8).all(|i| changes.get(i) == 0));
+}
