@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run a static x86-64 Linux program on an emulated CPU that has AVX-512, VAES and VPCLMULQDQ.
 
-    python3 xtask/emulate.py [--cpu MODEL] [--no-avx512] [--timeout SECONDS] [--file [NAME=]PATH]... BINARY [ARGS...]
+    python3 xtask/emulate.py [--cpu MODEL] [--no-avx512] [--timeout SECONDS] [--file [NAME=]PATH]... BINARY [ARGS...] [then BINARY [ARGS...]]...
 
 As a cargo runner, for which `--target` keeps build scripts out of it:
 
@@ -14,7 +14,8 @@ initramfs holds BusyBox, the program, and each --file: a file or a folder, NAME 
 relative to the current folder, which has the same name inside. The program sees the RUST_*, FASTGCM_* and
 CARGO_MANIFEST_* environment variables, one processor, and a clock on which 20 million instructions take a second.
 The exit status is the program's own (127 if it is not static), 124 if it ran past --timeout, 125 if Bochs failed.
-Needs Debian (tried on 12), and root for apt-get the first time. Booting takes about 15 s.
+Needs Debian (tried on 12), and root for apt-get the first time. Booting takes about 15 s: several programs, with the
+word `then` between them, share it. They run in turn; the first that fails is the last.
 """
 import argparse, fcntl, os, pathlib, pty, re, select, shlex, shutil, signal, struct, subprocess, sys, tempfile, time
 
@@ -52,7 +53,7 @@ INIT = """#!/bin/busybox sh
 /bin/busybox mount -t proc proc /proc; /bin/busybox mount -t devtmpfs dev /dev
 /bin/busybox stty raw
 cd {folder}
-/bin/busybox env -i PATH=/bin {environment} {command} </dev/null
+{{ {commands}; }} </dev/null
 /bin/busybox printf '\\0EXIT %s.' $?
 exec /bin/busybox sleep 1000000
 """
@@ -175,16 +176,19 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # by way of `finally` in run()
     kernel, busybox = prepare()
-    binary = os.path.abspath(options.binary)
-    files = {"/bin/busybox": busybox, binary: pathlib.Path(binary).read_bytes()}
+    programs = [[]]
+    for word in [options.binary, *options.args]:
+        programs.append([]) if word == "then" else programs[-1].append(word)
+    programs = [[os.path.abspath(binary), *args] for binary, *args in programs]
+    files = {"/bin/busybox": busybox} | {binary: pathlib.Path(binary).read_bytes() for binary, *_ in programs}
     for option in options.file:
         name, _, path = option.rpartition("=")
         path = pathlib.Path(path)
         for source in filter(pathlib.Path.is_file, path.rglob("*")) if path.is_dir() else [path]:
             files[os.path.abspath((name or path) / source.relative_to(path))] = source.read_bytes()
     kept = [f"{k}={v}" for k, v in os.environ.items() if k.startswith(("RUST_", "FASTGCM_", "CARGO_MANIFEST_"))]
-    files["/init"] = INIT.format(folder=shlex.quote(os.getcwd()), environment=shlex.join(kept),
-                                 command=shlex.join([binary, *options.args])).encode()
+    commands = (shlex.join(["/bin/busybox", "env", "-i", "PATH=/bin", *kept, *program]) for program in programs)
+    files["/init"] = INIT.format(folder=shlex.quote(os.getcwd()), commands=" &&\n".join(commands)).encode()
     serial, output = os.pipe()  # the machine's serial port
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         command_line = COMMAND_LINE + (",avx512f" if options.no_avx512 else "")  # the kernel then has it off in XCR0

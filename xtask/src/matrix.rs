@@ -9,7 +9,7 @@ const BEGIN: &str = "<!-- what ran where: written by `cargo xtask matrix` -->\n"
 const END: &str = "<!-- end -->\n";
 
 /// Suites that are put to back ends: what they are, and how the lines begin by which they say that they ran.
-const SUITES: [(&str, &str); 19] = [
+const SUITES: [(&str, &str); 20] = [
     ("proof, on symbols", "ghash_proof::every_multiplication"),
     ("16,384 pairs of bits", "ghash_proof::every_pair_of_bits/"),
     ("linearity", "ghash_proof::linear_in_both_arguments/"),
@@ -24,7 +24,8 @@ const SUITES: [(&str, &str); 19] = [
     ("guard pages (F7)", "guard_pages::f07"),
     ("buffers in place and side by side (F8)", "aliasing::f08_in_place"),
     ("registers (F10, F20)", "registers::f10_callee_saved_registers"),
-    ("wiping (F16)", "memory::dropped_keys_are_wiped"),
+    ("wiping of keys (F16)", "memory::dropped_keys_are_wiped"),
+    ("wiping of stack and registers, by `scrub` (F16)", "wiping::with_scrub"),
     ("constant time, by traces (F14, F15)", "constant_time::traces/"),
     ("constant time, under valgrind (F15)", "constant_time::undefined/"),
     ("machine code looked at", "asm "),

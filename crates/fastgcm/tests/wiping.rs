@@ -155,17 +155,12 @@ fn after(call: &mut Call, f: extern "sysv64" fn(&mut Call)) -> Left {
 
 /// Places where the two differ, but for those where both hold bytes of what is public.
 fn differences(a: &Left, b: &Left, public: [&[u8]; 2]) -> Vec<usize> {
-    let hidden = |left: &Left, public: &[u8]| {
-        let mut hidden = vec![false; left.0.len()];
-        for half in public.chunks(8).filter(|half| half.len() == 8) {
-            for (at, _) in left.0.windows(8).enumerate().filter(|(_, window)| *window == half) {
-                hidden[at..at + 8].fill(true);
-            }
-        }
-        hidden
+    let is_public = |left: &Left, at: usize, public: &[u8]| {
+        let mut around = (at.saturating_sub(7)..=at).filter_map(|start| left.0.get(start..start + 8));
+        around.any(|window| public.chunks_exact(8).any(|half| half == window))
     };
-    let (hidden_a, hidden_b) = (hidden(a, public[0]), hidden(b, public[1]));
-    (0..a.0.len()).filter(|&i| a.0[i] != b.0[i] && !(hidden_a[i] && hidden_b[i])).collect()
+    let differ = (0..a.0.len()).filter(|&at| a.0[at] != b.0[at]);
+    differ.filter(|&at| !(is_public(a, at, public[0]) && is_public(b, at, public[1]))).collect()
 }
 
 /// F16: after a call, no byte on the stack or in a register depends on key or text.
