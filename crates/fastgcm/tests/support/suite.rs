@@ -6,6 +6,11 @@ pub(crate) fn quick() -> bool {
     std::env::var_os("FASTGCM_QUICK").is_some()
 }
 
+/// `FASTGCM_EMULATED`: where a program is interrupted, that takes as long as 10,000 instructions. Fewer steps, but with `FASTGCM_FULL`.
+pub(crate) fn emulated() -> bool {
+    std::env::var_os("FASTGCM_EMULATED").is_some() && !full()
+}
+
 /// `FASTGCM_FULL`: also what takes minutes.
 pub(crate) fn full() -> bool {
     std::env::var_os("FASTGCM_FULL").is_some()
