@@ -75,7 +75,8 @@ const TOGETHER: [&str; 18] = [
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut log = Log::new(root)?;
     let mut emulate = Command::new("python3");
-    emulate.arg("xtask/emulate.py").args(["--timeout", "2400", "--file", "testdata"]).current_dir(root);
+    emulate.arg(root.join("xtask/emulate.py")).args(["--timeout", "2400", "--file"]).arg(root.join("testdata"));
+    emulate.current_dir(root.join("crates/fastgcm")); // where Cargo runs tests
     let mut then = None;
     for (features, tests) in TESTS {
         let programs = build(root, features, tests)?;
