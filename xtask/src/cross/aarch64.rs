@@ -87,7 +87,7 @@ fn lacking<T: Send>(
     run: impl FnOnce(&mut Command) -> Result<T, String> + Send,
 ) -> Result<T, String> {
     let mut qemu = Command::new("timeout");
-    qemu.args(["900", "qemu-aarch64", "-cpu", processor]).current_dir(root.join("crates/fastgcm")).env("RUST_BACKTRACE", "0");
+    qemu.args(["1800", "qemu-aarch64", "-cpu", processor]).current_dir(root.join("crates/fastgcm")).env("RUST_BACKTRACE", "0");
     if concealed == 0 {
         return run(qemu.arg(program));
     }
@@ -115,5 +115,5 @@ pub(super) fn prepare() -> Result<(), String> {
 /// Cargo for AArch64, its programs run on `processor`. They are linked statically: with Debian's dynamic loader for that machine,
 /// qemu hangs in the first thread.
 pub(super) fn arm(root: &Path, processor: &str) -> Command {
-    debian_cargo(root, TRIPLE, "aarch64-linux-gnu-gcc", &format!("timeout 900 qemu-aarch64 -cpu {processor}"))
+    debian_cargo(root, TRIPLE, "aarch64-linux-gnu-gcc", &format!("timeout 1800 qemu-aarch64 -cpu {processor}"))
 }

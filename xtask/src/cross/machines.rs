@@ -190,7 +190,7 @@ enum Ready {
 impl Ready {
     fn command(&self, root: &Path, processor: &str, program: &Path) -> Command {
         let mut command = Command::new("timeout");
-        command.arg("900").current_dir(root.join("crates/fastgcm")).env("RUST_BACKTRACE", "0").env("FASTGCM_QUICK", "1");
+        command.arg("1800").current_dir(root.join("crates/fastgcm")).env("RUST_BACKTRACE", "0").env("FASTGCM_QUICK", "1");
         match self {
             Self::Itself => command.arg(program),
             Self::Qemu(qemu) => command.arg(qemu).args(["-cpu", processor]).arg(program),
