@@ -1,10 +1,52 @@
-//! Tells the program which compiler made it: results without that are worth little.
+//! Tells the program which compiler made it, without which results are worth little; and how long the library's source is.
 
-use std::{env, process::Command};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What every row of the table is made of, and what those of x86 have beside it. (`plain.rs` is `portable`'s own way.)
+const SHARED: &[&str] = &["gcm", "ghash", "aes", "entry.rs", "inout.rs", "unroll.rs", "isa/mod.rs"];
+const X86: &[&str] = &["isa/x86.rs"];
+const NOT: &[&str] = &["proof", "tests.rs", "counts.rs", "plain.rs"];
 
 fn main() {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().map_or_else(|_| b"an unknown rustc".to_vec(), |output| output.stdout);
     println!("cargo:rustc-env=FASTGCM_STUDIES_COMPILER={}", String::from_utf8_lossy(&version).trim());
     println!("cargo:rerun-if-changed=build.rs");
+
+    let source = source();
+    for (name, paths) in [("SHARED", SHARED), ("X86", X86)] {
+        let counted = source.as_ref().and_then(|source| {
+            let lines = paths.iter().map(|path| lines(&source.join(path))).collect::<Option<Vec<_>>>()?;
+            Some(lines.into_iter().fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1)))
+        });
+        let counted = counted.map_or_else(String::new, |(all, code)| format!("{all} {code}"));
+        println!("cargo:rustc-env=FASTGCM_STUDIES_LINES_{name}={counted}");
+    }
+}
+
+/// Beside us, in the workspace as in a registry's folder.
+fn source() -> Option<PathBuf> {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
+    let names = ["fastgcm".into(), format!("fastgcm-{}", env::var("CARGO_PKG_VERSION").ok()?)];
+    let source = names.into_iter().map(|name| here.with_file_name(name).join("src")).find(|path| path.exists())?;
+    println!("cargo:rerun-if-changed={}", source.display());
+    Some(source)
+}
+
+/// Lines of a file or of all files of a folder, and those of them that are neither empty nor a comment.
+fn lines(path: &Path) -> Option<(usize, usize)> {
+    if path.file_name().is_some_and(|name| NOT.iter().any(|not| name == *not)) {
+        return Some((0, 0));
+    }
+    if path.is_dir() {
+        let files = fs::read_dir(path).ok()?.map(|entry| lines(&entry.ok()?.path())).collect::<Option<Vec<_>>>()?;
+        return Some(files.into_iter().fold((0, 0), |sum, n| (sum.0 + n.0, sum.1 + n.1)));
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+    Some((text.lines().count(), text.lines().filter(is_code).count()))
 }

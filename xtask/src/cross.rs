@@ -11,6 +11,7 @@ mod interleave;
 mod lacking;
 mod machines;
 mod pairs;
+pub(crate) mod styles;
 mod trace;
 
 use crate::package::show;

@@ -6,10 +6,9 @@ pub(crate) mod libcrypto;
 use crate::{
     cli,
     failure::{Code, Failure},
-    input::is_dash,
-    output::Target,
     print,
     progress::Progress,
+    results::{Files, Form, failed},
 };
 use fastgcm::{Backend, Key, Tag};
 use fastgcm_measure::{
@@ -18,7 +17,7 @@ use fastgcm_measure::{
     chart, csv, html, json, pin, text,
 };
 use libcrypto::Libcrypto;
-use std::{collections::BTreeMap, io::Write, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 /// Compares answers, then speed. What stands in the way of the files is noticed before anything is measured.
 pub(crate) fn run(args: &cli::Bench) -> Result<(), Failure> {
@@ -34,10 +33,10 @@ pub(crate) fn run(args: &cli::Bench) -> Result<(), Failure> {
     results.base = rival.iter().map(aead::Implementation::name).collect();
     measure(args, &implementations, &mut results);
 
-    if !files.iter().any(|file| file.is_stdout) {
+    if !files.take_stdout() {
         print(text(&results))?;
     }
-    files.into_iter().try_for_each(|file| file.write(&results))
+    files.write(&results)
 }
 
 /// A back end of ours.
@@ -102,7 +101,7 @@ fn measure(args: &cli::Bench, implementations: &[&dyn AnyImplementation], result
     let rounds = if args.quick { 5..=40 } else { 10..=400 };
     let budget = Duration::from_secs_f64(args.seconds() / works.len() as f64);
     let sampler = Sampler { rounds, budget, ..Sampler::default() };
-    let progress = Progress::work(args.quiet, works.len());
+    let progress = Progress::work(args.results.quiet, works.len());
     for (number, work) in works.into_iter().enumerate() {
         let case = work.case();
         progress.at(number as f64, &format!("{} {}", case.group, case.name));
@@ -132,51 +131,17 @@ fn works(args: &cli::Bench) -> Vec<Work> {
     works
 }
 
-/// A file to be written.
-struct File {
-    format: Format,
-    target: Target,
-    is_stdout: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Format {
-    Csv,
-    Json,
-    Svg,
-    Html,
-}
-
-/// Those that were asked for, no two of them the same.
-fn plan(args: &cli::Bench) -> Result<Vec<File>, Failure> {
-    let asked = [(Format::Csv, &args.csv), (Format::Json, &args.json), (Format::Svg, &args.svg), (Format::Html, &args.html)];
-    let mut files: Vec<File> = Vec::new();
-    for (format, path) in asked {
-        let Some(path) = path else { continue };
-        let file = File { format, target: Target::plan(path, args.force)?, is_stdout: is_dash(path) };
-        file.target.refuse_existing()?;
-        if files.iter().any(|other| other.target.is_same_place(&file.target) || other.is_stdout && file.is_stdout) {
-            return Err(Failure::usage(format_args!("{} is asked for twice", path.display())));
-        }
-        files.push(file);
-    }
-    Ok(files)
-}
-
-impl File {
-    fn write(self, results: &Results) -> Result<(), Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::new(Code::Io, format_args!("the results: {error}"));
-        let groups: Vec<_> = results.groups().into_iter().map(|(group, _)| group).collect();
-        let content = match self.format {
-            Format::Csv => csv(results).map_err(|error| failed(&error))?,
-            Format::Json => json(results).map_err(|error| failed(&error))?,
-            Format::Svg => chart::svg(results, &groups)
-                .map_err(|error| failed(&error))?
-                .ok_or_else(|| Failure::usage("a chart needs two sizes that are not 0"))?,
-            Format::Html => html(results, "AES-GCM on this machine").map_err(|error| failed(&error))?,
-        };
-        let mut output = self.target.create()?;
-        output.write_all(content.as_bytes()).map_err(|error| Failure::io("the results", error))?;
-        output.commit()
-    }
+/// The forms that were asked for.
+fn plan(args: &cli::Bench) -> Result<Files<Results>, Failure> {
+    let forms: [(_, Form<Results>); 4] = [
+        (&args.results.csv, |results| csv(results).map_err(failed)),
+        (&args.results.json, |results| json(results).map_err(failed)),
+        (&args.results.svg, |results| {
+            let groups: Vec<_> = results.groups().into_iter().map(|(group, _)| group).collect();
+            let drawn = chart::svg(results, &groups).map_err(failed)?;
+            drawn.ok_or_else(|| Failure::usage("a chart needs two sizes that are not 0"))
+        }),
+        (&args.html, |results| html(results, "AES-GCM on this machine").map_err(failed)),
+    ];
+    Files::plan(forms, &args.results)
 }

@@ -172,6 +172,26 @@ pub(crate) struct Selftest {
     pub(crate) quiet: bool,
 }
 
+/// Where results go, of whatever was measured.
+#[derive(Debug, Args)]
+pub(crate) struct Results {
+    /// Write the tables to FILE, a line for each cell.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write everything to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write charts to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Replace these files if they exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
 /// How the cipher is run.
 #[derive(Debug, Args)]
 pub(crate) struct Machine {

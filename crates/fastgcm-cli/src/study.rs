@@ -9,27 +9,29 @@ use crate::{
     bench::libcrypto::Libcrypto,
     cli,
     failure::{Code, Failure},
-    input::is_dash,
-    output::Target,
     print,
     progress::Progress,
+    results::{Files, Form, failed},
 };
+use fastgcm::Backend;
 use fastgcm_measure::{
     Machine,
     aead::{self, AnyImplementation},
     pin,
 };
 use fastgcm_studies::study::{self, Bench, Report, Steps};
-use std::{io::Write, path::PathBuf};
 
 /// Compares answers, then measures. What stands in the way of the files is noticed first.
 pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     let files = plan(args)?;
     let (libcrypto, ipsec_mb) = (Libcrypto::find(), ipsec_mb());
+    let held = if args.name == "aesni-2024" { held() } else { Vec::new() };
     let mut peers: Vec<&dyn AnyImplementation> = Vec::new();
     peers.extend(libcrypto.iter().map(|peer| peer as &dyn AnyImplementation));
     peers.extend(ipsec_mb.iter().map(|peer| &**peer));
-    aead::check(&peers).map_err(|error| Failure::new(Code::SelfTest, error))?;
+    let held: Vec<_> = held.iter().map(|(level, peer)| (*level, &**peer)).collect();
+    let all: Vec<_> = peers.iter().copied().chain(held.iter().map(|(_, peer)| *peer)).collect();
+    aead::check(&all).map_err(|error| Failure::new(Code::SelfTest, error))?;
 
     let mut machine = Machine::here(concat!("fastgcm ", env!("CARGO_PKG_VERSION")));
     // Threads are what that study is about.
@@ -38,23 +40,28 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     machine.notes.extend(libcrypto.iter().map(|peer| peer.version().to_owned()));
     machine.notes.extend(ipsec_mb.iter().map(|peer| format!("{}, as the system has it", peer.name())));
 
-    let progress = Progress::work(args.quiet, 1);
-    let bench = Bench { quick: args.quick, peers, steps: steps(), progress: &|part, name| progress.at(part, name) };
+    let progress = Progress::work(args.results.quiet, 1);
+    let bench = Bench { quick: args.quick, peers, held, steps: steps(), progress: &|part, name| progress.at(part, name) };
     let report = study::run(&args.name, &bench, machine).map_err(|error| Failure::new(Code::Io, error))?;
     drop(progress);
-    if !files.iter().any(|(_, _, is_stdout)| *is_stdout) {
+    if !files.take_stdout() {
         print(report.text())?;
     }
-    files.into_iter().try_for_each(|(format, target, _)| write(&report, format, target))
+    files.write(&report)
 }
 
 /// Our own program in its part of being stepped through.
 pub(crate) fn probe(arguments: &[String]) -> Result<(), Failure> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    let marker = fastgcm_step::marker;
-    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-    let marker = || ();
+    use fastgcm_step::marker;
     study::probe(arguments, &marker).ok_or_else(|| Failure::usage("not what `study` asks for"))
+}
+
+/// What `cargo xtask studies` looks for in an emulator's log.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[inline(never)]
+fn marker() {
+    std::hint::black_box(0);
 }
 
 /// Instructions between two markers of ourselves.
@@ -77,45 +84,39 @@ fn ipsec_mb() -> Option<Box<dyn AnyImplementation>> {
     ipsec_mb::IpsecMb::find().map(|peer| Box::new(peer) as Box<dyn AnyImplementation>)
 }
 
+/// Peers at levels of ours, narrowest first: OpenSSL without AVX and without VAES, ipsec-mb by its code for such processors.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn held() -> Vec<(Backend, Box<dyn AnyImplementation>)> {
+    const OPENSSL: [(Backend, &str, &str); 2] =
+        [(Backend::AesniSse, "without AVX", "~0x1000000000000000:~0x60000000000"), (Backend::AesniAvx, "without VAES", ":~0x60000000000")];
+    const IPSEC_MB: [(Backend, &str); 3] = [(Backend::AesniSse, "sse"), (Backend::AesniAvx, "avx_gen2"), (Backend::AesniAvx, "avx_gen4")];
+    let mut held: Vec<(Backend, Box<dyn AnyImplementation>)> = Vec::new();
+    for (backend, level, capabilities) in OPENSSL {
+        held.extend(Libcrypto::held(level, capabilities).map(|peer| (backend, Box::new(peer) as Box<dyn AnyImplementation>)));
+    }
+    for (backend, level) in IPSEC_MB.into_iter().filter(|(_, level)| ipsec_mb::levels().contains(level)) {
+        held.extend(ipsec_mb::IpsecMb::at(level).map(|peer| (backend, Box::new(peer) as Box<dyn AnyImplementation>)));
+    }
+    held
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn held() -> Vec<(Backend, Box<dyn AnyImplementation>)> {
+    Vec::new()
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 fn ipsec_mb() -> Option<Box<dyn AnyImplementation>> {
     None
 }
 
-#[derive(Clone, Copy)]
-enum Format {
-    Csv,
-    Json,
-    Svg,
-    Markdown,
-}
-
-/// The files that were asked for, no two of them the same; and whether one is the standard output.
-fn plan(args: &cli::Study) -> Result<Vec<(Format, Target, bool)>, Failure> {
-    let asked: [(Format, &Option<PathBuf>); 4] =
-        [(Format::Csv, &args.csv), (Format::Json, &args.json), (Format::Svg, &args.svg), (Format::Markdown, &args.markdown)];
-    let mut files: Vec<(Format, Target, bool)> = Vec::new();
-    for (format, path) in asked {
-        let Some(path) = path else { continue };
-        let target = Target::plan(path, args.force)?;
-        target.refuse_existing()?;
-        if files.iter().any(|(_, other, is_stdout)| other.is_same_place(&target) || *is_stdout && is_dash(path)) {
-            return Err(Failure::usage(format_args!("{} is asked for twice", path.display())));
-        }
-        files.push((format, target, is_dash(path)));
-    }
-    Ok(files)
-}
-
-fn write(report: &Report, format: Format, target: Target) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::new(Code::Io, format_args!("the results: {error}"));
-    let content = match format {
-        Format::Csv => report.csv().map_err(|error| failed(&error))?,
-        Format::Json => report.json().map_err(|error| failed(&error))?,
-        Format::Svg => report.svg().map_err(|error| failed(&error))?.ok_or_else(|| Failure::usage("there is nothing to be drawn"))?,
-        Format::Markdown => report.markdown(),
-    };
-    let mut output = target.create()?;
-    output.write_all(content.as_bytes()).map_err(|error| Failure::io("the results", error))?;
-    output.commit()
+/// The forms that were asked for.
+fn plan(args: &cli::Study) -> Result<Files<Report>, Failure> {
+    let forms: [(_, Form<Report>); 4] = [
+        (&args.results.csv, |report| report.csv().map_err(failed)),
+        (&args.results.json, |report| report.json().map_err(failed)),
+        (&args.results.svg, |report| report.svg().map_err(failed)?.ok_or_else(|| Failure::usage("there is nothing to be drawn"))),
+        (&args.markdown, |report| Ok(report.markdown())),
+    ];
+    Files::plan(forms, &args.results)
 }

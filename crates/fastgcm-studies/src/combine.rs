@@ -19,5 +19,6 @@ pub fn power(h: u128, mut n: usize) -> u128 {
 
 /// The hash of all parts one after the other, each given by its hash (from zero) and its number of blocks.
 pub fn combine(h: u128, parts: &[(u128, usize)]) -> u128 {
-    parts.iter().fold(0, |hash, (part, blocks)| bit_serial(hash, power(h, *blocks)) ^ part)
+    let hash = parts.iter().copied().reduce(|(hash, _), (part, blocks)| (bit_serial(hash, power(h, blocks)) ^ part, blocks));
+    hash.map_or(0, |(hash, _)| hash)
 }

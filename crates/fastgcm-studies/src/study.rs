@@ -5,6 +5,7 @@ mod arm64_2019;
 mod ghash_2023;
 mod packed_2010;
 mod report;
+mod size;
 mod solaris_2010;
 
 pub use report::{Report, Series, Table};
@@ -27,8 +28,10 @@ pub type Steps = dyn Fn(&[String]) -> Result<Vec<u64>, String>;
 pub struct Bench<'a> {
     /// A glance: few samples.
     pub quick: bool,
-    /// Implementations of others, those that are there.
+    /// Implementations of others, those that are there, each at its best on this processor.
     pub peers: Vec<&'a dyn AnyImplementation>,
+    /// The same, held to instructions that this back end of ours has too.
+    pub held: Vec<(Backend, &'a dyn AnyImplementation)>,
     /// Executed instructions of [`probe`] with these arguments, if this machine can be stepped.
     pub steps: Option<&'a Steps>,
     /// Is told which part of the study is done, from 0 to 1, and what is in hand.

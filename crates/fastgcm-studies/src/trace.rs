@@ -95,6 +95,12 @@ impl Done {
         self.0.iter().filter(|operation| operation.kind == kind).count()
     }
 
+    /// How often one of the second kind comes next after one of the first, whatever else stands between them: how often they take turns.
+    pub fn turns(&self, first: Kind, second: Kind) -> usize {
+        let kinds: Vec<Kind> = self.0.iter().map(|operation| operation.kind).filter(|kind| [first, second].contains(kind)).collect();
+        kinds.windows(2).filter(|pair| **pair == [first, second]).count()
+    }
+
     /// Carry-less multiplications, the foldings included.
     pub fn multiplications(&self) -> usize {
         self.count(Kind::Multiplication) + self.count(Kind::Folding)

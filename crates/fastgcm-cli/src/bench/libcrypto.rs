@@ -14,6 +14,8 @@ use std::{
 #[derive(Clone, Copy)]
 pub(crate) struct Libcrypto {
     version: &'static str,
+    /// Behind the name, if it was held to some.
+    level: &'static str,
     /// AES-128, -192 and -256.
     ciphers: [*const Cipher; 3],
     context_new: unsafe extern "C" fn() -> *mut Context,
@@ -60,6 +62,7 @@ impl Libcrypto {
             };
             Ok(Self {
                 version: CStr::from_ptr(version(0)).to_str().unwrap_or("libcrypto"),
+                level: "",
                 ciphers: [
                     cipher(c"AES-128-GCM", "EVP_aes_128_gcm")?,
                     cipher(c"AES-192-GCM", "EVP_aes_192_gcm")?,
@@ -75,6 +78,27 @@ impl Libcrypto {
         }
     }
 
+    /// Another instance of the system's, held to fewer instructions than the processor has: `OPENSSL_ia32cap` says which it shall not see.
+    /// It is read once, when a library is loaded; and the loader knows a file that it has loaded before. So this is a copy.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    pub(crate) fn held(level: &'static str, capabilities: &str) -> Option<Self> {
+        use rustix::fs::{MemfdFlags, memfd_create};
+        use std::{env, fs, io, os::fd::IntoRawFd};
+        Self::find()?;
+        let maps = fs::read_to_string("/proc/self/maps").ok()?;
+        let file = maps.lines().find_map(|line| line.split_once('/').filter(|(_, path)| path.contains("/libcrypto.so")))?.1;
+        let mut copy = fs::File::from(memfd_create("libcrypto", MemfdFlags::CLOEXEC).ok()?);
+        io::copy(&mut fs::File::open(format!("/{file}")).ok()?, &mut copy).ok()?;
+        // It stays open: another of the same number would be taken for this one.
+        let copy = copy.into_raw_fd();
+        // SAFETY: commands run on the main thread, and no other has been started yet.
+        unsafe { env::set_var("OPENSSL_ia32cap", capabilities) };
+        let held = Self::load(OsStr::new(&format!("/proc/self/fd/{copy}")));
+        // SAFETY: as above.
+        unsafe { env::remove_var("OPENSSL_ia32cap") };
+        Some(Self { level, ..held.ok()? })
+    }
+
     /// What it says of itself: name, version, date.
     pub(crate) fn version(&self) -> &'static str {
         self.version
@@ -86,7 +110,7 @@ impl aead::Implementation for Libcrypto {
 
     /// Name and version, without the date.
     fn name(&self) -> String {
-        self.version.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+        self.version.split_whitespace().take(2).chain(Some(self.level).filter(|level| !level.is_empty())).collect::<Vec<_>>().join(" ")
     }
 
     fn key(&self, key: &[u8]) -> Option<Key> {

@@ -1,6 +1,6 @@
 //! What `fastgcm bench` may be asked for.
 
-use super::{backend, chosen};
+use super::{Results, backend, chosen};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use fastgcm_file::Backend;
@@ -40,24 +40,11 @@ pub(crate) struct Bench {
     /// says `none`.
     #[arg(long, value_name = "FILE")]
     pub(crate) libcrypto: Option<PathBuf>,
-    /// Write the table to FILE, a line for each case and contender.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write everything to FILE, with each sample.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write charts of throughput and ratio to FILE.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
     /// Write charts and tables to FILE, as one page.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Replace these files if they exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// No progress bar.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) results: Results,
 }
 
 /// As [`fastgcm_measure::aead::NonceFrom`].

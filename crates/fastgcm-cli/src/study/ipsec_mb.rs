@@ -30,11 +30,15 @@ pub(crate) struct IpsecMb {
 }
 
 impl IpsecMb {
-    /// The system's, if it has one.
+    /// The system's, if it has one, at the best level of this processor.
     pub(crate) fn find() -> Option<Self> {
+        Self::at(levels().last()?)
+    }
+
+    /// At one of `levels`, with nothing that processors of that level lack.
+    pub(crate) fn at(level: &'static str) -> Option<Self> {
         // SAFETY: loading runs the library's initialisers; it is what the system's own programs load by this name.
         let library = Box::leak(Box::new(unsafe { Library::new("libIPSec_MB.so.1") }.ok()?));
-        let level = level()?;
         // SAFETY: the type is that of the header, `const char *imb_get_version_str(void)`.
         let version = unsafe {
             let version: unsafe extern "C" fn() -> *const c_char = *library.get("imb_get_version_str").ok()?;
@@ -54,17 +58,18 @@ impl IpsecMb {
     }
 }
 
-/// The best level of version 1.3 that this processor can run, as its own manager chooses.
-fn level() -> Option<&'static str> {
-    let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512dq");
-    match () {
-        () if !has!("aes") || !has!("pclmulqdq") => None,
-        () if avx512 && has!("vaes") && has!("vpclmulqdq") => Some("vaes_avx512"),
-        () if avx512 => Some("avx512"),
-        () if has!("avx2") => Some("avx_gen4"),
-        () if has!("avx") => Some("avx_gen2"),
-        () => Some("sse"),
-    }
+/// The levels of version 1.3 that this processor can run, narrowest first; its own manager would choose the last.
+pub(crate) fn levels() -> Vec<&'static str> {
+    let aes = has!("aes") && has!("pclmulqdq") && has!("sse4.2");
+    let avx512 = has!("avx2") && has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512dq");
+    let all = [
+        ("sse", aes),
+        ("avx_gen2", aes && has!("avx")),
+        ("avx_gen4", aes && has!("avx2")),
+        ("avx512", aes && avx512),
+        ("vaes_avx512", aes && avx512 && has!("vaes") && has!("vpclmulqdq")),
+    ];
+    all.into_iter().filter(|(_, here)| *here).map(|(level, _)| level).collect()
 }
 
 impl aead::Implementation for IpsecMb {

@@ -2,7 +2,7 @@
 //!
 //! A product of two blocks has 255 bits; what is left of it modulo P has 128. [`product`] has two ways to the first, [`reduce`] five from
 //! there to the second; any two go together, as [`By`], which is a multiplication like those that the library's table names
-//! ([`KeyFolded`], [`Winograd`]) and can stand in their place.
+//! ([`KeyFolded`], [`Winograd`], and for Arm [`internals::Karatsuba`] and [`KeyFoldedHalves`]) and can stand in their place.
 //!
 //! | in the table of [`all`] | multiplications a block | for each reduction |
 //! |---|---|---|
@@ -15,6 +15,8 @@
 //! | … + mirror, … | | 6 shifts more: the key is not stored times x |
 //! | key-folded (K') | 4 | 1 |
 //! | Winograd | 3 | 1 |
+//! | Karatsuba of the library: aes-neon | 3 | 2 |
+//! | key-folded by halves: aes-neon-eor3 | 4 | 1 |
 //!
 //! [`plain`] has what needs no instruction for it: a bit at a time, and a table of 16 entries (not in constant time).
 
@@ -26,7 +28,7 @@ pub mod steps_of_2023;
 pub use product::{Karatsuba, Product, Schoolbook};
 pub use reduce::{Folding, Horner, Mirror, Montgomery, Reduce, Shifts};
 
-use fastgcm::internals::{Isa, KeyFolded, Multiply, Winograd};
+use fastgcm::internals::{self, Isa, KeyFolded, KeyFoldedHalves, Multiply, Winograd};
 use std::marker::PhantomData;
 
 /// A product and a reduction.
@@ -109,7 +111,7 @@ pub trait Visit<S: Isa> {
 }
 
 /// Names of all variants, in the order of [`all`].
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 13] = [
     "schoolbook + folding",
     "schoolbook + Montgomery",
     "schoolbook + Horner",
@@ -121,6 +123,8 @@ pub const NAMES: [&str; 11] = [
     "Karatsuba + mirror, shifts",
     "key-folded (K')",
     "Winograd",
+    "Karatsuba of the library",
+    "key-folded by halves",
 ];
 
 /// Shows all of them.
@@ -137,6 +141,8 @@ pub fn all<S: Isa>(_: S, visitor: &mut impl Visit<S>) {
     visitor.visit(NAMES[8], Of2010::default());
     visitor.visit(NAMES[9], KeyFolded);
     visitor.visit(NAMES[10], Winograd);
+    visitor.visit(NAMES[11], internals::Karatsuba);
+    visitor.visit(NAMES[12], KeyFoldedHalves);
 }
 
 /// One block times one power, reduced: what a hash does that waits for each block. Lane by lane.

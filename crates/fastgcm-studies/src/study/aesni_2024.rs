@@ -1,6 +1,6 @@
 //! Eric Biggers: "crypto: x86/aes-gcm - rewrite the AES-NI optimized AES-GCM", Linux commit e6e758fa, 2024. Tables 1 and 2.
 
-use super::{Bench, Library, Message, Report, Series, Table, percent, ratio, style};
+use super::{Bench, Library, Message, Report, Series, Table, percent, ratio, size, style};
 use fastgcm::Backend;
 use fastgcm_measure::aead::{AnyImplementation, Buffers};
 
@@ -39,7 +39,7 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
             let mut contenders: Vec<_> =
                 old.iter().filter_map(|(backend, style)| message.by_style(&**style, old_name(*backend, style.name()))).collect();
             contenders.extend(libraries.iter().filter_map(|library| message.by(library, &buffers)));
-            contenders.extend(bench.peers.iter().filter_map(|peer| message.by(*peer, &buffers)));
+            contenders.extend(bench.held.iter().filter_map(|(_, peer)| message.by(*peer, &buffers)));
             let at = SIZES.iter().position(|size| *size == bytes).unwrap_or(0);
             bench.measure(message.case(), (11 * number + at, 22), &mut contenders)
         });
@@ -51,12 +51,13 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
         };
         for ((backend, name), library) in pairs.iter().zip(&libraries) {
             row(format!("{backend} over \"{name}\""), &old_name(*backend, name), &library.name());
-        }
-        if let Some(library) = libraries.last() {
-            bench.peers.iter().for_each(|peer| row(format!("{} over {}", library.0, peer.name()), &peer.name(), &library.name()));
+            for (_, peer) in bench.held.iter().filter(|(level, _)| level == backend) {
+                row(format!("{backend} over {}", peer.name()), &peer.name(), &library.name());
+            }
         }
         table.note("The styles that Linux replaced are written here afresh, as loops (`message`); they are not its old code.");
-        table.note("OpenSSL and ipsec-mb take the best code that they have for this processor, which may be wider than AES-NI.");
+        table.note("OpenSSL and ipsec-mb are held to the same level: OpenSSL is told that the processor has nothing wider (OPENSSL_ia32cap), of ipsec-mb it is the code for such processors.");
         report.tables.push(table);
     }
+    report.tables.push(size::table(&PAIRS.map(|(backend, _)| backend)));
 }

@@ -1,7 +1,7 @@
 //! What a variant does, counted, by equality.
 
 use crate::{bytes, passed};
-use fastgcm::internals::{Isa, KeyFolded, Multiply, Winograd};
+use fastgcm::internals::{self, Isa, KeyFolded, Multiply, Winograd};
 use fastgcm_studies::{
     aggregate::{Powers, deferred, packed},
     multiply::{Baseline, By, Folding, Horner, Karatsuba, Of2010, Schoolbook, Shifts, Sparing, step},
@@ -34,11 +34,13 @@ fn one_block() {
         ("Karatsuba + shifts", counts(&one::<Sparing>()), [3, 15, 1, 13]),
         ("Karatsuba + mirror, shifts", counts(&one::<Of2010>()), [3, 18, 1, 20]),
         ("Winograd, with its constant", counts(&one::<Winograd>()), [7, 9, 2, 0]),
+        ("Karatsuba of the library", counts(&one::<internals::Karatsuba>()), [5, 7, 3, 0]),
+        ("key-folded by halves: as K'", counts(&one::<internals::KeyFoldedHalves>()), [5, 4, 1, 0]),
     ];
     for (what, found, wanted) in found {
         assert_eq!(found, wanted, "{what}");
     }
-    passed("studies::counts::one_block", found.len(), 9);
+    passed("studies::counts::one_block", found.len(), 11);
 }
 
 /// Operations of a reduction, by its multiplication with a constant; of the library's two there is one.

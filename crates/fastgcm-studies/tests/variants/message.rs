@@ -2,7 +2,13 @@ use crate::{bytes, passed, rows};
 use fastgcm::internals::KeyFolded;
 use fastgcm_model::Model;
 use fastgcm_studies::{
-    message::{STYLES, Shape, crypt, expand, styles},
+    message::{
+        STYLES, Shape, Style, crypt, expand, styles,
+        styles::{
+            FiveWays, Folded, FoldedBefore, FourWays, LinuxAvx, LinuxSse, Packed2010, Standard2010, ThreeReductions, ThreeReductionsBefore,
+            TwoPasses, TwoWays,
+        },
+    },
     tail::{ByteLoop, Masked, Overlapping, StackBuffer, Tail},
     trace::{Done, Kind, Trace, trace},
 };
@@ -122,4 +128,41 @@ fn reductions_of_short_messages() {
         checked += 2;
     }
     passed("studies::counts::short_messages", checked, 128);
+}
+
+/// What each style does with 12 bytes of AAD and 500 of text, 31 blocks and a quarter: how often GHASH follows AES, its multiplications, and
+/// how often a part of a vector is read. All by reckoning; so each column of the table of styles is seen here.
+#[test]
+fn each_style() {
+    fn of<Y: Style>() -> (&'static str, [usize; 3]) {
+        let s = Trace::<1>;
+        let mut key = Y::expand(s, &[1; 16]);
+        let done = trace(|| Y::crypt::<_, true>(s, &mut key, &[2; 12], &[3; 12], &mut [4; 500]));
+        (Y::NAME, [done.turns(Kind::Round, Kind::Multiplication), done.multiplications(), done.count(Kind::PartLoad)])
+    }
+    /// For AAD, 32 blocks and lengths, so many each; and so many for each reduction: of AAD, of groups, perhaps of the lengths.
+    const fn multiplications(each: usize, reduction: usize, reductions: usize) -> usize {
+        34 * each + reduction * reductions
+    }
+    // By masks, AAD and the tail for AES and GHASH are read in part; overlapping, AAD alone; by a buffer, nothing.
+    let found = [
+        (of::<TwoPasses>(), [1, multiplications(4, 1, 1 + 4 + 1), 3]),
+        (of::<Folded>(), [4, multiplications(4, 1, 1 + 4), 3]),
+        (of::<FoldedBefore>(), [4, multiplications(4, 3, 1 + 4), 3]),
+        (of::<ThreeReductions>(), [4, multiplications(4, 1, 1 + 4 + 1), 3]),
+        (of::<ThreeReductionsBefore>(), [4, multiplications(4, 3, 1 + 4 + 1), 3]),
+        (of::<LinuxSse>(), [8, multiplications(3, 0, 1 + 8 + 1), 3]),
+        // And nine powers: their table, a step of three, and the first of all.
+        (of::<LinuxAvx>(), [1 + 4, multiplications(3, 0, 1 + 4 + 1) + 9 * (1 + 3) + 1, 3]),
+        (of::<Standard2010>(), [32, multiplications(3, 0, 1 + 32 + 1), 3]),
+        (of::<Packed2010>(), [8, multiplications(3, 0, 1 + 8 + 1), 3]),
+        (of::<TwoWays>(), [16, multiplications(4, 1, 1 + 16 + 1), 0]),
+        (of::<FourWays>(), [8, multiplications(4, 1, 1 + 8), 1]),
+        (of::<FiveWays>(), [7, multiplications(4, 1, 1 + 7), 1]),
+    ];
+    assert_eq!(found.map(|((name, _), _)| name), STYLES);
+    for ((name, found), wanted) in found {
+        assert_eq!(found, wanted, "{name}");
+    }
+    passed("studies::counts::styles", found.len(), STYLES.len());
 }
