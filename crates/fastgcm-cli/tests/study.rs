@@ -57,6 +57,13 @@ fn every_study() {
     assert_eq!(row(ghash, "Table 11", "paper, baseline"), row(ghash, "Table 11", "ours, baseline"));
     assert_eq!(row(ghash, "Table 11", "ours, K'"), ["5", "4", "1", "10"]);
     assert_eq!(row(aesni, "Table 1", "paper, Intel Skylake")[10], "27%");
+    assert_eq!(row(aesni, "Size", "paper, rewritten: SSE and AVX"), ["1130", "-", "9 KB"]);
+    assert!(row(aesni, "Size", "here, the algorithm, once for all back ends")[0].parse::<usize>().unwrap() > 1000);
+    assert_eq!(row(arm, "Improvement of throughput over two passes", "here, stitched: the library").len(), 9);
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        // Its own machine code, by its own symbols.
+        assert!(row(aesni, "Size", "here, aesni-avx")[2].parse::<usize>().unwrap() > 10_000);
+    }
     // Instructions, where they can be counted: one reduction for four blocks is worth what the paper says, more or less.
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         let cells = row(packed, "Tables 4.1 and 4.2", "4096");
