@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Run a static x86-64 Linux program on an emulated CPU that has AVX-512, VAES and VPCLMULQDQ.
 
-    python3 xtask/emulate.py [--cpu MODEL] [--no-avx512] [--timeout SECONDS] [--file [NAME=]PATH]... BINARY [ARGS...] [then BINARY [ARGS...]]...
+    python3 xtask/emulate.py [--cpu MODEL] [--no-avx512] [--timeout SECONDS] [--file [NAME=]PATH]...
+                             BINARY [ARGS...] [then BINARY [ARGS...]]...
 
 As a cargo runner, for which `--target` keeps build scripts out of it:
 

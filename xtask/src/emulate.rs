@@ -1,12 +1,12 @@
 //! `cargo xtask emulate`: the back ends that few machines can run, on an emulated processor.
 //!
 //! The processor has VAES, VPCLMULQDQ and AVX-512, and executes some 20 million instructions a second: so the suites run with
-//! `FASTGCM_QUICK`, for these rows only, and on one boot (`emulate.py`). A step of a trace takes as long as 10,000 instructions there, since the
-//! kernel stands between any two: fewer secrets (`FASTGCM_EMULATED`), all of them again with `FASTGCM_FULL`. Programs are linked
+//! `FASTGCM_QUICK`, for these rows only, and on one boot (`emulate.py`). A step of a trace takes as long as 4,000 instructions there, since
+//! the kernel stands between any two: fewer secrets (`FASTGCM_EMULATED`), all of them again with `FASTGCM_FULL`. Programs are linked
 //! statically: there is nothing else on that machine.
 //!
 //! What does not run there: valgrind, which knows neither VAES nor AVX-512; traces of messages so long that they have a table of their own
-//! (a minute for each); the long known answers and the library's own tests, hours.
+//! (a quarter of a minute for each); the long known answers and the library's own tests, hours.
 
 use crate::{ci::full, log::Log};
 use std::{

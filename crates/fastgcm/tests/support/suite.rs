@@ -6,7 +6,7 @@ pub(crate) fn quick() -> bool {
     std::env::var_os("FASTGCM_QUICK").is_some()
 }
 
-/// `FASTGCM_EMULATED`: where a program is interrupted, that takes as long as 10,000 instructions. Fewer steps, but with `FASTGCM_FULL`.
+/// `FASTGCM_EMULATED`: where a program is interrupted, that takes as long as 4,000 instructions. Fewer steps, but with `FASTGCM_FULL`.
 pub(crate) fn emulated() -> bool {
     std::env::var_os("FASTGCM_EMULATED").is_some() && !full()
 }
