@@ -4,6 +4,8 @@
 pub(crate) const SUITES: &[&str] = &[
     "counts::by_hand ok 8",
     "counts::vaes-avx512 ok 1896",
+    "counts::aes-neon ok 1896",
+    "counts::aes-zvkned ok 1896",
     "counts::portable ok 3108",
     "every_length ok ",
     "every_nonce_length ok ",
@@ -87,6 +89,7 @@ pub(crate) const SUITES: &[&str] = &[
     "bench::wrong_answers_are_not_timed ok 1",
     "measure::in_turn ok 21",
     "measure::nonces ok 9",
+    "cross::the_readme_names_every_machine ok 8",
 ];
 
 /// What takes minutes or gigabytes: expected with `FASTGCM_FULL=1` only.
