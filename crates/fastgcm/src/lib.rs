@@ -41,6 +41,8 @@
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
+// A machine without a row of its own goes the plain way (`gcm::plain`), and has no use for the rest.
+#![cfg_attr(not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")), allow(dead_code, unused_imports))]
 // What only feature `internals` shows is `pub` all the same.
 #![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
 
