@@ -6,15 +6,15 @@ use crate::{
     nonce::{Kind, Nonce},
 };
 
-fn nonce() -> Nonce96 {
-    let Kind::Public(nonce) = Nonce::from([0; 12]).0 else { unreachable!() };
-    nonce
-}
-
 fn schedule() -> Schedule {
     let mut schedule = Schedule::ZERO;
     schedule.expand::<_, true>(Portable::<1>::here(), &[7; 16]);
     schedule
+}
+
+fn nonce() -> Nonce96 {
+    let Kind::Public(nonce) = Nonce::from(*b"twelve bytes").0 else { unreachable!() };
+    nonce
 }
 
 /// A turn that ends with a period, and the vector behind it: after `high` periods of 256 blocks.
@@ -55,9 +55,9 @@ fn f04_counters_at_every_carry() {
     assert_eq!(turns, 36);
 }
 
-/// F16: the table is made of the key. (Only rows with VAES make the one, and few machines have those.)
+/// F16: what a long message makes of the key on its stack. (Only rows with VAES do, and few machines have those.)
 #[test]
-fn f16_the_table_of_a_long_message_is_wiped() {
+fn f16_tables_of_long_messages_are_wiped() {
     let (s, schedule) = (Portable::<4, true>::here(), schedule());
     let (mut public, mut changes) = (Public::new(s, &schedule, nonce()), Face::<Portable<4, true>>::room());
     let face = Face::new(s, &schedule, &mut public, &mut changes);
