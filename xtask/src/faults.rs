@@ -27,7 +27,10 @@ use std::{
 };
 
 /// What notices kernel faults: seconds to run.
-const QUICK_SUITE: &str = "--test known_answers --test api --test every_length --test memory --test guard_pages";
+const QUICK: (&str, &str) = (
+    "--test known_answers --test api --test every_length --test memory --test guard_pages",
+    "--skip f05_too_long", // hardly optimised, `open_to` reads the tag before the length is refused
+);
 
 /// What notices those that need more: lanes, and counters where no message gets.
 const INSIDE: (&str, &str) = ("--lib", "gcm::");
@@ -46,7 +49,7 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
         patches.iter_mut().for_each(|patch| patch.tests = tests.into());
         Ok(patches)
     };
-    let (kernel, inner) = (of("kernel.patch", QUICK_SUITE)?, of("inside.patch", INSIDE.0)?);
+    let (kernel, inner) = (of("kernel.patch", QUICK.0)?, of("inside.patch", INSIDE.0)?);
     let wanted = |patch: &&Patch| names.is_empty() || names.contains(&patch.name);
     let [named, kernel, inner] = [&named, &kernel, &inner].map(|patches| patches.iter().filter(wanted).collect::<Vec<_>>());
 
@@ -54,7 +57,7 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     let (inside, outside): (Vec<&Patch>, Vec<&Patch>) = named.iter().partition(|patch| patch.tests == "--lib");
     let together = build(&copy, &[&outside[..], &kernel].concat())?;
     let mut done = Done::default();
-    let kernels = done.plant_in_kernels(&copy, &together, &kernel, (QUICK_SUITE, ""))?;
+    let kernels = done.plant_in_kernels(&copy, &together, &kernel, QUICK)?;
     let alone = done.plant(&copy, &together, &outside)?;
     let mut inner_caught = 0;
     if crate::ci::full() || !names.is_empty() {
