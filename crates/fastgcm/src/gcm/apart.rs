@@ -18,10 +18,10 @@ use crate::{
 };
 use core::hint::black_box;
 
-#[allow(unused_imports, reason = "likewise")]
+#[allow(unused_imports, reason = "for rows that have no other way, which most machines lack")]
 pub(crate) use super::message::{expand, wipe};
 #[cfg(test)]
-#[allow(unused_imports, reason = "for rows that have no other way, which most machines lack")]
+#[allow(unused_imports, reason = "likewise")]
 pub(crate) use crate::ghash::proof::fill;
 
 /// Seals or opens any message with any nonce. Returns the tag.
