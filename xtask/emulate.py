@@ -78,8 +78,10 @@ def prepare():
     with open(CACHE / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (shutil.which("bochs-bin") and busybox.exists() and kernel.exists()):
-            call("apt-get", "update")
-            call("apt-get", "install", "-y", "--no-install-recommends", "bochs", "bochs-term")
+            # Checks run side by side, and of two apt-get at a time one fails: this is the lock of xtask/src/debian.rs.
+            alone = ["flock", "/var/lock/fastgcm-packages", "apt-get"]
+            call(*alone, "update")
+            call(*alone, "install", "-y", "--no-install-recommends", "bochs", "bochs-term")
             image = re.search(r"Depends: (\S+)", call("apt-cache", "depends", "linux-image-cloud-amd64")).group(1)
             with tempfile.TemporaryDirectory(dir=CACHE) as folder:
                 call("apt-get", "download", image, "busybox-static", cwd=folder)
