@@ -50,9 +50,10 @@ impl Tail for Overlapping {
     /// The bytes before the tail are written again, as they are.
     #[inline(always)]
     fn store<S: Isa>(s: S, text: &mut [u8], from: usize, v: S::V) {
-        let before = 8 * (16 - (text.len() - from));
+        let tail = text.len() - from;
         match text.last_chunk_mut::<16>() {
-            Some(last) if S::BLOCKS == 1 && before < 128 => {
+            Some(last) if S::BLOCKS == 1 && tail > 0 => {
+                let before = 8 * (16 - tail);
                 let kept = s.fold(load(s, last)) & ((1 << before) - 1);
                 store(s, last, s.first(kept | s.fold(v) << before));
             }

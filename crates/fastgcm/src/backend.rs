@@ -80,7 +80,7 @@ backends! {
     /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
     AesZvkned aes_zvkned = "aes-zvkned" on riscv: Zvkned::here(), KeyFolded, unnamed "v,zvkned,zvkb,zvbc,zvkt";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
-    Portable portable = "portable" on any: Portable::<1>::here(), Winograd;
+    Portable portable = "portable" on any: Portable::<{ Widest::LANES }>::here(), Winograd;
 }
 
 impl Backend {

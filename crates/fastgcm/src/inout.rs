@@ -76,7 +76,13 @@ impl<'a> InOut<'a> {
     /// Takes the next `vectors` vectors, or all that is left.
     #[inline(always)]
     pub(crate) fn take<S: Isa>(&mut self, vectors: usize) -> Self {
-        let len = self.len.min(16 * S::BLOCKS * vectors);
+        self.take_blocks(S::BLOCKS * vectors)
+    }
+
+    /// Takes the next `blocks` blocks, or all that is left.
+    #[inline(always)]
+    pub(crate) fn take_blocks(&mut self, blocks: usize) -> Self {
+        let len = self.len.min(16 * blocks);
         let taken = Self { len, ..*self };
         // SAFETY: `len` bytes lie inside the message.
         unsafe {

@@ -5,7 +5,7 @@
 //! XOR on Neoverse V1 and V2, 5.5 and 5.6 by `KeyFoldedHalves`, 5.8 and 5.9 by `Karatsuba`; without, on Cortex-A72 and Neoverse N1, 15.4 and 15.6
 //! by K', 14.6 and 15.3 by `Karatsuba`.
 
-use super::multiply::{FOLD, Multiply};
+use super::multiply::{Multiply, times_fold};
 use crate::isa::Isa;
 
 /// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and all multiplications
@@ -60,8 +60,8 @@ impl<S: Isa> Multiply<S> for Karatsuba {
     #[inline(always)]
     fn reduce(s: S, [lo, hi, mid]: [S::V; 3], extra: S::V) -> S::V {
         let mid = s.xor3(mid, lo, hi);
-        let mid = s.xor3(mid, s.swap_halves(lo), s.clmul::<false, false>(lo, s.splat(FOLD)));
-        s.xor3(s.xor(hi, extra), s.swap_halves(mid), s.clmul::<false, false>(mid, s.splat(FOLD)))
+        let mid = s.xor3(mid, s.swap_halves(lo), times_fold(s, lo));
+        s.xor3(s.xor(hi, extra), s.swap_halves(mid), times_fold(s, mid))
     }
 
     #[inline(always)]
@@ -136,7 +136,7 @@ impl<S: Isa> Multiply<S> for KeyFoldedHalves {
     #[inline(always)]
     fn reduce(s: S, sum: [S::V; 4], extra: S::V) -> S::V {
         let (y0, y1) = (s.xor(sum[0], sum[1]), s.xor3(sum[2], sum[3], extra));
-        s.xor3(y1, s.swap_halves(y0), s.clmul::<false, false>(y0, s.splat(FOLD)))
+        s.xor3(y1, s.swap_halves(y0), times_fold(s, y0))
     }
 
     #[inline(always)]

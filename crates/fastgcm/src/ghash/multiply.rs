@@ -2,15 +2,18 @@
 //!
 //! A multiplication is cut in three steps, so that the bulk loop can spread them between AES rounds.
 
-use crate::{Block, isa::Isa};
+use crate::isa::Isa;
 
-/// x^63 + x^62 + x^57 in the low half of a block.
-pub(super) const FOLD: Block = 0xc2 << 56;
+/// The low half of `v` times x^63 + x^62 + x^57.
+#[inline(always)]
+pub(super) fn times_fold<S: Isa>(s: S, v: S::V) -> S::V {
+    s.clmul_by::<63, 62, 57>(v)
+}
 
 /// `v·x^-64`
 #[inline(always)]
 pub fn fold<S: Isa>(s: S, v: S::V) -> S::V {
-    s.xor(s.swap_halves(v), s.clmul::<false, false>(v, s.splat(FOLD)))
+    s.xor(s.swap_halves(v), times_fold(s, v))
 }
 
 pub trait Multiply<S: Isa>: Copy {
@@ -87,7 +90,7 @@ impl<S: Isa> Multiply<S> for Winograd {
     fn reduce(s: S, [y0, y1, shared]: [S::V; 3], extra: S::V) -> S::V {
         let y0 = s.xor(y0, shared);
         let y1 = s.xor3(y1, shared, extra);
-        s.xor3(y1, s.swap_halves(y0), s.clmul::<false, false>(y0, s.splat(FOLD)))
+        s.xor3(y1, s.swap_halves(y0), times_fold(s, y0))
     }
 
     #[inline(always)]
@@ -164,7 +167,7 @@ impl<S: Isa> Multiply<S> for KeyFolded {
 
     #[inline(always)]
     fn reduce(s: S, [y0, y1]: [S::V; 2], extra: S::V) -> S::V {
-        s.xor3(s.xor(y1, extra), s.swap_halves(y0), s.clmul::<false, false>(y0, s.splat(FOLD)))
+        s.xor3(s.xor(y1, extra), s.swap_halves(y0), times_fold(s, y0))
     }
 
     #[inline(always)]

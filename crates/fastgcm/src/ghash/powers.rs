@@ -34,8 +34,9 @@ pub(crate) const BEHIND: usize = ROWS;
 #[derive(Clone)]
 pub(crate) struct Powers(Table<{ 3 * ROWS * 4 + 4 }>); // four constants of a turn, for the widest vectors: no padding
 
-/// Where the round keys of a row without AES instructions begin, which fills one entry of each list; and where they end.
-const SLICED: usize = 32;
+/// Where the round keys of a row without AES instructions begin, which has vectors of one or two blocks and fills one entry of each list
+/// for each; and where they end.
+const SLICED: usize = 64;
 const END: usize = SLICED + 4 * 15;
 
 /// Where the lists begin for vectors of `S`.
@@ -157,27 +158,35 @@ impl Powers {
         table.set(Lists::<S>::TURN, turn);
     }
 
-    /// Only H^1, and behind it the round keys as `S` wants them, for a row that multiplies block by block (`gcm::plain`).
-    pub(crate) fn fill_one<S: Sliced, M: Multiply<S>>(&mut self, s: S, schedule: &Schedule) {
-        const { assert!(S::BLOCKS == 1 && Lists::<S>::END <= SLICED && END <= 3 * ROWS * 4) }
+    /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
+    /// (`gcm::plain`).
+    pub(crate) fn fill_one<S: Sliced<N>, M: Multiply<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
+        const { assert!(Lists::<S>::END <= SLICED && END <= 3 * ROWS * 4 + 4) }
         let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds];
-        for (round, key) in keys.iter_mut().enumerate() {
-            *key = s.round_key(schedule.key(round), round, schedule.rounds);
-        }
-        let [h, ..] = s.encrypt(keys, [0; 4]);
+        s.round_keys(|round| schedule.key(round), keys);
+        let h = s.encrypt(keys, [0; N])[0];
         self.0.fours_mut(SLICED)[schedule.rounds + 1..15].fill([0; 4]); // what a longer key has left there
         self.set_one::<S, M>(s, h);
     }
 
-    /// H^1 alone; `h` is AES(0).
+    /// The powers of one vector alone; `h` is AES(0).
     pub(crate) fn set_one<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
-        let power = s.splat(times_x(h.swap_bytes()));
-        let (first, second) = M::table(s, power, fold(s, power));
-        let i = Lists::<S>::LENGTH - 1;
+        const { assert!(S::BLOCKS <= 2) }
+        let h = times_x(h.swap_bytes());
+        let mut row = s.splat(h);
+        if S::BLOCKS == 2 {
+            row = s.put_last(Factor::new(s, row).times(s, row), h);
+        }
+        let (first, second) = M::table(s, row, fold(s, row));
+        let i = Lists::<S>::LENGTH - S::BLOCKS;
         self.0.store(s, i, first);
         self.0.store(s, Lists::<S>::SECOND + i, second);
         if M::CONSTANTS {
-            self.0.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second));
+            let i = Lists::<S>::CONSTANTS + i;
+            self.0.store(s, i, M::constant(s, first, second));
+            if S::BLOCKS == 2 {
+                self.0.set(i, self.0.get(i) ^ self.0.get(i + 1));
+            }
         }
     }
 

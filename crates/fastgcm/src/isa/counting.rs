@@ -153,16 +153,21 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     fn pin_state(self, _: &mut ()) {}
 }
 
-impl<const B: usize> Sliced for Counting<B> {
-    fn round_key(self, _: Block, _: usize, _: usize) -> [Block; 4] {
-        [0; 4]
-    }
-    #[inline(never)]
-    fn encrypt(self, keys: &[[Block; 4]], _: [Block; 4]) -> [Block; 4] {
-        Work::count(|w| {
-            w.rounds += keys.len() - 2;
-            w.last_rounds += 1;
-        });
-        [0; 4]
-    }
+/// What the rows without AES instructions have, by their words: four blocks, or eight.
+macro_rules! sliced {
+    ($blocks:literal, $n:literal) => {
+        impl Sliced<$n> for Counting<$blocks> {
+            fn round_keys(self, _: impl Fn(usize) -> Block, _: &mut [[Block; 4]]) {}
+            #[inline(never)]
+            fn encrypt(self, keys: &[[Block; 4]], _: [Block; $n]) -> [Block; $n] {
+                Work::count(|w| {
+                    w.rounds += keys.len() - 2;
+                    w.last_rounds += 1;
+                });
+                [0; $n]
+            }
+        }
+    };
 }
+sliced!(1, 4);
+sliced!(2, 8);

@@ -15,7 +15,7 @@ use crate::Block;
 pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;
-pub(crate) use portable::Portable;
+pub(crate) use portable::{Portable, Word};
 mod scrub;
 pub(crate) use scrub::Frame;
 #[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
@@ -29,10 +29,14 @@ mod wiper;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod cpuid;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[path = "portable/sse2.rs"]
+mod sse2;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use {
     cpuid::{features, few_vector_ports},
+    sse2::Pair as Widest,
     x86::{AesAvx, AesSse, Vaes256, Vaes512},
 };
 // Likewise `aarch64-unknown-none-softfloat`. A big-endian one has its lanes the other way round, and no row.
@@ -51,6 +55,10 @@ mod hwprobe;
 mod riscv64;
 #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
 pub(crate) use {hwprobe::features, riscv64::Zvkned};
+
+/// The widest words that `portable` can count on.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+pub(crate) type Widest = u64;
 
 /// The features of this CPU: none that a row asks for.
 #[cfg(not(any(
@@ -175,6 +183,11 @@ pub trait Isa: Copy {
     fn high_halves(self, a: Self::V, b: Self::V) -> Self::V;
     /// Carry-less product of one half of `a` with one half of `b`.
     fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The low half of `v` times x^A + x^B + x^C.
+    #[inline(always)]
+    fn clmul_by<const A: u32, const B: u32, const C: u32>(self, v: Self::V) -> Self::V {
+        self.clmul::<false, false>(v, self.splat(1 << A | 1 << B | 1 << C))
+    }
     /// Adds `n` to the first four bytes of every lane, a little-endian number, modulo 2^32.
     fn add32(self, v: Self::V, n: Self::V) -> Self::V;
 
@@ -228,10 +241,10 @@ pub trait Isa: Copy {
     fn pin_state(self, x: &mut Self::State);
 }
 
-/// AES of four blocks at a time, where there is no instruction for it ([`gcm::plain`](crate::gcm::plain)).
-pub(crate) trait Sliced: Isa {
-    /// Round key `round` of `rounds`, as `encrypt` wants it.
-    fn round_key(self, key: Block, round: usize, rounds: usize) -> [Block; 4];
+/// AES of `N` blocks at a time, where there is no instruction for it ([`gcm::plain`](crate::gcm::plain)).
+pub(crate) trait Sliced<const N: usize>: Isa {
+    /// Round keys as `encrypt` wants them, from those of the standard.
+    fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]);
     /// AES with all round keys.
-    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; 4]) -> [Block; 4];
+    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; N]) -> [Block; N];
 }
