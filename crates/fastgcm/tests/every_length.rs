@@ -11,11 +11,11 @@ use support::backends;
 /// AAD: none, one byte, TLS 1.2's, one block, IPsec's, and more than any tail takes.
 const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
 
-/// Every length to 1100, and around 4096 (where a counter's carry once went wrong, at 4095), 8192, 16384, 65536; and one behind the
-/// place where the FACE table begins.
+/// Every length to 1100, and around 4096 (where a counter's carry once went wrong, at 4095), 8192, 16384, 65536 and the places where
+/// the FACE table begins, 32768 or 65536 with narrow vectors and 131072 with wide ones.
 fn lengths() -> impl Iterator<Item = usize> {
     let around = |n: usize| n - near()..=n + near();
-    (0..=1100).chain(around(4096)).chain(around(8192)).chain(around(16384)).chain(around(65536)).chain([131_072 + 33])
+    (0..=1100).chain(around(4096)).chain(around(8192)).chain(around(16384)).chain(around(32768)).chain(around(65536)).chain([131_072 + 33])
 }
 
 /// How far around: more than a vector of the widest back end.
@@ -66,7 +66,7 @@ fn every_back_end_every_length() {
             }
         }
     }
-    let lengths = 1101 * if quick() { 1 } else { 3 * AADS.len() } + (4 * (2 * near() + 1) + 1) * if quick() { 1 } else { 3 };
+    let lengths = 1101 * if quick() { 1 } else { 3 * AADS.len() } + (5 * (2 * near() + 1) + 1) * if quick() { 1 } else { 3 };
     assert_eq!(messages, lengths * backends().len());
     println!("every_length ok {messages}");
 }

@@ -53,7 +53,7 @@ macro_rules! isa {
             type State = uint8x16_t;
             const BLOCKS: usize = 1;
             const ROOMY: bool = true;
-            const FACE_PAYS: usize = usize::MAX; // as on x86 with one block a vector; not measured here
+            const FACE_PAYS: usize = usize::MAX; // most cores run two rounds a cycle; not measured here
             #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> uint8x16_t { unsafe { load_first(src, n) } }

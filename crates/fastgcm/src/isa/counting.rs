@@ -62,7 +62,7 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     type State = ();
     const BLOCKS: usize = B;
     const ROOMY: bool = ROOMY;
-    const FACE_PAYS: usize = if B == 1 { usize::MAX } else { 1 << 14 }; // as in the rows, but sooner
+    const FACE_PAYS: usize = if B == 1 && ROOMY { usize::MAX } else { 1 << 14 }; // as in the rows, but sooner
 
     #[inline(never)]
     unsafe fn load(self, _: *const u8) -> IsFold {

@@ -1,7 +1,9 @@
 //! x86-64: one page of one-line operations for each width.
 //!
 //! `face_pays`: making the FACE table takes 50 ns (Zen 5). At four blocks a vector that is even at 64 KiB, gains 2 % at 128 KiB
-//! and 3 to 4 % at 1 MiB; at two, 2 to 3 %; at one it loses 5 %.
+//! and 3 to 4 % at 1 MiB; at two, 2 to 3 %. At one it depends on who runs it: processors with one AES round a cycle (Intel before VAES),
+//! which no other code comes past, gain 0 to 4 % at 32 KiB and 3 to 7 % at 1 MiB (Skylake-SP; without AVX, AES-128 only from 1 MiB on);
+//! with two rounds a cycle it lost 5 % (Zen 5, which has better rows).
 
 use super::Isa;
 use crate::Block;
@@ -92,9 +94,9 @@ macro_rules! isa {
 
 /// One block a vector: the same intrinsics, which the compiler encodes as the features allow.
 macro_rules! xmm_isa {
-    ($(#[$doc:meta])* $token:ident, $features:literal) => {
+    ($(#[$doc:meta])* $token:ident, face_pays $face:expr, $features:literal) => {
         isa! {
-            $(#[$doc])* $token, __m128i, blocks 1, roomy false, face_pays usize::MAX, features $features, register xmm_reg,
+            $(#[$doc])* $token, __m128i, blocks 1, roomy false, face_pays $face, features $features, register xmm_reg,
             load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, store_first xmm::store_first,
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
@@ -107,12 +109,12 @@ macro_rules! xmm_isa {
 
 xmm_isa! {
     /// AES-NI and PCLMULQDQ, legacy encoding.
-    AesSse, "aes,pclmulqdq,ssse3,sse4.1"
+    AesSse, face_pays 64 << 10, "aes,pclmulqdq,ssse3,sse4.1"
 }
 
 xmm_isa! {
     /// The same with three-operand encoding.
-    AesAvx, "aes,pclmulqdq,ssse3,sse4.1,avx"
+    AesAvx, face_pays 32 << 10, "aes,pclmulqdq,ssse3,sse4.1,avx"
 }
 
 isa! {
