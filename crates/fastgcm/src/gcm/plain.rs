@@ -99,10 +99,13 @@ fn keystream<S: Sliced<N>, const N: usize>(s: S, key: &Material, j0: J0, counter
     s.encrypt(key.powers.sliced(key.schedule.rounds), blocks)
 }
 
-/// XOR of a text and as many pads as it has blocks.
+/// XOR of a text and of as many pads as it has blocks.
 fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]) {
     for pads in pads.chunks(S::BLOCKS) {
         let mut vector = text.take::<S>(1);
+        if vector.len() == 0 {
+            break;
+        }
         let pad = s.put_last(s.splat(pads[0]), pads[pads.len() - 1]);
         vector.store::<S, 0>(s, s.xor(vector.load::<S, 0>(s), pad));
     }

@@ -17,8 +17,8 @@ use crate::Block;
 use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
 
-/// `N` lanes, 1 to 4: the table uses one, and for AES what is [`Sliced`]. Our tests use all, `ROOMY` or not as other back ends are, so
-/// that the paths of those run on any machine.
+/// `N` lanes, 1 to 4: the table uses as many as a word has, and for AES what is [`Sliced`]. Our tests use all, `ROOMY` or not as other back
+/// ends are, so that the paths of those run on any machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable<const N: usize, const ROOMY: bool = false>(());
 
