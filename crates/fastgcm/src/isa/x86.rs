@@ -2,8 +2,8 @@
 //!
 //! `face_pays`: making the FACE table takes 50 ns (Zen 5). At four blocks a vector that is even at 64 KiB, gains 2 % at 128 KiB
 //! and 3 to 4 % at 1 MiB; at two, 2 to 3 %. At one it depends on who runs it: processors with one AES round a cycle (Intel before VAES),
-//! which no other code comes past, gain 0 to 4 % at 32 KiB and 3 to 7 % at 1 MiB (Skylake-SP; without AVX, AES-128 only from 1 MiB on);
-//! with two rounds a cycle it lost 5 % (Zen 5, which has better rows).
+//! which no other code comes past, gain 1 to 5 % at 32 KiB and 3 to 8 % at 1 MiB (Skylake-SP; but see `gcm::message::face_pays`); with two
+//! rounds a cycle it lost 5 % (Zen 5, which has better rows).
 
 use super::Isa;
 use crate::Block;
