@@ -9,8 +9,8 @@ macro_rules! entries {
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Path, apart},
-                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Winograd},
+                gcm::{self, Bulk, Path, apart},
+                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
                 inout::InOut,
                 isa::*,
                 key::Material,
@@ -75,14 +75,31 @@ macro_rules! entries {
             #[inline(never)]
             fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text)
+                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text, |bulk| {
+                    face::<_, _, true>(frame, $isa, $multiply, key, bulk)
+                })
             }
 
             #[target_feature(enable = $features)]
             #[inline(never)]
             fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text)
+                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text, |bulk| {
+                    face::<_, _, false>(frame, $isa, $multiply, key, bulk)
+                })
+            }
+
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+                frame: Frame<'_>,
+                s: S,
+                multiply: M,
+                key: &'a Material,
+                bulk: Bulk<'a, S>,
+            ) -> Bulk<'a, S> {
+                frame.enter();
+                gcm::face::<S, M, SEAL>(s, multiply, key, bulk)
             }
 
             #[target_feature(enable = $features)]

@@ -144,8 +144,8 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
         (_, seal) if m.any => apart::any(s, multiply, key, J0::from(nonce), aad, text, seal),
         (Path::Short, true) => short::<_, _, true>(s, multiply, key, nonce, aad, text),
         (Path::Short, false) => short::<_, _, false>(s, multiply, key, nonce, aad, text),
-        (Path::Long, true) => long::<_, _, true>(s, multiply, key, nonce, aad, text),
-        (Path::Long, false) => long::<_, _, false>(s, multiply, key, nonce, aad, text),
+        (Path::Long, true) => long::<_, _, true>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, true>(s, multiply, key, bulk)),
+        (Path::Long, false) => long::<_, _, false>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, false>(s, multiply, key, bulk)),
     };
     Work::done()
 }
