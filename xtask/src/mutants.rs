@@ -148,7 +148,8 @@ impl Tally {
             let path = copy.root.join(&mutant.file);
             let text = Places::of(read(&path)?)?.alone(mutant);
             let verdict = copy.with_texts(&[(path, text)], || {
-                if !quietly(&mut copy.cargo("check -p fastgcm --lib"))?.0 {
+                // What keeps the compiler busy for ever does not compile either.
+                if !quietly(&mut copy.cargo_within(120, "check -p fastgcm --lib"))?.0 {
                     return Ok(Verdict::DoesNotCompile);
                 }
                 let (passed, said) = quietly(&mut copy.cargo(&format!("test -p fastgcm {SUITE} -- {BUT}")))?;

@@ -124,9 +124,13 @@ impl Copy {
 
     /// `cargo`, in the copy. Options come before `--`.
     pub(crate) fn cargo(&self, arguments: &str) -> Command {
-        // A fault may make a loop endless.
+        self.cargo_within(1800, arguments)
+    }
+
+    /// The same with another limit to each process's seconds of the processor: a fault may make a loop endless, and the compiler runs some.
+    pub(crate) fn cargo_within(&self, seconds: u32, arguments: &str) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "1800", "cargo"]).args(arguments.split_whitespace());
+        command.args(["--kill-after=5", "1800", "prlimit", &format!("--cpu={seconds}"), "cargo"]).args(arguments.split_whitespace());
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.build).env_remove("FASTGCM_FULL");
         // Optimised by one degree (the library: see `lean`): compiles in half the time, and the quick suites take seconds.
         command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
