@@ -9,7 +9,7 @@ extern crate std;
 use super::*;
 use crate::{
     Backend,
-    ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd, aad_lanes},
+    ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
     inout::{InOut, TURN},
     isa::{
         Isa, Sliced,
@@ -118,7 +118,7 @@ impl Row {
 
     /// A message that is nothing but a tail.
     fn is_short(self, m: Message) -> bool {
-        m.text <= 4 * 16 * self.blocks && m.aad <= 16 * aad_lanes(self.blocks)
+        m.text <= 4 * 16 * self.blocks && m.aad <= 16 * (self.blocks - 1).max(1)
     }
 
     /// Vectors that a tail works on which has `vectors`: there is not a function for each number.
