@@ -32,7 +32,10 @@ pub(crate) const BEHIND: usize = ROWS;
 /// ```
 /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
 #[derive(Clone)]
-pub(crate) struct Powers(Table<{ 3 * ROWS * 4 + 4 }>); // four constants of a turn, for the widest vectors: no padding
+pub(crate) struct Powers(Table<SIZE>);
+
+/// Entries for the widest vectors. Four constants of a turn: no padding.
+const SIZE: usize = 3 * ROWS * 4 + 4;
 
 /// Where the round keys of a row without AES instructions begin, which has vectors of one or two blocks and fills one entry of each list
 /// for each; and where they end.
@@ -161,7 +164,7 @@ impl Powers {
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
     /// (`gcm::plain`).
     pub(crate) fn fill_one<S: Sliced<N>, M: Multiply<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
-        const { assert!(Lists::<S>::END <= SLICED && END <= 3 * ROWS * 4 + 4) }
+        const { assert!(Lists::<S>::END <= SLICED && END <= SIZE) }
         let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds];
         s.round_keys(|round| schedule.key(round), keys);
         let h = s.encrypt(keys, [0; N])[0];
