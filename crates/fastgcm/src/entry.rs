@@ -9,7 +9,7 @@ macro_rules! entries {
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Bulk, Path, apart},
+                gcm::{self, Bulk, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
                 inout::InOut,
                 isa::*,
@@ -56,18 +56,20 @@ macro_rules! entries {
             #[target_feature(enable = $features)]
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                match gcm::path($isa, aad, &text) {
-                    Path::Short => gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => seal_long(frame, key, nonce, aad, text),
+                if gcm::is_short($isa, aad, &text) {
+                    gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text)
+                } else {
+                    seal_long(frame, key, nonce, aad, text)
                 }
             }
 
             #[target_feature(enable = $features)]
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                match gcm::path($isa, aad, &text) {
-                    Path::Short => gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text),
-                    Path::Long => open_long(frame, key, nonce, aad, text),
+                if gcm::is_short($isa, aad, &text) {
+                    gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text)
+                } else {
+                    open_long(frame, key, nonce, aad, text)
                 }
             }
 

@@ -232,24 +232,38 @@ impl<const N: usize> Table<N> {
         optimization_barrier(self);
     }
 
-    /// `vectors` vectors from block `i` on: bounds are checked once. (A check for each left eight compare-and-branch pairs in the
-    /// bulk loop.)
+    /// `blocks` blocks from block `i` on.
     #[inline(always)]
-    pub(crate) fn row<S: Isa>(&self, _: S, i: usize, vectors: usize) -> Row<'_> {
-        Row(&self.0[i..i + vectors * S::BLOCKS])
+    pub(crate) fn part(&self, i: usize, blocks: usize) -> Part<'_> {
+        Part(&self.0[i..][..blocks])
+    }
+
+    /// `blocks` blocks, of which the first stands `n` before block `end`.
+    #[inline(always)]
+    pub(crate) fn part_before(&self, end: usize, n: usize, blocks: usize) -> Part<'_> {
+        assert!(n <= end && end - n + blocks <= N);
+        // SAFETY: just checked. (As `part(end - n, ..)` it takes two instructions more.)
+        Part(unsafe { core::slice::from_raw_parts(self.0.as_ptr().add(end).sub(n), blocks) })
     }
 }
 
-/// A part of a table.
+/// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check for each vector left eight
+/// compare-and-branch pairs in the bulk loop, an index for each three instructions a load in every tail.)
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a>(&'a [Block]);
+pub(crate) struct Part<'a>(&'a [Block]);
 
-impl Row<'_> {
+impl Part<'_> {
     #[inline(always)]
-    pub(crate) fn load<S: Isa>(self, s: S, vector: usize) -> S::V {
-        assert!((vector + 1) * S::BLOCKS <= self.0.len());
+    pub(crate) fn get(self, i: usize) -> Block {
+        Block::from_le(self.0[i])
+    }
+
+    /// The vector that starts at block `i`.
+    #[inline(always)]
+    pub(crate) fn load<S: Isa>(self, s: S, i: usize) -> S::V {
+        assert!(i + S::BLOCKS <= self.0.len());
         // SAFETY: just checked.
-        unsafe { s.load(self.0.as_ptr().add(vector * S::BLOCKS).cast()) }
+        unsafe { s.load(self.0.as_ptr().add(i).cast()) }
     }
 }
 

@@ -40,7 +40,7 @@ pub fn round_keys<S: Isa>(s: S, key: &[u8]) -> ([Block; 15], usize) {
     let mut schedule = Schedule::ZERO;
     schedule.expand::<S, false>(s, key);
     let mut keys = [0; 15];
-    keys[..schedule.rounds].copy_from_slice(&schedule.keys[..schedule.rounds]);
-    keys[schedule.rounds] = schedule.last;
-    (keys, schedule.rounds)
+    keys[..schedule.rounds()].copy_from_slice(&schedule.keys[..schedule.rounds()]);
+    keys[schedule.rounds()] = schedule.last;
+    (keys, schedule.rounds())
 }

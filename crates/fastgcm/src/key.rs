@@ -148,7 +148,7 @@ impl ZeroizeOnDrop for Key {}
 impl fmt::Debug for Key {
     /// The length and the back end; nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key(AES-{}, {})", 32 * (self.material.schedule.rounds - 6), self.backend())
+        write!(f, "Key(AES-{}, {})", 32 * (self.material.schedule.rounds() - 6), self.backend())
     }
 }
 

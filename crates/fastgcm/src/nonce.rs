@@ -5,7 +5,7 @@
 //! depends on the hash key, and nothing may be indexed by it: that kind meets only the counter that adds
 //! ([`gcm::counter`](crate::gcm)).
 
-use crate::{Block, Error, limits};
+use crate::{Block, Error, isa::Isa, limits};
 
 /// A nonce: the number that must differ between any two messages sealed with one key.
 ///
@@ -89,8 +89,20 @@ impl Nonce96 {
     /// The counter block with that counter.
     #[inline(always)]
     pub(crate) fn with_counter(self, counter: u32) -> Block {
-        self.first as Block | (self.rest as Block) << 32 | (counter.swap_bytes() as Block) << 96
+        self.first as Block | (self.rest as Block) << 32 | self::counter(counter)
     }
+
+    /// That with a counter of zero, in every lane.
+    #[inline(always)]
+    pub(crate) fn splat<S: Isa>(self, s: S) -> S::V {
+        s.splat_nonce(self.first, self.rest)
+    }
+}
+
+/// A counter where it stands in its block.
+#[inline(always)]
+pub(crate) fn counter(counter: u32) -> Block {
+    (counter.swap_bytes() as Block) << 96
 }
 
 impl From<Nonce96> for J0 {

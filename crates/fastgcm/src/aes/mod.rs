@@ -3,4 +3,4 @@
 
 mod schedule;
 
-pub(crate) use schedule::Schedule;
+pub(crate) use schedule::{More, Schedule};

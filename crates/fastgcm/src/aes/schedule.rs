@@ -9,17 +9,28 @@ pub(crate) struct Schedule {
     /// All but the last.
     pub(crate) keys: [Block; 14],
     pub(crate) last: Block,
-    /// 10, 12 or 14.
-    pub(crate) rounds: usize,
+    pub(crate) more: More,
     /// Nothing; but padding would keep what the stack held before.
     _spare: [usize; SPARE],
 }
 
-/// Words that fill `rounds` up to a block.
+/// Rounds more than ten. A type that has no other values: then to choose the last ten keys takes neither a comparison nor a bounds check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum More {
+    /// AES-128.
+    None = 0,
+    /// AES-192.
+    Two = 2,
+    /// AES-256.
+    Four = 4,
+}
+
+/// Words that fill `more` up to a block.
 const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 
 impl Schedule {
-    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, rounds: 0, _spare: [0; SPARE] };
+    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, more: More::None, _spare: [0; SPARE] };
 
     /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block:
     /// its rounds are run while the next keys are being made, for each of those waits for the one before.
@@ -49,7 +60,7 @@ impl Schedule {
                     key!(I, a);
                 });
                 self.last = s.next_words::<true>(a, a, RCON[10]);
-                self.rounds = 10;
+                self.more = More::None;
                 self.keys[10..].fill(0); // what a longer key has left there
             }
             24 => {
@@ -65,7 +76,7 @@ impl Schedule {
                     }
                 }
                 self.last = a;
-                self.rounds = 12;
+                self.more = More::Two;
                 self.keys[12..].fill(0);
             }
             _ => {
@@ -78,7 +89,7 @@ impl Schedule {
                     key!(2 * I + 1, b);
                 });
                 self.last = s.next_words::<true>(a, b, RCON[7]);
-                self.rounds = 14;
+                self.more = More::Four;
             }
         }
         if !H {
@@ -88,20 +99,21 @@ impl Schedule {
         s.fold(s.keep_first(x, 16))
     }
 
+    /// 10, 12 or 14.
+    #[inline(always)]
+    pub(crate) fn rounds(&self) -> usize {
+        10 + self.more as usize
+    }
+
     /// Round key `round`, from 0 to `rounds`.
     pub(crate) fn key(&self, round: usize) -> Block {
-        if round < self.rounds { self.keys[round] } else { self.last }
+        if round < self.rounds() { self.keys[round] } else { self.last }
     }
 
     /// The ten keys before the last: those of the rounds that GHASH is woven into.
     #[inline(always)]
     pub(crate) fn last_ten(&self) -> &[Block; 10] {
-        let from = match self.rounds {
-            10 => 0,
-            12 => 2,
-            _ => 4,
-        };
-        self.keys[from..].first_chunk().unwrap() // 14 - 4 = 10
+        self.keys[self.more as usize..].first_chunk().unwrap() // 14 - 4 = 10
     }
 
     /// The key before the last.
@@ -115,7 +127,7 @@ impl Schedule {
     pub(crate) fn encrypt<S: Isa>(&self, s: S, block: Block) -> Block {
         let mut key = s.state(s.splat(self.keys[0]));
         let mut x = s.state(s.whiten(s.splat(block), s.splat(self.keys[0])));
-        for next in &self.keys[1..self.rounds] {
+        for next in &self.keys[1..self.rounds()] {
             let next = s.state(s.splat(*next));
             x = s.round(x, key, next);
             key = next;

@@ -77,7 +77,7 @@ fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut Secret
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<N>(s, schedule, &mut x);
     let mut prev = s.state(s.splat(schedule.keys[0]));
-    for key in &schedule.keys[1..schedule.rounds] {
+    for key in &schedule.keys[1..schedule.rounds()] {
         let next = s.state(s.splat(*key));
         each!(I in 0 1 2 3 4 5 6 7 => { if I < N { x[I] = s.round(x[I], prev, next); } });
         prev = next;
@@ -104,17 +104,17 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
         for bytes in &mut whole {
             let v = s.xor(s.byte_swap(load_vector(s, bytes)), hash);
             hash = s.splat(0);
-            let (first, second) = powers.from(s, n, 0);
+            let (first, second) = powers.down_from(s, n).vector(0);
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
             n -= S::BLOCKS;
         }
         let rest = whole.remainder();
         if !rest.is_empty() {
             let v = s.xor(s.byte_swap(load_bytes(s, rest)), hash);
-            let (first, second) = powers.partly::<S, false>(s, n, 0, n);
+            let (first, second) = powers.down_from(s, n).partly(0, n);
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
         }
-        let constant = s.first(powers.constants(s, blocks));
+        let constant = s.first(powers.down_from(s, blocks).constants());
         hash = s.first(s.fold(M::reduce(s, sum, constant)));
     }
     hash
@@ -123,7 +123,8 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
 /// The last block of GHASH, and the hash in the order of the message.
 #[inline(always)]
 fn finish<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, lengths: Block) -> Block {
-    let (first, second) = key.powers.partly::<S, false>(s, 1, 0, 1);
+    let powers = key.powers.down_from(s, 1);
+    let (first, second) = powers.partly(0, 1);
     let product = M::product(s, M::ready(s, s.xor(hash, s.first(lengths)), first, second));
-    s.fold(s.byte_swap(M::reduce(s, product, s.first(key.powers.constants(s, 1)))))
+    s.fold(s.byte_swap(M::reduce(s, product, s.first(powers.constants()))))
 }

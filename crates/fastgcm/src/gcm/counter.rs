@@ -22,7 +22,7 @@ use crate::{
     aes::Schedule,
     inout::{TURN, Table},
     isa::Isa,
-    nonce::{J0, Nonce96},
+    nonce::{J0, Nonce96, counter},
 };
 use zeroize::Zeroize;
 
@@ -36,9 +36,6 @@ pub(crate) trait Counters<S: Isa> {
 
     /// The next `N` vectors, whitened. Only the last call of a message may ask for another number than `TURN`.
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]);
-
-    /// J0, whose encryption masks the tag, whitened and without any round done.
-    fn j0(&self, s: S, schedule: &Schedule) -> S::State;
 }
 
 /// Blocks between two changes of the constant.
@@ -75,12 +72,18 @@ impl<S: Isa> Public<S> {
         Self { nonce, constant: constant::<S, false>(s, schedule, nonce, 0), high: 0, done: 0 }
     }
 
+    /// J0, whose encryption masks the tag, whitened: what sets the constant's counter to 1 is known before the nonce.
+    #[inline(always)]
+    pub(crate) fn j0(&self, s: S) -> S::State {
+        s.state(s.xor(self.constant, s.splat(counter((self.high << 8) + 1))))
+    }
+
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
     #[inline(always)]
     fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &Changes, x: &mut [S::State; STATES]) {
-        let row = changes.row(s, self.done, N);
+        let row = changes.part(self.done, N * S::BLOCKS);
         let mut blocks = [self.constant; STATES];
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { blocks[I] = s.xor(self.constant, row.load(s, I)); } });
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { blocks[I] = s.xor(self.constant, row.load(s, I * S::BLOCKS)); } });
         self.done += TURN * S::BLOCKS;
         if self.done == PERIOD {
             // The last two blocks of a period, and those behind it, belong to the next constant.
@@ -106,7 +109,7 @@ impl<S: Isa> Public<S> {
 #[inline(always)]
 fn constant<S: Isa, const FACE: bool>(s: S, schedule: &Schedule, nonce: Nonce96, high: u32) -> S::V {
     let (key0, key1) = (s.splat(schedule.keys[0]), s.splat(schedule.keys[1]));
-    let whitened = s.whiten(s.splat(nonce.with_counter(high << 8)), key0);
+    let whitened = s.xor(s.whiten(nonce.splat(s), key0), s.splat(counter(high << 8)));
     if FACE { s.leave(s.round(s.state(whitened), s.state(key0), s.state(key1))) } else { whitened }
 }
 
@@ -116,12 +119,6 @@ impl<S: Isa> Counters<S> for Public<S> {
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
         self.next_of::<false, N>(s, schedule, &PLAIN, x);
-    }
-
-    #[inline(always)]
-    fn j0(&self, s: S, schedule: &Schedule) -> S::State {
-        let J0(j0) = self.nonce.into();
-        s.state(s.whiten(s.splat(j0), s.splat(schedule.keys[0])))
     }
 }
 
@@ -171,11 +168,6 @@ impl<S: Isa> Counters<S> for Face<'_, S> {
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
         self.public.next_of::<true, N>(s, schedule, self.changes, x);
-    }
-
-    #[inline(always)]
-    fn j0(&self, s: S, schedule: &Schedule) -> S::State {
-        self.public.j0(s, schedule)
     }
 }
 

@@ -140,12 +140,12 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
     let Kind::Public(nonce) = Nonce::from([9; 12]).0 else { unreachable!() };
     let text = InOut::in_place(text);
     Work::start();
-    match (path(s, aad, &text), m.seal) {
+    match (is_short(s, aad, &text), m.seal) {
         (_, seal) if m.any => apart::any(s, multiply, key, J0::from(nonce), aad, text, seal),
-        (Path::Short, true) => short::<_, _, true>(s, multiply, key, nonce, aad, text),
-        (Path::Short, false) => short::<_, _, false>(s, multiply, key, nonce, aad, text),
-        (Path::Long, true) => long::<_, _, true>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, true>(s, multiply, key, bulk)),
-        (Path::Long, false) => long::<_, _, false>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, false>(s, multiply, key, bulk)),
+        (true, true) => short::<_, _, true>(s, multiply, key, nonce, aad, text),
+        (true, false) => short::<_, _, false>(s, multiply, key, nonce, aad, text),
+        (false, true) => long::<_, _, true>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, true>(s, multiply, key, bulk)),
+        (false, false) => long::<_, _, false>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, false>(s, multiply, key, bulk)),
     };
     Work::done()
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Block,
-    aes::Schedule,
+    aes::{More, Schedule},
     ghash::{Multiply, aad_lanes},
     inout::{InOut, TURN},
     isa::Isa,
@@ -32,17 +32,10 @@ pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
     material.powers.wipe(s);
 }
 
-/// Which function is the best for a message with a 96-bit nonce.
-pub(crate) enum Path {
-    /// Fits in one tail, with AAD that leaves a lane for the lengths.
-    Short,
-    Long,
-}
-
+/// A message that fits in one tail, with AAD that leaves a lane for the lengths.
 #[inline(always)]
-pub(crate) fn path<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> Path {
-    let fits = text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS);
-    if fits { Path::Short } else { Path::Long }
+pub(crate) fn is_short<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> bool {
+    text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS)
 }
 
 /// Vectors in the longest short message.
@@ -60,12 +53,18 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> Block {
     let counters = Public::new(s, &key.schedule, nonce);
     let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
-    match text.len().div_ceil(16 * S::BLOCKS) {
-        0 => tail::<S, M, _, SEAL, 0, 1, 0>(s, key, counters, text, before, None),
-        1 => tail::<S, M, _, SEAL, 1, 2, 0>(s, key, counters, text, before, None),
-        2 => tail::<S, M, _, SEAL, 2, 3, 1>(s, key, counters, text, before, None),
-        3 => tail::<S, M, _, SEAL, 3, 4, 2>(s, key, counters, text, before, None),
-        _ => tail::<S, M, _, SEAL, 4, 5, 3>(s, key, counters, text, before, None),
+    let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
+    // Comparisons of the length, not a table of places to jump to: so the optimiser knows in each of them how long the last vector can be.
+    if length == 0 {
+        tail::<S, M, SEAL, 0, 1, 0>(s, key, counters, text, before, None)
+    } else if length <= vectors(1) {
+        tail::<S, M, SEAL, 1, 2, 0>(s, key, counters, text, before, None)
+    } else if length <= vectors(2) {
+        tail::<S, M, SEAL, 2, 3, 1>(s, key, counters, text, before, None)
+    } else if length <= vectors(3) {
+        tail::<S, M, SEAL, 3, 4, 2>(s, key, counters, text, before, None)
+    } else {
+        tail::<S, M, SEAL, 4, 5, 3>(s, key, counters, text, before, None)
     }
 }
 
@@ -83,7 +82,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut text = text.here();
     let mut counters = Public::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = if face_pays::<S, SEAL>(text.len(), key.schedule.rounds) {
+    let pending = if face_pays::<S, SEAL>(text.len(), key.schedule.more) {
         let after = with_face(Bulk { counters, text, hash: before.hash, pending: None });
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
@@ -117,8 +116,8 @@ pub(crate) fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key
 /// Whether a message is long enough for a table of first rounds. AES-128 that is sealed with narrow vectors never is: measured on
 /// Skylake-SP, and not explained, it was 4 % slower to 3 % faster (opened, or with longer keys, 1 to 8 % faster).
 #[inline(always)]
-fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, rounds: usize) -> bool {
-    S::FACE_PAYS < usize::MAX && bytes >= S::FACE_PAYS && !(S::BLOCKS == 1 && SEAL && rounds == 10)
+fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, more: More) -> bool {
+    S::FACE_PAYS < usize::MAX && bytes >= S::FACE_PAYS && !(S::BLOCKS == 1 && SEAL && more == More::None)
 }
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one
@@ -156,16 +155,16 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
         return None;
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
-    let Schedule { keys, rounds, .. } = &key.schedule;
+    let Schedule { keys, more, .. } = &key.schedule;
     if S::BLOCKS == 1 {
-        return turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(keys), *rounds), counters, text, hash);
+        return turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(keys), *more), counters, text, hash);
     }
     let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
     each!(R in 0 1 2 3 4 5 6 7 8 9 => { spread[R] = Spread(keys[R].state(s)); });
-    if *rounds > 10 {
+    if *more != More::None {
         each!(R in 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
     }
-    turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(&spread), *rounds), counters, text, hash)
+    turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(&spread), *more), counters, text, hash)
 }
 
 #[inline(always)]
@@ -236,9 +235,9 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(
     macro_rules! tails {
         ($pending:expr; $($vectors:pat => $n:literal $all:literal $whole:literal),+; $narrow_whole:literal; $($wide:pat => $wide_n:literal $wide_all:literal $wide_whole:literal),+) => {
             match text.len().div_ceil(16 * S::BLOCKS) {
-                $($vectors => tail::<S, M, _, SEAL, $n, $all, $whole>(s, key, counters, text, before, $pending),)+
-                _ if const { S::BLOCKS == 1 } => tail::<S, M, _, SEAL, 8, 9, $narrow_whole>(s, key, counters, text, before, $pending),
-                $($wide => tail::<S, M, _, SEAL, $wide_n, $wide_all, $wide_whole>(s, key, counters, text, before, $pending),)+
+                $($vectors => tail::<S, M, SEAL, $n, $all, $whole>(s, key, counters, text, before, $pending),)+
+                _ if const { S::BLOCKS == 1 } => tail::<S, M, SEAL, 8, 9, $narrow_whole>(s, key, counters, text, before, $pending),
+                $($wide => tail::<S, M, SEAL, $wide_n, $wide_all, $wide_whole>(s, key, counters, text, before, $pending),)+
             }
         };
     }

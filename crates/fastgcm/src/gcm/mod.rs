@@ -19,4 +19,4 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use message::{Bulk, Path, expand, face, long, path, short, wipe};
+pub(crate) use message::{Bulk, expand, face, is_short, long, short, wipe};

@@ -96,7 +96,7 @@ fn keystream<S: Sliced<N>, const N: usize>(s: S, key: &Material, j0: J0, counter
     let block = |i: u32| mirrored & !LOW | (mirrored as u32).wrapping_add(*counter).wrapping_add(i) as Block;
     let blocks = core::array::from_fn(|i| block(i as u32).swap_bytes());
     *counter = counter.wrapping_add(N as u32);
-    s.encrypt(key.powers.sliced(key.schedule.rounds), blocks)
+    s.encrypt(key.powers.sliced(key.schedule.rounds()), blocks)
 }
 
 /// XOR of a text and of as many pads as it has blocks.
@@ -160,9 +160,10 @@ impl<'a, S: Isa, M: Multiply<S>> Ghash<'a, S, M> {
     #[inline(never)]
     fn times(&mut self, first: Block, last: Block) {
         let (s, powers) = (self.s, &self.key.powers);
-        let (b, k) = powers.from(s, S::BLOCKS, 0);
+        let powers = powers.down_from(s, S::BLOCKS);
+        let (b, k) = powers.vector(0);
         let product = M::product(s, M::ready(s, s.put_last(s.splat(first), last), b, k));
-        self.hash = s.fold(M::reduce(s, product, s.first(powers.constants(s, S::BLOCKS))));
+        self.hash = s.fold(M::reduce(s, product, s.first(powers.constants())));
     }
 }
 

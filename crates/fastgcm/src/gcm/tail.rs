@@ -4,12 +4,12 @@
 //! reduced once, and its lanes are added once.
 
 use super::{
-    counter::{Counters, STATES},
+    counter::{Counters, Public, STATES},
     turn::{Keys, Meanwhile, Nothing, OfTurn, rounds},
 };
 use crate::{
     Block,
-    ghash::{BEHIND, Multiply, Powers},
+    ghash::{BEHIND, Descending, Multiply},
     inout::{InOut, load_bytes},
     isa::Isa,
     key::Material,
@@ -40,15 +40,15 @@ impl<S: Isa> Header<S> {
 
 /// `N` vectors, of which `WHOLE` are whole for certain. `pending` is a turn that is encrypted but not hashed yet. Returns the tag.
 #[inline(always)]
-pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
     key: &Material,
-    mut counters: C,
+    mut counters: Public<S>,
     text: InOut<'_>,
     before: Before<S>,
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
-    const { assert!(ALL == N + 1 && ALL <= STATES && !C::FACE) }
+    const { assert!(ALL == N + 1 && ALL <= STATES) }
     // The last of them may have no block, and reads powers behind H^1.
     const { assert!(N - WHOLE <= BEHIND) }
     let (schedule, powers) = (&key.schedule, &key.powers);
@@ -57,49 +57,49 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
     // N counter blocks, and J0 as one state more.
     let zero = s.splat(0);
     let mut x = [s.state(zero); STATES];
+    x[N] = counters.j0(s);
     counters.next::<N>(s, schedule, &mut x);
-    x[N] = counters.j0(s, schedule);
 
     // AAD and lengths share a vector: AAD in the first lanes, with its own powers, and the lengths in the last, with H^1.
     // (Vectors of one block take one each.)
     let blocks = text.len().div_ceil(16);
     let Header { aad, blocks: aad_blocks } = before.header;
     let lengths = if N == 0 { before.lengths ^ s.fold(before.hash) } else { before.lengths };
-    let total = aad_blocks + blocks + 1;
+    let all_powers = powers.down_from(s, aad_blocks + blocks + 1);
     let mut sum = if S::BLOCKS == 1 {
         let (first, second) = powers.splat(s, 1);
         let sum = M::product(s, M::ready(s, s.splat(lengths), first, second));
         if aad_blocks == 0 {
             sum
         } else {
-            let (first, second) = powers.from(s, total, 0);
+            let (first, second) = all_powers.vector(0);
             M::add(s, sum, M::product(s, M::ready(s, aad, first, second)))
         }
     } else {
-        let (first, second) = powers.partly::<S, true>(s, total, 0, aad_blocks);
+        let (first, second) = powers.with_last(s, all_powers.partly(0, aad_blocks));
         M::product(s, M::ready(s, s.put_last(aad, lengths), first, second))
     };
 
     // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
-    let keys = Keys::of(&schedule.keys, schedule.rounds);
-    let own = OfTail::<S, N, WHOLE> { powers, hash: before.hash, text, blocks };
+    let keys = Keys::of(&schedule.keys, schedule.more);
+    let own = OfTail::<S, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
     if SEAL {
         if let Some(pending) = pending {
-            if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &pending) {
+            if let Some(hashed) = rounds::<S, M, _, Public<S>, ALL>(s, schedule, &keys, &mut x, &pending) {
                 hash = pending.reduce::<M>(s, hashed);
             }
         } else {
-            rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &Nothing);
+            rounds::<S, M, _, Public<S>, ALL>(s, schedule, &keys, &mut x, &Nothing);
         }
     } else if N > WOVEN {
-        if let Some(hashed) = rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &own) {
+        if let Some(hashed) = rounds::<S, M, _, Public<S>, ALL>(s, schedule, &keys, &mut x, &own) {
             sum = M::add(s, sum, hashed);
         }
     } else {
-        rounds::<S, M, _, C, ALL>(s, schedule, &keys, &mut x, &Nothing);
+        rounds::<S, M, _, Public<S>, ALL>(s, schedule, &keys, &mut x, &Nothing);
     }
-    let own = OfTail::<S, N, WHOLE> { powers, hash, text, blocks };
+    let own = OfTail { hash, ..own };
 
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
     let last = s.state(s.splat(schedule.last));
@@ -116,7 +116,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, con
     } });
     let mask = s.byte_swap(s.last_round(x[N], prev, last, zero));
 
-    let extra = s.xor(s.keep_first(mask, 16), s.first(powers.constants(s, total)));
+    let extra = s.xor(s.keep_first(mask, 16), s.first(all_powers.constants()));
     s.fold(s.byte_swap(M::reduce(s, sum, extra)))
 }
 
@@ -125,10 +125,10 @@ const WOVEN: usize = 4;
 
 /// The vectors of the tail, each lane with its own power.
 struct OfTail<'a, S: Isa, const N: usize, const WHOLE: usize> {
-    powers: &'a Powers,
+    /// From that of its first block on.
+    powers: Descending<'a, S>,
     hash: S::V,
     text: InOut<'a>,
-    blocks: usize,
 }
 
 impl<S: Isa, const N: usize, const WHOLE: usize> OfTail<'_, S, N, WHOLE> {
@@ -137,12 +137,9 @@ impl<S: Isa, const N: usize, const WHOLE: usize> OfTail<'_, S, N, WHOLE> {
     fn meet<M: Multiply<S>, const I: usize>(&self, s: S, v: S::V) -> M::Ready {
         let v = s.byte_swap(v);
         let v = if I == 0 { s.xor(v, self.hash) } else { v };
-        let (n, skip) = (self.blocks + 1, I * S::BLOCKS);
-        let (first, second) = if I < WHOLE {
-            self.powers.from(s, n, skip)
-        } else {
-            self.powers.partly::<S, false>(s, n, skip, self.text.bytes::<S, I>().div_ceil(16))
-        };
+        let skip = I * S::BLOCKS;
+        let (first, second) =
+            if I < WHOLE { self.powers.vector(skip) } else { self.powers.partly(skip, self.text.bytes::<S, I>().div_ceil(16)) };
         M::ready(s, v, first, second)
     }
 }

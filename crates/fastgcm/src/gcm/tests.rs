@@ -39,9 +39,9 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
         for any in [false, true] {
             let mut buffer = text.clone();
             let seal = InOut::in_place(&mut buffer);
-            let found = match path(s, &aad, &seal) {
+            let found = match is_short(s, &aad, &seal) {
                 _ if any => apart::any(s, multiply, &material, j0, &aad, seal, true),
-                Path::Short => short::<_, _, true>(s, multiply, &material, nonce96, &aad, seal),
+                true => short::<_, _, true>(s, multiply, &material, nonce96, &aad, seal),
                 _ => {
                     long::<_, _, true>(s, multiply, &material, nonce96, &aad, seal, |bulk| face::<_, _, true>(s, multiply, &material, bulk))
                 }
@@ -49,9 +49,9 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
             assert_eq!((found.to_le_bytes(), &buffer), (tag, &ciphertext), "seal, {length} bytes, any: {any}");
             let mut opened = vec![0; length];
             let open = InOut::copying(&ciphertext, &mut opened).unwrap();
-            let found = match path(s, &aad, &open) {
+            let found = match is_short(s, &aad, &open) {
                 _ if any => apart::any(s, multiply, &material, j0, &aad, open, false),
-                Path::Short => short::<_, _, false>(s, multiply, &material, nonce96, &aad, open),
+                true => short::<_, _, false>(s, multiply, &material, nonce96, &aad, open),
                 _ => long::<_, _, false>(s, multiply, &material, nonce96, &aad, open, |bulk| {
                     face::<_, _, false>(s, multiply, &material, bulk)
                 }),

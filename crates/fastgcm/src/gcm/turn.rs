@@ -10,7 +10,7 @@
 use super::counter::{Counters, STATES};
 use crate::{
     Block,
-    aes::Schedule,
+    aes::{More, Schedule},
     ghash::{Multiply, Powers},
     inout::Turn,
     isa::Isa,
@@ -32,13 +32,8 @@ pub(crate) struct Keys<'a, K> {
 
 impl<'a, K> Keys<'a, K> {
     #[inline(always)]
-    pub(crate) fn of(all: &'a [K; 14], rounds: usize) -> Self {
-        let from = match rounds {
-            10 => 0,
-            12 => 2,
-            _ => 4,
-        };
-        Self { all, woven: all[from..].first_chunk().unwrap() } // 14 - 4 = 10
+    pub(crate) fn of(all: &'a [K; 14], more: More) -> Self {
+        Self { all, woven: all[more as usize..].first_chunk().unwrap() } // 14 - 4 = 10
     }
 }
 
@@ -101,9 +96,9 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
     }
 
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
-    if schedule.rounds > 10 {
+    if schedule.more != More::None {
         each!(R in 1 2 => { aes!(all, R + C::FACE as usize, 0, N); });
-        if schedule.rounds > 12 {
+        if schedule.more == More::Four {
             each!(R in 3 4 => { aes!(all, R + C::FACE as usize, 0, N); });
         }
     }

@@ -33,4 +33,4 @@ pub use multiply::fold;
 pub use multiply::{KeyFolded, Multiply, Winograd};
 #[cfg(feature = "internals")]
 pub use powers::times_x;
-pub(crate) use powers::{BEHIND, Powers, aad_lanes};
+pub(crate) use powers::{BEHIND, Descending, Powers, aad_lanes};

@@ -4,7 +4,7 @@ use super::multiply::{Factor, Multiply, fold};
 use crate::{
     Block,
     aes::Schedule,
-    inout::{TURN, Table},
+    inout::{Part, TURN, Table},
     isa::{Isa, Sliced},
 };
 
@@ -56,24 +56,18 @@ impl<S: Isa> Lists<S> {
 impl Powers {
     pub(crate) const ZERO: Self = Self(Table::ZERO);
 
-    /// The entries of H^n, H^(n-1), ..., but for the first `skip`: those of one vector.
+    /// H^n, H^(n-1) ... H^1, for `n` blocks.
     #[inline(always)]
-    pub(crate) fn from<S: Isa>(&self, s: S, n: usize, skip: usize) -> (S::V, S::V) {
-        let i = Lists::<S>::LENGTH - n + skip;
-        (self.0.load(s, i), self.0.load(s, Lists::<S>::SECOND + i))
+    pub(crate) fn down_from<S: Isa>(&self, s: S, n: usize) -> Descending<'_, S> {
+        const { assert!(Lists::<S>::LENGTH - 1 + Lists::<S>::CONSTANTS < SIZE) }
+        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + 1), s }
     }
 
-    /// The same for the first `blocks` lanes, zeros in the others. With `LAST`, the last lane meets H^1.
+    /// `v`, whose last lane has no block yet, with H^1 there.
     #[inline(always)]
-    pub(crate) fn partly<S: Isa, const LAST: bool>(&self, s: S, n: usize, skip: usize, blocks: usize) -> (S::V, S::V) {
-        let (first, second) = self.from(s, n, skip);
-        let (first, second) = (s.keep_first(first, 16 * blocks), s.keep_first(second, 16 * blocks));
-        if LAST {
-            let i = Lists::<S>::LENGTH - 1;
-            (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
-        } else {
-            (first, second)
-        }
+    pub(crate) fn with_last<S: Isa>(&self, s: S, (first, second): (S::V, S::V)) -> (S::V, S::V) {
+        let i = Lists::<S>::LENGTH - 1;
+        (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
     }
 
     /// H^n in every lane.
@@ -83,16 +77,11 @@ impl Powers {
         (s.splat(self.0.get(i)), s.splat(self.0.get(Lists::<S>::SECOND + i)))
     }
 
-    /// What to add to a sum that used each of H^1 ..= H^n once.
-    #[inline(always)]
-    pub(crate) fn constants<S: Isa>(&self, _: S, n: usize) -> Block {
-        self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - n)
-    }
-
     /// What to add to a sum that used H^n once.
     #[inline(always)]
     pub(crate) fn constant<S: Isa>(&self, s: S, n: usize) -> Block {
-        if n > 1 { self.constants(s, n) ^ self.constants(s, n - 1) } else { self.constants(s, 1) }
+        let constants = |n| self.down_from(s, n).constants();
+        if n > 1 { constants(n) ^ constants(n - 1) } else { constants(1) }
     }
 
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
@@ -165,10 +154,10 @@ impl Powers {
     /// (`gcm::plain`).
     pub(crate) fn fill_one<S: Sliced<N>, M: Multiply<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
         const { assert!(Lists::<S>::END <= SLICED && END <= SIZE) }
-        let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds];
+        let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds()];
         s.round_keys(|round| schedule.key(round), keys);
         let h = s.encrypt(keys, [0; N])[0];
-        self.0.fours_mut(SLICED)[schedule.rounds + 1..15].fill([0; 4]); // what a longer key has left there
+        self.0.fours_mut(SLICED)[schedule.rounds() + 1..15].fill([0; 4]); // what a longer key has left there
         self.set_one::<S, M>(s, h);
     }
 
@@ -208,6 +197,35 @@ impl Powers {
     #[inline(always)]
     pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
         self.0.wipe(Lists::<S>::END);
+    }
+}
+
+/// The entries of H^n, H^(n-1) ... H^1.
+#[derive(Clone, Copy)]
+pub(crate) struct Descending<'a, S> {
+    /// From the first entry of H^n to its constant, in all three lists.
+    part: Part<'a>,
+    s: S,
+}
+
+impl<S: Isa> Descending<'_, S> {
+    /// Those of one vector of blocks, behind the first `skip`.
+    #[inline(always)]
+    pub(crate) fn vector(self, skip: usize) -> (S::V, S::V) {
+        (self.part.load(self.s, skip), self.part.load(self.s, Lists::<S>::SECOND + skip))
+    }
+
+    /// The same for its first `blocks` lanes, zeros in the others.
+    #[inline(always)]
+    pub(crate) fn partly(self, skip: usize, blocks: usize) -> (S::V, S::V) {
+        let (first, second) = self.vector(skip);
+        (self.s.keep_first(first, 16 * blocks), self.s.keep_first(second, 16 * blocks))
+    }
+
+    /// What to add to a sum that used each of H^1 ..= H^n once.
+    #[inline(always)]
+    pub(crate) fn constants(self) -> Block {
+        self.part.get(Lists::<S>::CONSTANTS)
     }
 }
 

@@ -163,6 +163,11 @@ pub trait Isa: Copy {
     // ---- lanes
     /// `block` in every lane.
     fn splat(self, block: Block) -> Self::V;
+    /// `first`, then `rest`, then zeros: a nonce of 96 bits as it was loaded, in every lane.
+    #[inline(always)]
+    fn splat_nonce(self, first: u32, rest: u64) -> Self::V {
+        self.splat(first as Block | (rest as Block) << 32)
+    }
     /// `block` in lane 0, zeros behind.
     fn first(self, block: Block) -> Self::V;
     /// `v` with its last lane replaced.

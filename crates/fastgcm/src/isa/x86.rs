@@ -44,6 +44,7 @@ macro_rules! isa {
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { unsafe { $load_first(src, n) } }
             #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { unsafe { $store_first(dst, n, v) } }
             #[inline(always)] fn splat(self, block: Block) -> $v { unsafe { $splat(vector(block)) } }
+            #[inline(always)] fn splat_nonce(self, first: u32, rest: u64) -> $v { unsafe { $splat(xmm::nonce(first, rest)) } }
             #[inline(always)] fn first(self, block: Block) -> $v { unsafe { $first(vector(block)) } }
             #[inline(always)] fn put_last(self, v: $v, block: Block) -> $v { unsafe { $put_last(v, vector(block)) } }
             #[inline(always)] fn keep_first(self, v: $v, n: usize) -> $v { unsafe { $keep_first(v, n) } }
@@ -190,6 +191,12 @@ mod xmm {
     pub(super) fn mask(n: usize) -> *const u8 {
         debug_assert!(n <= 32);
         ONES.0.as_ptr().wrapping_add(32 - n)
+    }
+
+    /// Four instructions; a number of 128 bits would be put together in general registers first, by eight.
+    #[inline(always)]
+    pub(super) unsafe fn nonce(first: u32, rest: u64) -> __m128i {
+        unsafe { _mm_xor_si128(_mm_cvtsi32_si128(first as i32), _mm_slli_si128::<4>(_mm_cvtsi64_si128(rest as i64))) }
     }
 
     #[inline(always)]
