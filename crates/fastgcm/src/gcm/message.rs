@@ -4,13 +4,13 @@ use super::{
     apart::absorb,
     counter::{Counters, Face, Public, STATES},
     tail::{Before, Header, tail},
-    turn::{Keys, Nothing, OfTurn, RoundKey, Spread, rounds},
+    turn::{Keys, Meanwhile, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
 use crate::{
     Block,
     aes::{More, Schedule},
     ghash::{Multiply, aad_lanes},
-    inout::{InOut, TURN},
+    inout::{InOut, TURN, Turn},
     isa::Isa,
     key::Material,
     nonce::Nonce96,
@@ -136,8 +136,9 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
         // One vector, n blocks. Its block i stands n - i places before the first block of the text, and its lane is added to block i of
         // the text, which stands i places behind the first: so every lane wants H^n.
         let Header { aad, blocks: n } = Header::new(s, aad);
-        let (first, second) = key.powers.splat(s, n);
-        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), s.splat(key.powers.constant(s, n)))
+        let powers = key.powers.down_from(s, n);
+        let (first, second) = powers.splat();
+        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), powers.constant(n))
     } else {
         absorb::<S, M>(s, key, zero, aad)
     };
@@ -158,68 +159,70 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
     let Schedule { keys, more, .. } = &key.schedule;
+    let alone = Keys::of(black_box(keys), *more);
+    let mut pending = None;
+    if SEAL {
+        // Each turn hashes the ciphertext of the one before, and the first nothing.
+        let mut first = text.turn::<S>()?;
+        turn::<S, M, C>(s, key, &alone, counters, &mut first, &Nothing);
+        pending = Some(first);
+        if text.is_tail::<S>() {
+            return pending.map(|text| OfTurn { powers: &key.powers, hash: *hash, text });
+        }
+    }
     if S::BLOCKS == 1 {
-        return turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(keys), *more), counters, text, hash);
+        return woven_turns::<S, M, C, SEAL>(s, key, &alone, counters, text, hash, pending);
     }
+    // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
     let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
-    each!(R in 0 1 2 3 4 5 6 7 8 9 => { spread[R] = Spread(keys[R].state(s)); });
-    if *more != More::None {
-        each!(R in 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
-    }
-    turns_with::<S, M, C, SEAL>(s, key, &Keys::of(black_box(&spread), *more), counters, text, hash)
+    each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
+    woven_turns::<S, M, C, SEAL>(s, key, &Keys::of(black_box(&spread), *more), counters, text, hash, pending)
 }
 
+/// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
 #[inline(always)]
-fn turns_with<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
+fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
     keys: &Keys<'_, impl RoundKey<S>>,
     counters: &mut C,
     text: &mut InOut<'a>,
     hash: &mut S::V,
+    mut pending: Option<Turn<'a, S>>,
 ) -> Option<OfTurn<'a, S, true>> {
-    let (schedule, powers) = (&key.schedule, &key.powers);
-    let mut x = [s.state(s.splat(0)); STATES];
-    let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
+    let powers = &key.powers;
+    while let Some(mut next) = text.turn::<S>() {
+        let hashed = OfTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
+        if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
+            *hash = hashed.reduce::<M>(s, sum);
+        }
+        if SEAL {
+            pending = Some(next);
+        }
+    }
+    pending.map(|text| OfTurn { powers, hash: *hash, text })
+}
 
-    /// Encrypts or decrypts the turn `$turn`, and runs `$rounds` on its counter blocks.
-    macro_rules! turn {
-        ($turn:ident, $rounds:expr) => {
-            counters.next::<TURN>(s, schedule, &mut x);
-            $rounds;
-            let last = s.state(s.splat(schedule.last));
-            let mut out = [s.splat(0); TURN];
-            each!(I in 0 1 2 3 4 5 6 7 => { out[I] = s.last_round(x[I], prev, last, $turn.load::<I>(s)); });
-            each!(I in 0 1 2 3 4 5 6 7 => { $turn.store::<I>(s, out[I]); });
-        };
-    }
-    /// The same, and hashes `$hashed` meanwhile.
-    macro_rules! woven_turn {
-        ($turn:ident, $hashed:expr) => {
-            turn!($turn, {
-                let hashed = OfTurn::<S, SEAL> { powers, hash: *hash, text: $hashed };
-                if let Some(sum) = rounds::<S, M, _, C, TURN>(s, schedule, keys, &mut x, &hashed) {
-                    *hash = hashed.reduce::<M>(s, sum);
-                }
-            })
-        };
-    }
-    if SEAL {
-        // Each turn hashes the ciphertext of the one before.
-        let mut turn = text.turn::<S>()?;
-        turn!(turn, rounds::<S, M, _, C, TURN>(s, schedule, keys, &mut x, &Nothing));
-        let mut done = turn;
-        while let Some(mut turn) = text.turn::<S>() {
-            woven_turn!(turn, done);
-            done = turn;
-        }
-        Some(OfTurn { powers, hash: *hash, text: done })
-    } else {
-        while let Some(mut turn) = text.turn::<S>() {
-            woven_turn!(turn, turn);
-        }
-        None
-    }
+/// Encrypts or decrypts a turn.
+#[inline(always)]
+fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
+    s: S,
+    key: &Material,
+    keys: &Keys<'_, impl RoundKey<S>>,
+    counters: &mut C,
+    turn: &mut Turn<'_, S>,
+    meanwhile: &impl Meanwhile<S, M>,
+) -> Option<M::Sum> {
+    let schedule = &key.schedule;
+    let mut x = [s.state(s.splat(0)); STATES];
+    counters.next::<TURN>(s, schedule, &mut x);
+    let sum = rounds::<S, M, _, C, TURN>(s, schedule, keys, &mut x, meanwhile);
+    let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
+    let last = s.state(s.splat(schedule.last));
+    let mut out = [s.splat(0); TURN];
+    each!(I in 0 1 2 3 4 5 6 7 => { out[I] = s.last_round(x[I], prev, last, turn.load::<I>(s)); });
+    each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
+    sum
 }
 
 /// The tail behind the turns. Returns the tag.

@@ -59,8 +59,8 @@ impl Powers {
     /// H^n, H^(n-1) ... H^1, for `n` blocks.
     #[inline(always)]
     pub(crate) fn down_from<S: Isa>(&self, s: S, n: usize) -> Descending<'_, S> {
-        const { assert!(Lists::<S>::LENGTH - 1 + Lists::<S>::CONSTANTS < SIZE) }
-        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + 1), s }
+        const { assert!(Lists::<S>::LENGTH - 1 + Lists::<S>::CONSTANTS + 2 <= SIZE) }
+        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + 2), s }
     }
 
     /// `v`, whose last lane has no block yet, with H^1 there.
@@ -75,13 +75,6 @@ impl Powers {
     pub(crate) fn splat<S: Isa>(&self, s: S, n: usize) -> (S::V, S::V) {
         let i = Lists::<S>::LENGTH - n;
         (s.splat(self.0.get(i)), s.splat(self.0.get(Lists::<S>::SECOND + i)))
-    }
-
-    /// What to add to a sum that used H^n once.
-    #[inline(always)]
-    pub(crate) fn constant<S: Isa>(&self, s: S, n: usize) -> Block {
-        let constants = |n| self.down_from(s, n).constants();
-        if n > 1 { constants(n) ^ constants(n - 1) } else { constants(1) }
     }
 
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
@@ -203,7 +196,7 @@ impl Powers {
 /// The entries of H^n, H^(n-1) ... H^1.
 #[derive(Clone, Copy)]
 pub(crate) struct Descending<'a, S> {
-    /// From the first entry of H^n to its constant, in all three lists.
+    /// From the first entry of H^n to its constant, and that of the power below, in all three lists.
     part: Part<'a>,
     s: S,
 }
@@ -222,10 +215,23 @@ impl<S: Isa> Descending<'_, S> {
         (self.s.keep_first(first, 16 * blocks), self.s.keep_first(second, 16 * blocks))
     }
 
+    /// Those of H^n, in every lane.
+    #[inline(always)]
+    pub(crate) fn splat(self) -> (S::V, S::V) {
+        (self.s.splat(self.part.get(0)), self.s.splat(self.part.get(Lists::<S>::SECOND)))
+    }
+
     /// What to add to a sum that used each of H^1 ..= H^n once.
     #[inline(always)]
     pub(crate) fn constants(self) -> Block {
         self.part.get(Lists::<S>::CONSTANTS)
+    }
+
+    /// What to add, in each lane, to a sum that used H^n once.
+    #[inline(always)]
+    pub(crate) fn constant(self, n: usize) -> S::V {
+        let constants = |i: usize| self.s.splat(self.part.get(Lists::<S>::CONSTANTS + i));
+        if n > 1 { self.s.xor(constants(0), constants(1)) } else { constants(0) }
     }
 }
 
