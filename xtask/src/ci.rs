@@ -197,7 +197,7 @@ fn no_features(root: &Path, log: &mut Log) -> Result<(), String> {
 fn planted_faults(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut xtask(root, "faults"))?;
     log.expect(&["faults ok ", "kernel_faults ok 51 of 51"])?;
-    if full() { log.expect(&["faults ok 17 of 17", "inner_faults ok 12 of 12"]) } else { Ok(()) }
+    if full() { log.expect(&["faults ok 17 of 17", "inner_faults ok 13 of 13"]) } else { Ok(()) }
 }
 
 fn compilers(root: &Path, log: &mut Log) -> Result<(), String> {

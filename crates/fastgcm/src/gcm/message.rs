@@ -138,7 +138,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
         let Header { aad, blocks: n } = Header::new(s, aad);
         let powers = key.powers.down_from(s, n);
         let (first, second) = powers.splat();
-        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), powers.constant(n))
+        M::reduce(s, M::product(s, M::ready(s, aad, first, second)), powers.constant())
     } else {
         absorb::<S, M>(s, key, zero, aad)
     };

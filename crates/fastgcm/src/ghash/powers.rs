@@ -28,13 +28,13 @@ pub(crate) const BEHIND: usize = ROWS;
 
 /// Four lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
 /// ```text
-/// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^1 ..= H^n for n = 10B ... 1 │ of a turn
+/// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^1 ..= H^n for n = 10B ... 1 │ B - 1 zeros │ of a turn
 /// ```
 /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
 #[derive(Clone)]
 pub(crate) struct Powers(Table<SIZE>);
 
-/// Entries for the widest vectors. Four constants of a turn: no padding.
+/// Entries for the widest vectors: no padding.
 const SIZE: usize = 3 * ROWS * 4 + 4;
 
 /// Where the round keys of a row without AES instructions begin, which has vectors of one or two blocks and fills one entry of each list
@@ -49,7 +49,7 @@ impl<S: Isa> Lists<S> {
     const LENGTH: usize = ROWS * S::BLOCKS;
     const SECOND: usize = Self::LENGTH;
     const CONSTANTS: usize = 2 * Self::LENGTH;
-    const TURN: usize = 3 * Self::LENGTH;
+    const TURN: usize = 3 * Self::LENGTH + S::BLOCKS - 1;
     const END: usize = Self::TURN + 1;
 }
 
@@ -91,56 +91,52 @@ impl Powers {
     #[inline(always)]
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
         let table = &mut self.0;
-        let h = times_x(h.swap_bytes());
-        let mut power = s.splat(h);
+        let mut power = s.splat(times_x(h.swap_bytes()));
 
-        // The first row: doubled lane by lane, in memory. Lanes that have no power yet are zero, and so are their products.
+        // The first row, likewise: of each two runs of n lanes the first has H^n more.
         let mut row = [power; ROWS];
-        if S::BLOCKS > 1 {
-            let at = Lists::<S>::LENGTH - S::BLOCKS;
-            table.store(s, at, s.put_last(s.splat(0), h));
-            let mut n = 1;
-            while n < S::BLOCKS {
-                let double = Factor::new(s, power);
-                let lanes = table.load(s, at);
-                table.store(s, at - n, double.times(s, lanes));
-                power = double.times(s, power);
-                n *= 2;
-            }
-            row[0] = table.load(s, at);
+        let mut n = 1;
+        while n < S::BLOCKS {
+            let double = Factor::new(s, power);
+            row[0] = runs(s, n, double.times(s, row[0]), row[0]);
+            power = double.times(s, power);
+            n *= 2;
         }
 
+        // One row, two, four; and then four more and two more by the same factor: the next one would be ready no sooner than they are.
         let mut double = Factor::new(s, power);
         each!(I in 1 2 3 4 5 6 7 8 9 => {
-            row[I] = double.times(s, row[I - const { 1 << usize::ilog2(I) }]);
-            if const { (I + 1_usize).is_power_of_two() } {
+            row[I] = double.times(s, row[I - if I < 2 { 1 } else if I < 4 { 2 } else { 4 }]);
+            if I == 1 || I == 3 {
                 power = double.times(s, power);
                 double = Factor::new(s, power);
             }
         });
 
+        let at = |i: usize| Lists::<S>::LENGTH - (i + 1) * S::BLOCKS;
+        let mut sums = s.splat(0);
         each!(I in 0 1 2 3 4 5 6 7 8 9 => {
-            let i = Lists::<S>::LENGTH - (I + 1) * S::BLOCKS;
             let (first, second) = M::table(s, row[I], fold(s, row[I]));
-            table.store(s, i, first);
-            table.store(s, Lists::<S>::SECOND + i, second);
-            if M::CONSTANTS { table.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second)); }
-        });
-
-        if !M::CONSTANTS {
-            return;
-        }
-        let (mut sum, mut turn) = (0, 0);
-        for n in 1..=Lists::<S>::LENGTH {
-            let i = Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - n;
-            let constant = table.get(i);
-            sum ^= constant;
-            table.set(i, sum);
-            if n % S::BLOCKS == 0 && n <= TURN * S::BLOCKS {
-                turn ^= constant;
+            table.store(s, at(I), first);
+            table.store(s, Lists::<S>::SECOND + at(I), second);
+            if M::CONSTANTS {
+                sums = s.xor(sums, M::constant(s, first, second));
+                table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
+                if I == TURN - 1 { table.set(Lists::<S>::TURN, s.fold(s.keep_first(sums, 16))); }
             }
+        });
+        // Those are sums of each lane for itself, over its own and all lower rows. The last B of them, counted over the ends of rows, and zeros
+        // where there are fewer, make the sum of all. (Number by number, a thousand instructions where this is a hundred.)
+        if M::CONSTANTS && S::BLOCKS > 1 {
+            each!(I in 9 8 7 6 5 4 3 2 1 0 => {
+                let from = Lists::<S>::CONSTANTS + at(I);
+                let mut sum = table.load(s, from);
+                for lane in 1..S::BLOCKS {
+                    sum = s.xor(sum, table.load(s, from + lane));
+                }
+                table.store(s, from, sum);
+            });
         }
-        table.set(Lists::<S>::TURN, turn);
     }
 
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
@@ -227,12 +223,23 @@ impl<S: Isa> Descending<'_, S> {
         self.part.get(Lists::<S>::CONSTANTS)
     }
 
-    /// What to add, in each lane, to a sum that used H^n once.
+    /// What to add, in each lane, to a sum that used H^n once, with n at most the blocks of a vector: the difference to the power below. Below
+    /// H^1 stands zero.
     #[inline(always)]
-    pub(crate) fn constant(self, n: usize) -> S::V {
+    pub(crate) fn constant(self) -> S::V {
         let constants = |i: usize| self.s.splat(self.part.get(Lists::<S>::CONSTANTS + i));
-        if n > 1 { self.s.xor(constants(0), constants(1)) } else { constants(0) }
+        if S::BLOCKS == 1 { constants(0) } else { self.s.xor(constants(0), constants(1)) }
     }
+}
+
+/// Runs of `n` lanes, of `a` and of `b` in turns.
+#[inline(always)]
+fn runs<S: Isa>(s: S, n: usize, a: S::V, b: S::V) -> S::V {
+    let (both, mut v) = (s.xor(a, b), b);
+    for lane in (0..S::BLOCKS).step_by(2 * n) {
+        v = s.xor3(v, s.keep_first(both, 16 * lane), s.keep_first(both, 16 * (lane + n)));
+    }
+    v
 }
 
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
