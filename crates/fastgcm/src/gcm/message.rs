@@ -114,8 +114,8 @@ pub(crate) fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key
 }
 
 /// Whether a message is long enough for a table of first rounds. With AES-128 in narrow vectors that is four times as long: without its first
-/// round a turn keeps all three vector ports of Skylake-SP busy, not that of AES alone (2 to 5 % slower at 16 KiB, up to 6 % faster from
-/// 64 KiB on; with longer keys 2 to 5 % faster at 16 KiB, and 7 % at 64).
+/// round a turn keeps all three vector ports of Skylake-SP busy, not that of AES alone (2 to 5 % slower at 16 KiB, 0 to 6 % faster from
+/// 64 KiB on; with longer keys 1 to 5 % faster at 16 KiB, and 7 % at 64).
 #[inline(always)]
 fn face_pays<S: Isa>(bytes: usize, more: More) -> bool {
     let times = if S::BLOCKS == 1 && more == More::None { 4 } else { 1 };

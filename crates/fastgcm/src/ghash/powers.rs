@@ -125,8 +125,8 @@ impl Powers {
                 if I == TURN - 1 { table.set(Lists::<S>::TURN, s.fold(s.keep_first(sums, 16))); }
             }
         });
-        // Those are sums of each lane for itself, over its own and all lower rows. The last B of them, counted over the ends of rows, and zeros
-        // where there are fewer, make the sum of all. (Number by number, a thousand instructions where this is a hundred.)
+        // Each lane has been added up for itself. The sum up to H^n is that of B neighbours from H^n on: each lane of its row, or of the row below
+        // where it has no more; below the lowest row stand zeros. (One number after the other was a thousand instructions, this is a hundred.)
         if M::CONSTANTS && S::BLOCKS > 1 {
             each!(I in 9 8 7 6 5 4 3 2 1 0 => {
                 let from = Lists::<S>::CONSTANTS + at(I);
