@@ -67,7 +67,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     let lengths = if N == 0 { before.lengths ^ s.fold(before.hash) } else { before.lengths };
     let all_powers = powers.down_from(s, aad_blocks + blocks + 1);
     let mut sum = if S::BLOCKS == 1 {
-        let (first, second) = powers.splat(s, 1);
+        let (first, second) = powers.down_from(s, 1).splat();
         let sum = M::product(s, M::ready(s, s.splat(lengths), first, second));
         if aad_blocks == 0 {
             sum

@@ -177,7 +177,7 @@ impl<S: Isa, M: Multiply<S>, const STORED: bool> Meanwhile<S, M> for OfTurn<'_, 
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
         let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
         let v = if I == 0 { s.xor(v, self.hash) } else { v };
-        let (first, second) = self.powers.splat(s, S::BLOCKS * (8 - I));
+        let (first, second) = self.powers.down_from(s, S::BLOCKS * (8 - I)).splat();
         M::ready(s, v, first, second)
     }
 }

@@ -70,13 +70,6 @@ impl Powers {
         (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
     }
 
-    /// H^n in every lane.
-    #[inline(always)]
-    pub(crate) fn splat<S: Isa>(&self, s: S, n: usize) -> (S::V, S::V) {
-        let i = Lists::<S>::LENGTH - n;
-        (s.splat(self.0.get(i)), s.splat(self.0.get(Lists::<S>::SECOND + i)))
-    }
-
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant<S: Isa>(&self, _: S) -> Block {
