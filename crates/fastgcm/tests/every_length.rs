@@ -12,7 +12,7 @@ use support::backends;
 const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
 
 /// Every length to 1100, and around 4096 (where a counter's carry once went wrong, at 4095), 8192, 16384, 32768, 65536. The FACE table begins
-/// at 16384 or (AES-128) 65536 with narrow vectors, and at 131072 with wide ones.
+/// at 32768 with narrow vectors, and at 131072 with wide ones.
 fn lengths() -> impl Iterator<Item = usize> {
     let around = |n: usize| n - near()..=n + near();
     (0..=1100).chain(around(4096)).chain(around(8192)).chain(around(16384)).chain(around(32768)).chain(around(65536)).chain([131_072 + 33])

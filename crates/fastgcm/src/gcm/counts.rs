@@ -86,8 +86,7 @@ impl Row {
                 + if !m.seal && tail > 4 { rest.min(turn) } else { 0 },
             bytes_written: m.text,
         };
-        let times = if self.blocks == 1 && m.rounds == 10 { 4 } else { 1 };
-        if m.text / times >= self.face_pays {
+        if m.text >= self.face_pays && !(self.blocks == 1 && m.seal && m.rounds == 10) {
             // A round less for each state of a turn, for a table of 256 entries, and a round for each constant.
             let constants = 2 + TURN * self.blocks * turns / PERIOD;
             work.rounds = work.rounds - TURN * turns + PERIOD / self.blocks + constants;

@@ -82,7 +82,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut text = text.here();
     let mut counters = Public::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = if face_pays::<S>(text.len(), key.schedule.more) {
+    let pending = if face_pays::<S, SEAL>(text.len(), key.schedule.more) {
         let after = with_face(Bulk { counters, text, hash: before.hash, pending: None });
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
@@ -113,13 +113,12 @@ pub(crate) fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key
     bulk
 }
 
-/// Whether a message is long enough for a table of first rounds. With AES-128 in narrow vectors that is four times as long: without its first
-/// round a turn keeps all three vector ports of Skylake-SP busy, not that of AES alone (2 to 5 % slower at 16 KiB, 0 to 6 % faster from
-/// 64 KiB on; with longer keys 1 to 5 % faster at 16 KiB, and 7 % at 64).
+/// Whether a message is long enough for a table of first rounds. AES-128 that is sealed with narrow vectors never is: without its first round a
+/// turn keeps all three vector ports of Skylake-SP busy, not that of AES alone. By itself it was up to 6 % faster from 64 KiB on, but beside other
+/// implementations up to 8 % slower, by the minute and by the run; with longer keys 5 to 8 % faster each time.
 #[inline(always)]
-fn face_pays<S: Isa>(bytes: usize, more: More) -> bool {
-    let times = if S::BLOCKS == 1 && more == More::None { 4 } else { 1 };
-    S::FACE_PAYS < usize::MAX && bytes >= times * S::FACE_PAYS
+fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, more: More) -> bool {
+    S::FACE_PAYS < usize::MAX && bytes >= S::FACE_PAYS && !(S::BLOCKS == 1 && SEAL && more == More::None)
 }
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one

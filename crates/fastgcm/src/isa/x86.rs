@@ -2,8 +2,8 @@
 //!
 //! `face_pays`: making the FACE table takes 50 ns (Zen 5). At four blocks a vector that is even at 64 KiB, gains 2 % at 128 KiB
 //! and 3 to 4 % at 1 MiB; at two, 2 to 3 %. At one it depends on who runs it: processors with one AES round a cycle (Intel before VAES),
-//! which no other code comes past, gain 2 to 5 % at 16 KiB and 8 % at 1 MiB (Skylake-SP; but see `gcm::message::face_pays`); with two
-//! rounds a cycle it lost 5 % (Zen 5, which has better rows).
+//! which no other code comes past, gain 5 to 8 % from 32 KiB on (Skylake-SP; at 16 KiB 1 to 5 %, and as much less at odd addresses; but
+//! see `gcm::message::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has better rows).
 
 use super::Isa;
 use crate::Block;
@@ -110,12 +110,12 @@ macro_rules! xmm_isa {
 
 xmm_isa! {
     /// AES-NI and PCLMULQDQ, legacy encoding.
-    AesSse, face_pays 16 << 10, "aes,pclmulqdq,ssse3,sse4.1"
+    AesSse, face_pays 32 << 10, "aes,pclmulqdq,ssse3,sse4.1"
 }
 
 xmm_isa! {
     /// The same with three-operand encoding.
-    AesAvx, face_pays 16 << 10, "aes,pclmulqdq,ssse3,sse4.1,avx"
+    AesAvx, face_pays 32 << 10, "aes,pclmulqdq,ssse3,sse4.1,avx"
 }
 
 isa! {
