@@ -110,16 +110,10 @@ impl Schedule {
         if round < self.rounds() { self.keys[round] } else { self.last }
     }
 
-    /// The ten keys before the last: those of the rounds that GHASH is woven into.
-    #[inline(always)]
-    pub(crate) fn last_ten(&self) -> &[Block; 10] {
-        self.keys[self.more as usize..].first_chunk().unwrap() // 14 - 4 = 10
-    }
-
     /// The key before the last.
     #[inline(always)]
     pub(crate) fn before_last(&self) -> &Block {
-        &self.last_ten()[9]
+        &self.keys[9 + self.more as usize]
     }
 
     /// AES of one block.

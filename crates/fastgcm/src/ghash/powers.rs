@@ -63,7 +63,7 @@ impl Powers {
         Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + 2), s }
     }
 
-    /// `v`, whose last lane has no block yet, with H^1 there.
+    /// The entries of a vector whose last lane has no block yet, with those of H^1 there.
     #[inline(always)]
     pub(crate) fn with_last<S: Isa>(&self, s: S, (first, second): (S::V, S::V)) -> (S::V, S::V) {
         let i = Lists::<S>::LENGTH - 1;
