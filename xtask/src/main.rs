@@ -31,7 +31,8 @@ use std::{
 const COMMANDS: &str = "\
 cargo xtask ci           every check of the project, as .ci/run runs it; or those named
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
-cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest
+cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest;
+                         --emulated: those also of back ends that this processor cannot run (needs Debian and root)
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm against fastgcm::rustcrypto
 cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        Some("asm") => asm::run(&root, std::env::args().nth(2).as_deref()),
+        Some("asm") => asm::run(&root, &arguments),
         Some("rustcrypto") => rustcrypto::run(&root),
         Some("faults") => faults::run(&root, &arguments),
         Some("mutants") => mutants::run(&root, &arguments),

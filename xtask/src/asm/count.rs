@@ -37,8 +37,13 @@ pub(super) fn messages(row: &Row) -> Vec<String> {
 /// By row and message.
 pub(super) type Counted = BTreeMap<(String, String), Numbers>;
 
-/// Numbers of each message for these rows, which must be such as this processor can run.
-pub(super) fn count<'a>(probe: &Path, program: &Program, rows: impl Iterator<Item = &'a Row>) -> Result<Counted, String> {
+/// Numbers of some messages for each of these rows, which must be such as this processor can run.
+pub(super) fn count<'a>(
+    probe: &Path,
+    program: &Program,
+    rows: impl Iterator<Item = &'a Row>,
+    messages: impl Fn(&Row) -> Vec<String> + Sync,
+) -> Result<Counted, String> {
     let (kinds, none) = (kinds(program), HashMap::new());
     let one_row = |row: &Row| -> Result<Counted, String> {
         let messages = messages(row);

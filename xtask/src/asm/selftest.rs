@@ -26,12 +26,12 @@ const COPIES: &[Copy] = &[
     Copy {
         flags: "",
         plants: &[
-            Plant("isa/x86.rs", r#"AesAvx, "aes,pclmulqdq,"#, r#"AesAvx, "aes,"#),
+            Plant("isa/x86.rs", r#"AesAvx, face_pays 32 << 10, "aes,pclmulqdq,"#, r#"AesAvx, face_pays 32 << 10, "aes,"#),
             Plant("backend.rs", r#""aes,pclmulqdq,ssse3,sse4.1,avx""#, r#""aes,ssse3,sse4.1,avx""#),
             Plant(
                 "gcm/turn.rs",
                 "let (nothing, zero) =",
-                "let mut extra = [s.splat(all[0]); 16];
+                "let mut extra = [s.splat(schedule.keys[0]); 16];
                  each!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 => { s.pin(&mut extra[I]); });
                  let (nothing, zero) =",
             ),
@@ -45,14 +45,14 @@ const COPIES: &[Copy] = &[
                 "gcm/turn.rs",
                 "M::reduce(s, sum, s.splat(self.powers.turn_constant(s)))",
                 "let hash = M::reduce(s, sum, s.splat(self.powers.turn_constant(s)));
-                 let (first, second) = self.powers.splat(s, 1);
+                 let (first, second) = self.powers.down_from(s, S::BLOCKS).splat();
                  M::reduce(s, M::product(s, M::ready(s, hash, first, second)), hash)",
             ),
             Plant(
                 "gcm/turn.rs",
-                "let (first, second) = self.powers.splat(s, S::BLOCKS * (8 - I));",
-                "let (first, second) = self.powers.splat(s, S::BLOCKS * (8 - I));
-                 let second = s.xor(second, self.powers.splat(s, S::BLOCKS * (8 - I) + 1).0);",
+                "let (first, second) = self.powers.down_from(s, S::BLOCKS * (8 - I)).splat();",
+                "let (first, second) = self.powers.down_from(s, S::BLOCKS * (8 - I)).splat();
+                 let second = s.xor(second, self.powers.down_from(s, S::BLOCKS * (8 - I) + 1).splat().0);",
             ),
         ],
         faults: &[
@@ -79,7 +79,10 @@ const COPIES: &[Copy] = &[
 ];
 
 pub(super) fn run(root: &Path, table: &Path) -> Result<(), String> {
-    let table = Table::read(table)?.ok_or("the self-test needs a table for this compiler")?;
+    let Some(table) = Table::read(table)? else {
+        println!("SKIPPED asm_selftest: no table for this compiler, so nothing can be seen to grow");
+        return Ok(());
+    };
     let target = root.join("target/asm/planted");
     let mut caught = 0;
     for copy in COPIES {

@@ -5,6 +5,7 @@
 //! message  aesni-avx  open,16,1420  instructions 2929  clmul 276  ...
 //! ```
 
+use super::{count::Counted, inspect::Numbers};
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
 
 /// Numbers by `kind, row, part, name of the number`.
@@ -35,21 +36,29 @@ impl Table {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(format!("{}: {e}", path.display())),
         };
+        Self::parse(&text).map(Some).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut table = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split_whitespace().map(str::to_owned);
             let (Some(kind), Some(row), Some(part)) = (words.next(), words.next(), words.next()) else { continue };
             while let (Some(name), Some(number)) = (words.next(), words.next()) {
-                let number = number.parse().map_err(|_| format!("{}: {number} is no number: {line}", path.display()))?;
+                let number = number.parse().map_err(|_| format!("{number} is no number: {line}"))?;
                 table.0.insert([kind.clone(), row.clone(), part.clone(), name], number);
             }
         }
-        Ok(Some(table))
+        Ok(table)
     }
 
     pub(super) fn write(&self, path: &Path, compiler: &str) -> Result<(), String> {
-        let mut text = format!("# {compiler}. Written by `cargo xtask asm --bless`; what it means stands in xtask/src/asm.rs.\n");
-        let mut last = None;
+        let head = format!("# {compiler}. Written by `cargo xtask asm --bless`; what it means stands in xtask/src/asm.rs.\n");
+        fs::write(path, head + &self.text()).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    pub(super) fn text(&self) -> String {
+        let (mut text, mut last) = (String::new(), None);
         for ([kind, row, part, name], number) in &self.0 {
             let line = (kind, row, part);
             if last != Some(line) {
@@ -58,7 +67,19 @@ impl Table {
             }
             let _ = write!(text, " {name} {number}");
         }
-        fs::write(path, text + "\n").map_err(|e| format!("{}: {e}", path.display()))
+        text + "\n"
+    }
+
+    /// Numbers by row and message.
+    pub(super) fn add_messages(&mut self, counted: &Counted) {
+        for ((row, message), numbers) in counted {
+            self.add("message", row, message, numbers);
+        }
+    }
+
+    pub(super) fn add(&mut self, kind: &str, row: &str, part: &str, numbers: &Numbers) {
+        let key = |name: &str| [kind, row, part, name].map(str::to_owned);
+        self.0.extend(numbers.iter().map(|(name, number)| (key(name), *number)));
     }
 
     pub(super) fn get(&self, kind: &str, row: &str, part: &str, name: &str) -> Option<u64> {
