@@ -65,10 +65,12 @@ pub(crate) fn build(rival: &str) -> Result<PathBuf, String> {
     Ok(target.join("release").join(format!("lib{}.so", package.replace('-', "_"))))
 }
 
-/// Installs Debian's packages.
+/// Installs Debian's packages. Of two apt-get at a time one fails, and the full run has checks side by side: the lock is that of
+/// `xtask/src/debian.rs`.
 pub(crate) fn install() -> Result<(), String> {
-    run(Command::new("apt-get").args(["update", "-qq"]))?;
-    run(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES))
+    const ALONE: [&str; 2] = ["/var/lock/fastgcm-packages", "apt-get"];
+    run(Command::new("flock").args(ALONE).args(["update", "-qq"]))?;
+    run(Command::new("flock").args(ALONE).args(["install", "-y", "-qq", "--no-install-recommends"]).args(PACKAGES))
 }
 
 /// Runs a command; if it fails, what it said of errors, or its last lines.

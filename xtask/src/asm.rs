@@ -136,12 +136,12 @@ fn compare(found: &Found, old: &Table) -> Result<(), String> {
     let changes: Vec<Change> = old.changes(&found.table).into_iter().filter(|change| !elsewhere(change)).collect();
     let (less, more) = (lines(&changes, |change| change.shrinks()), lines(&changes, |change| change.fails()));
     if !less.is_empty() {
-        println!("asm: less than in the table (`cargo xtask asm --bless` keeps the gain)\n{}{}", Change::HEAD, less.concat());
+        println!("asm: less than in the table (`cargo xtask asm --emulated --bless` keeps the gain)\n{}{}", Change::HEAD, less.concat());
     }
     if more.is_empty() {
         return Ok(());
     }
-    println!("asm: more than in the table (if that is meant, `cargo xtask asm --bless`)\n{}{}", Change::HEAD, more.concat());
+    println!("asm: more than in the table (if that is meant, `cargo xtask asm --emulated --bless`)\n{}{}", Change::HEAD, more.concat());
     Err(format!("asm: {} numbers have grown", more.len()))
 }
 

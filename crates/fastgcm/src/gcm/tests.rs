@@ -39,22 +39,22 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
         for any in [false, true] {
             let mut buffer = text.clone();
             let seal = InOut::in_place(&mut buffer);
-            let found = match is_short(s, &aad, &seal) {
-                _ if any => apart::any(s, multiply, &material, j0, &aad, seal, true),
-                true => short::<_, _, true>(s, multiply, &material, nonce96, &aad, seal),
-                _ => {
-                    long::<_, _, true>(s, multiply, &material, nonce96, &aad, seal, |bulk| face::<_, _, true>(s, multiply, &material, bulk))
-                }
+            let found = if any {
+                apart::any(s, multiply, &material, j0, &aad, seal, true)
+            } else if is_short(s, &aad, &seal) {
+                short::<_, _, true>(s, multiply, &material, nonce96, &aad, seal)
+            } else {
+                long::<_, _, true>(s, multiply, &material, nonce96, &aad, seal, |bulk| face::<_, _, true>(s, multiply, &material, bulk))
             };
             assert_eq!((found.to_le_bytes(), &buffer), (tag, &ciphertext), "seal, {length} bytes, any: {any}");
             let mut opened = vec![0; length];
             let open = InOut::copying(&ciphertext, &mut opened).unwrap();
-            let found = match is_short(s, &aad, &open) {
-                _ if any => apart::any(s, multiply, &material, j0, &aad, open, false),
-                true => short::<_, _, false>(s, multiply, &material, nonce96, &aad, open),
-                _ => long::<_, _, false>(s, multiply, &material, nonce96, &aad, open, |bulk| {
-                    face::<_, _, false>(s, multiply, &material, bulk)
-                }),
+            let found = if any {
+                apart::any(s, multiply, &material, j0, &aad, open, false)
+            } else if is_short(s, &aad, &open) {
+                short::<_, _, false>(s, multiply, &material, nonce96, &aad, open)
+            } else {
+                long::<_, _, false>(s, multiply, &material, nonce96, &aad, open, |bulk| face::<_, _, false>(s, multiply, &material, bulk))
             };
             assert_eq!((found.to_le_bytes(), &opened), (tag, &text), "open, {length} bytes, any: {any}");
         }
