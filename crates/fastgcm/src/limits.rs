@@ -18,6 +18,16 @@ pub(crate) fn check(aad: usize, text: usize) -> Result<(), Error> {
     if aad as u64 > AAD || text as u64 > TEXT { Err(Error::TooLong) } else { Ok(()) }
 }
 
+/// `InvalidLength` if a nonce has no byte at all, `TooLong` if it is not within the limit.
+#[inline]
+pub(crate) fn check_nonce(nonce: usize) -> Result<(), Error> {
+    match nonce as u64 {
+        0 => Err(Error::InvalidLength),
+        1..=NONCE => Ok(()),
+        _ => Err(Error::TooLong),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,5 +42,8 @@ mod tests {
         assert_eq!(check(AAD as usize + 1, 0), Err(Error::TooLong));
         assert_eq!(check(0, TEXT as usize + 1), Err(Error::TooLong));
         assert_eq!(check(usize::MAX, usize::MAX), Err(Error::TooLong));
+        assert_eq!(NONCE, 2_305_843_009_213_693_951);
+        assert_eq!([1, 12, NONCE as usize].map(check_nonce), [Ok(()); 3]);
+        assert_eq!(check_nonce(NONCE as usize + 1), Err(Error::TooLong));
     }
 }

@@ -53,12 +53,7 @@ impl<'a> Nonce<'a> {
         if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
             return Ok(nonce.into());
         }
-        if nonce.is_empty() {
-            return Err(Error::InvalidLength);
-        }
-        if nonce.len() as u64 > limits::NONCE {
-            return Err(Error::TooLong);
-        }
+        limits::check_nonce(nonce.len())?;
         Ok(Self(Kind::Any(nonce)))
     }
 }

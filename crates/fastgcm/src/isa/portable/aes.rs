@@ -209,6 +209,7 @@ mod tests {
     #[test]
     fn words_of_any_width_agree() {
         use crate::isa::Widest;
+        assert_eq!((u64::from_lanes(|i| [5][i]).lane(0), Widest::from_lanes(|_| 5).lane(0)), (5, 5));
         for rounds in [10, 12, 14] {
             let mut keys = [[0; 4]; 15];
             round_keys(|i| (i as Block + 3).wrapping_pow(97), &mut keys[..=rounds]);
