@@ -108,7 +108,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let mut tally = Tally::default();
     let Planted { alone, missed } = tally.plant_together(&copy, &mutants, SUITE)?;
     if !missed.is_empty() {
-        tally.missed = tally.plant_together(&copy, &missed, INSIDE)?.missed.iter().map(|mutant| mutant.name.clone()).collect();
+        let missed = tally.plant_together(&copy, &missed, INSIDE)?.missed;
+        missed.iter().for_each(|mutant| tally.count(mutant, Verdict::Missed));
     }
     tally.plant_alone(&copy, &alone)?;
     judge(&tally, seed, mutants.len())
