@@ -157,8 +157,12 @@ fn documentation(root: &Path, log: &mut Log) -> Result<(), String> {
 
 fn machine_code(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut xtask(root, "asm"))?;
+    log.expect(&["asm ok "])?;
+    if !full() {
+        return Ok(());
+    }
     log.step(&mut xtask(root, "asm --selftest"))?;
-    log.expect(&["asm ok ", "asm_selftest"])
+    log.expect(&["asm_selftest"])
 }
 
 /// The README's test command as it stands there, with the output of the suites shown.
@@ -213,9 +217,9 @@ fn compilers(root: &Path, log: &mut Log) -> Result<(), String> {
     log.expect(&["compilers ok "])
 }
 
-/// Twenty seconds of each target in the gate. A minute in the full run, which also asks what they reach and whether they find a planted fault.
+/// A minute of each target. The full run also asks what they reach and whether they find a planted fault.
 fn fuzz(root: &Path, log: &mut Log) -> Result<(), String> {
-    log.step(&mut xtask(root, if full() { "fuzz" } else { "fuzz 20" }))?;
+    log.step(&mut xtask(root, "fuzz"))?;
     log.expect(&["fuzz/one_shot ok ", "fuzz/back_ends ok ", "fuzz/file ok "])?;
     if full() { log.expect(&["fuzz_coverage ok 3", "fuzz_planted ok 3"]) } else { Ok(()) }
 }
