@@ -14,7 +14,8 @@ and no boot loader: a ROM of 256 bytes reads the kernel and an initramfs from th
 initramfs holds BusyBox, the program, and each --file: a file or a folder, NAME being its path inside. NAME and PATH are
 relative to the current folder, which has the same name inside. The program sees the RUST_*, FASTGCM_* and
 CARGO_MANIFEST_* environment variables, one processor, and a clock on which 20 million instructions take a second.
-The exit status is the program's own (127 if it is not static), 124 if it ran past --timeout, 125 if Bochs failed.
+The exit status is the program's own (127 if it is not static and what it is linked with is not among the files), 124 if
+it ran past --timeout, 125 if Bochs failed.
 Needs Debian (tried on 12), and root for apt-get the first time. Booting takes about 15 s: several programs, with the
 word `then` between them, share it. They run in turn; the first that fails is the last.
 """
