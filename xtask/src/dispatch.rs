@@ -68,13 +68,19 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             }
         }
     }
-    let mut with_aes = 0;
+    let (mut with_aes, mut permuting) = (0, 0);
     for model in MODELS {
-        with_aes += usize::from(on(model)?.has("aesni-sse"));
+        let machine = on(model)?;
+        with_aes += usize::from(machine.has("aesni-sse"));
+        permuting += usize::from(machine.has("vpaes-ssse3"));
     }
     // Of these, Westmere and later from Intel, Denverton, and AMD's from Opteron_G5 on.
     if with_aes != 9 {
         return Err(format!("{with_aes} models with AES-NI, not 9"));
+    }
+    // All but qemu64 and Opteron_G3.
+    if permuting != 12 {
+        return Err(format!("{permuting} models with SSSE3, not 12"));
     }
     println!("dispatch ok {}", 1 + MASKS.len() + MODELS.len());
     Ok(())

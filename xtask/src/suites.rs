@@ -4,6 +4,7 @@
 pub(crate) const SUITES: &[&str] = &[
     "counts::by_hand ok 8",
     "counts::vaes-avx512 ok 2064",
+    "counts::vpaes-ssse3 ok 3108",
     "counts::aes-neon ok 2064",
     "counts::aes-zvkned ok 2064",
     "counts::portable ok 6216",

@@ -15,7 +15,7 @@ struct Level {
 }
 
 /// From the highest down.
-const LEVELS: [Level; 5] = [
+const LEVELS: [Level; 6] = [
     Level {
         name: "vaes-avx512",
         here: || has!("vaes") && has!("vpclmulqdq") && has!("avx512bw") && has!("avx512vl"),
@@ -25,7 +25,9 @@ const LEVELS: [Level; 5] = [
     Level { name: "vaes-avx2", here: || has!("vaes") && has!("vpclmulqdq") && has!("avx2"), clear_1: 0, clear_7: AVX512 },
     Level { name: "aesni-avx", here: || has!("aes") && has!("pclmulqdq") && has!("avx"), clear_1: 0, clear_7: AVX512 | VAES },
     Level { name: "aesni-sse", here: || has!("aes") && has!("pclmulqdq"), clear_1: AVX, clear_7: AVX512 | VAES | AVX2 },
-    // Other vector instructions stay: fastgcm's `portable` uses none of its own accord, others permute bytes with SSSE3.
+    // Other vector instructions stay: without AES, rivals permute bytes with SSSE3.
+    Level { name: "vpaes-ssse3", here: || has!("ssse3"), clear_1: AES, clear_7: AVX512 | VAES },
+    // The same rivals once more, which `portable` has no match for: it uses no vector instructions of its own accord.
     Level { name: "portable", here: || true, clear_1: AES, clear_7: AVX512 | VAES },
 ];
 

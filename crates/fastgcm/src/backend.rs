@@ -13,7 +13,7 @@ use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
-    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, by $way:ident)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
         /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
@@ -58,7 +58,7 @@ macro_rules! backends {
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, unnamed $unnamed)? } })+
+        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, by $way)? $(, unnamed $unnamed)? } })+
     };
 }
 
@@ -73,6 +73,8 @@ backends! {
     AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.
     AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1";
+    /// x86 without instructions for AES, which can permute bytes: tables in registers.
+    VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86: Portable::permuting(), Nibbles, "ssse3", by plain;
     /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3";
     /// AArch64 with AES and PMULL.

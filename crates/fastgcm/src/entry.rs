@@ -28,7 +28,7 @@ macro_rules! entries {
                 j0,
                 tag,
                 #[cfg(test)]
-                prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
                 #[cfg(test)]
                 products,
                 #[cfg(test)]
@@ -132,8 +132,8 @@ macro_rules! entries {
             // What a proof needs of a row, beside its messages.
             #[target_feature(enable = $features)]
             #[cfg(test)]
-            fn products(block: Block, power: Block) -> [Block; 4] {
-                crate::ghash::proof::products($isa, $multiply, block, power)
+            fn products(block: Block, h: Block) -> [Block; 4] {
+                crate::ghash::proof::products($isa, $multiply, block, h)
             }
 
             #[target_feature(enable = $features)]
@@ -147,13 +147,16 @@ macro_rules! entries {
     ($variant:ident, $row:ident, $isa:expr, $multiply:expr) => {
         entries! { $variant, $row, $isa, $multiply, by plain }
     };
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal, by $way:ident) => {
+        entries! { $variant, $row, $isa, $multiply, by $way, $features }
+    };
     // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves. Through memory, so
     // there is nothing to weave.
     ($variant:ident, $row:ident, $isa:expr, $multiply:expr, unnamed $features:literal) => {
         entries! { $variant, $row, $isa, $multiply, by apart }
     };
     // One way for all messages.
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, by $way:ident) => {
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, by $way:ident $(, $features:literal)?) => {
         mod $row {
             use crate::{
                 Block,
@@ -177,56 +180,78 @@ macro_rules! entries {
                 j0,
                 tag,
                 #[cfg(test)]
-                prove: |fault| crate::ghash::proof::prove($multiply, fault),
+                prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
                 #[cfg(test)]
-                products: |block, power| crate::ghash::proof::products($isa, $multiply, block, power),
+                products,
                 #[cfg(test)]
-                fill: |material, h| $way::fill($isa, $multiply, material, h),
+                fill,
             };
 
+            $(#[target_feature(enable = $features)])?
             fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
                 frame.enter_calls();
                 Material::derived(|new| expand(frame, new, key))
             }
 
+            $(#[target_feature(enable = $features)])?
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
                 frame.enter_calls();
                 $way::expand($isa, $multiply, material, key);
             }
 
+            $(#[target_feature(enable = $features)])?
             fn wipe(material: &mut Material) {
                 $way::wipe($isa, material);
             }
 
+            $(#[target_feature(enable = $features)])?
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
                 any(frame, key, nonce.into(), aad, text, true)
             }
 
+            $(#[target_feature(enable = $features)])?
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
                 any(frame, key, nonce.into(), aad, text, false)
             }
 
+            $(#[target_feature(enable = $features)])?
             fn any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
                 frame.enter_calls();
                 $way::any($isa, $multiply, key, j0, aad, text, seal)
             }
 
+            $(#[target_feature(enable = $features)])?
             fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
                 frame.enter_calls();
                 $way::j0($isa, $multiply, key, nonce)
             }
 
+            $(#[target_feature(enable = $features)])?
             fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
                 frame.enter_calls();
                 $way::tag($isa, $multiply, key, j0, aad, ciphertext)
             }
 
+            // What a proof needs of a row, beside its messages.
+            $(#[target_feature(enable = $features)])?
+            #[cfg(test)]
+            fn products(block: Block, h: Block) -> [Block; 4] {
+                $way::products($isa, $multiply, block, h)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[cfg(test)]
+            fn fill(material: &mut Material, h: Block) {
+                $way::fill($isa, $multiply, material, h);
+            }
+
             /// Any other work.
             #[cfg(feature = "internals")]
+            $(#[target_feature(enable = $features)])?
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
-                job.run($isa, $multiply)
+                job.run($isa, $way::multiply($isa, $multiply))
             }
         }
     };

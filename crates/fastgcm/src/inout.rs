@@ -1,7 +1,10 @@
 //! Memory as vectors: the message that is being transformed, and tables of blocks. Bounds are checked once for a whole turn;
 //! inside, positions are compile-time constants.
 
-use crate::{Block, isa::Isa};
+use crate::{
+    Block,
+    isa::{Isa, nibbles::Lookups},
+};
 use core::{marker::PhantomData, mem::MaybeUninit};
 use zeroize::{Zeroize, optimization_barrier};
 
@@ -223,6 +226,19 @@ impl<const N: usize> Table<N> {
     #[inline(always)]
     pub(crate) fn fours_mut(&mut self, i: usize) -> &mut [[Block; 4]] {
         self.0[i..].as_chunks_mut().0
+    }
+
+    /// The first 64 blocks, as lookups of nibbles.
+    #[inline(always)]
+    pub(crate) fn lookups(&self) -> &[Lookups<Block>; 2] {
+        const { assert!(N >= 64) }
+        self.0.as_chunks().0.as_chunks().0.first_chunk().unwrap()
+    }
+
+    #[inline(always)]
+    pub(crate) fn lookups_mut(&mut self) -> &mut [Lookups<Block>; 2] {
+        const { assert!(N >= 64) }
+        self.0.as_chunks_mut().0.as_chunks_mut().0.first_chunk_mut().unwrap()
     }
 
     /// Zeros in the first `n` blocks.

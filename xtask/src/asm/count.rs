@@ -25,7 +25,7 @@ pub(super) fn messages(row: &Row) -> Vec<String> {
         for key in KEYS {
             for size in SIZES {
                 // A row without instructions for AES takes a hundred times as many others: few messages.
-                if !row.features.is_empty() || matches!((key, size), (16, 0 | 1420) | (_, 200)) {
+                if !row.made_of_calls() || matches!((key, size), (16, 0 | 1420) | (_, 200)) {
                     all.push(format!("{verb},{key},{size}"));
                 }
             }
@@ -49,7 +49,7 @@ pub(super) fn count<'a>(
         let messages = messages(row);
         let mut arguments = vec![row.name.clone()];
         arguments.extend(messages.iter().cloned());
-        let kinds = if row.features.is_empty() { &none } else { &kinds };
+        let kinds = if row.made_of_calls() { &none } else { &kinds };
         let mut traced = Traced::start(probe, &arguments)?;
         let mut counted = Counted::new();
         for message in messages {

@@ -21,7 +21,7 @@ pub(super) fn inspect(program: &Program, row: &Row) -> (BTreeMap<String, Numbers
         let sums = numbers.entry(path).or_default();
         let mut add = |name, number: usize| *sums.entry(name).or_default() += number as u64;
         add("bytes", function.bytes as usize);
-        if row.features.is_empty() {
+        if row.made_of_calls() {
             continue; // what it has of vectors and calls is the compiler's affair
         }
         add("calls", program.calls(function).filter(|call| !call.to.is_some_and(never_returns)).count());
@@ -87,7 +87,9 @@ fn functions<'a>(program: &'a Program, row: &Row) -> Vec<(String, &'a Function)>
     while let Some(address) = todo.pop() {
         for to in program.calls(&program.functions[&address]).filter_map(|call| call.address) {
             if let Some(function) = program.functions.get(&to)
-                && ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::plain::"].iter().any(|of| function.name.contains(of))
+                && ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::plain::", "fastgcm::ghash::pairs::"]
+                    .iter()
+                    .any(|of| function.name.contains(of))
                 && seen.insert(to)
             {
                 todo.push(to);
@@ -104,7 +106,7 @@ fn module(row: &Row) -> String {
 }
 
 /// Calls that should not be. An intrinsic whose caller lacks its target feature becomes a call: right, and sixty times slower. So does
-/// an operation that is not inlined, and all vectors go through memory. (`portable` is made of calls.)
+/// an operation that is not inlined, and all vectors go through memory. (Rows without AES instructions are made of calls.)
 fn outside(program: &Program, row: &Row, function: &Function) -> Vec<String> {
     let module = module(row);
     // `made` is the row's own code, in a function apart.
@@ -115,7 +117,7 @@ fn outside(program: &Program, row: &Row, function: &Function) -> Vec<String> {
         let to = call.to.unwrap_or("something through a register");
         if to.contains("core_arch") || to.contains("core::arch") {
             faults.insert(format!("a call of {to}: its target feature is not enabled here"));
-        } else if !row.features.is_empty() && !may(to) {
+        } else if !row.made_of_calls() && !may(to) {
             faults.insert(format!("a call of {to}"));
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn print(compiler: &str, rows: &[Row], table: &Table) {
     println!("\nVectors that its loops write to the stack and read from it");
     parts.retain(|part| *part != "all");
     line("", parts.iter().map(|part| part.to_string()));
-    for row in rows.iter().filter(|row| !row.features.is_empty()) {
+    for row in rows.iter().filter(|row| !row.made_of_calls()) {
         let get = |part: &str, name| table.get("code", &row.name, part, name);
         line(
             &row.name,

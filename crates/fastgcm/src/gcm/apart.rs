@@ -22,7 +22,14 @@ use core::hint::black_box;
 pub(crate) use super::message::{expand, wipe};
 #[cfg(test)]
 #[allow(unused_imports, reason = "likewise")]
-pub(crate) use crate::ghash::proof::fill;
+pub(crate) use crate::ghash::proof::{fill, products};
+
+/// What variants are compared with.
+#[cfg(feature = "internals")]
+#[allow(dead_code, reason = "likewise")]
+pub(crate) fn multiply<S: Isa, M: Multiply<S>>(_: S, multiply: M) -> M {
+    multiply
+}
 
 /// Seals or opens any message with any nonce. Returns the tag.
 #[inline(always)]

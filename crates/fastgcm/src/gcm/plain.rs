@@ -2,15 +2,13 @@
 //!
 //! With AES in hundreds of instructions and a multiplication in a hundred, there is nothing to weave, and nothing to win by many
 //! powers of H or by a path for each length. What counts there is a key that is soon ready and code that is small: the powers of one
-//! vector, one loop, operations as calls. The `N` blocks that a bit-sliced state holds begin with J0, so a message of up to N - 1 blocks
-//! runs AES once.
+//! vector, one loop, operations as calls. The first `N` blocks of keystream begin with J0: a bit-sliced state holds as many, so that a
+//! message of up to N - 1 blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
 
 use super::message::lengths;
-#[cfg(test)]
-pub(crate) use crate::ghash::proof::fill_one as fill;
 use crate::{
     Block,
-    ghash::Multiply,
+    ghash::Pairs,
     inout::InOut,
     isa::{Isa, Sliced},
     key::Material,
@@ -19,7 +17,7 @@ use crate::{
 use zeroize::Zeroize;
 
 /// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
-pub(crate) fn expand<S: Sliced<N>, M: Multiply<S>, const N: usize>(s: S, _: M, material: &mut Material, key: &[u8]) {
+pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, material: &mut Material, key: &[u8]) {
     material.schedule.expand::<S, false>(s, key);
     material.powers.fill_one::<S, M, N>(s, &material.schedule);
 }
@@ -30,8 +28,14 @@ pub(crate) fn wipe<S: Sliced<N>, const N: usize>(_: S, material: &mut Material) 
     material.powers.wipe_one();
 }
 
+/// What variants are compared with.
+#[cfg(feature = "internals")]
+pub(crate) fn multiply<S: Isa, M: Pairs<S>>(_: S, multiply: M) -> M::Multiply {
+    multiply.multiply()
+}
+
 /// Seals or opens any message with any nonce. Returns the tag.
-pub(crate) fn any<S: Sliced<N>, M: Multiply<S>, const N: usize>(
+pub(crate) fn any<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
     key: &Material,
@@ -45,12 +49,13 @@ pub(crate) fn any<S: Sliced<N>, M: Multiply<S>, const N: usize>(
     hash.absorb(aad);
 
     let mut counter = 0;
-    let mut pads = keystream(s, key, j0, &mut counter);
+    let mut pads = [0; N];
+    keystream(s, key, j0, &mut counter, &mut pads, 1 + text.len().div_ceil(16));
     let mask = pads[0];
     let mut used = 1;
     while text.len() > 0 {
         if used == N {
-            pads = keystream(s, key, j0, &mut counter);
+            keystream(s, key, j0, &mut counter, &mut pads, text.len().div_ceil(16));
             used = 0;
         }
         let part = text.take_blocks(N - used);
@@ -67,14 +72,14 @@ pub(crate) fn any<S: Sliced<N>, M: Multiply<S>, const N: usize>(
 }
 
 /// The pre-counter block of a nonce that has not 12 bytes: its GHASH (SP 800-38D, section 7.1, step 2).
-pub(crate) fn j0<S: Sliced<N>, M: Multiply<S>, const N: usize>(s: S, multiply: M, key: &Material, nonce: &[u8]) -> J0 {
+pub(crate) fn j0<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, multiply: M, key: &Material, nonce: &[u8]) -> J0 {
     let mut hash = Ghash::new(s, multiply, key);
     hash.absorb(nonce);
     J0(hash.finish(lengths(&[], nonce.len())))
 }
 
 /// The tag of AAD and ciphertext, without decrypting.
-pub(crate) fn tag<S: Sliced<N>, M: Multiply<S>, const N: usize>(
+pub(crate) fn tag<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
     key: &Material,
@@ -85,86 +90,102 @@ pub(crate) fn tag<S: Sliced<N>, M: Multiply<S>, const N: usize>(
     let mut hash = Ghash::new(s, multiply, key);
     hash.absorb(aad);
     hash.absorb(ciphertext);
-    keystream(s, key, j0, &mut 0)[0] ^ hash.finish(lengths(aad, ciphertext.len()))
+    let mut pads = [0; N];
+    keystream(s, key, j0, &mut 0, &mut pads, 1);
+    pads[0] ^ hash.finish(lengths(aad, ciphertext.len()))
 }
 
-/// AES of the next `N` counter blocks, the first of all being J0 itself. inc32 is modulo 2^32, without a carry into the nonce
-/// (SP 800-38D, section 6.2).
-fn keystream<S: Sliced<N>, const N: usize>(s: S, key: &Material, j0: J0, counter: &mut u32) -> [Block; N] {
+/// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.
+fn keystream<S: Sliced<N>, const N: usize>(s: S, key: &Material, j0: J0, counter: &mut u32, pads: &mut [Block; N], wanted: usize) {
     const LOW: Block = u32::MAX as Block;
-    let mirrored = j0.0.swap_bytes();
-    let block = |i: u32| mirrored & !LOW | (mirrored as u32).wrapping_add(*counter).wrapping_add(i) as Block;
-    let blocks = core::array::from_fn(|i| block(i as u32).swap_bytes());
+    let j0 = j0.0.swap_bytes();
+    let first = j0 & !LOW | (j0 as u32).wrapping_add(*counter) as Block;
     *counter = counter.wrapping_add(N as u32);
-    s.encrypt(key.powers.sliced(key.schedule.rounds()), blocks)
+    s.keystream(key.powers.sliced(key.schedule.rounds()), first, pads, wanted.min(N));
 }
 
 /// XOR of a text and of as many pads as it has blocks.
 fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]) {
-    for pads in pads.chunks(S::BLOCKS) {
-        let mut vector = text.take::<S>(1);
-        if vector.len() == 0 {
-            break;
-        }
-        let pad = s.put_last(s.splat(pads[0]), pads[pads.len() - 1]);
+    let mut pads = pads.chunks(S::BLOCKS).map(|pads| s.put_last(s.splat(pads[0]), pads[pads.len() - 1]));
+    // Whole vectors apart: together, all go through `memcpy`.
+    while text.len() >= 16 * S::BLOCKS
+        && let Some(pad) = pads.next()
+    {
+        let mut vector = text.take::<S>(1).at_least::<S>(1);
         vector.store::<S, 0>(s, s.xor(vector.load::<S, 0>(s), pad));
+    }
+    if text.len() > 0
+        && let Some(pad) = pads.next()
+    {
+        text.store::<S, 0>(s, s.xor(text.load::<S, 0>(s), pad));
     }
 }
 
-/// GHASH, a vector of blocks at a time.
+/// GHASH, two blocks at a time.
 struct Ghash<'a, S, M> {
     s: S,
     _multiply: M,
     key: &'a Material,
-    /// In the order of the field, as blocks are in here.
     hash: Block,
-    /// The first block of a vector of two.
-    waiting: Option<Block>,
+    /// The first block of a pair.
+    waiting: Option<[u8; 16]>,
 }
 
-impl<'a, S: Isa, M: Multiply<S>> Ghash<'a, S, M> {
+impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
     fn new(s: S, _multiply: M, key: &'a Material) -> Self {
-        const { assert!(S::BLOCKS <= 2) }
         Self { s, _multiply, key, hash: 0, waiting: None }
     }
 
     /// Goes on over `data`, padded with zeros to whole blocks.
     fn absorb(&mut self, data: &[u8]) {
-        let (blocks, rest) = data.as_chunks();
-        blocks.iter().for_each(|block| self.push(Block::from_be_bytes(*block)));
+        let (mut blocks, rest) = data.as_chunks();
+        if let (Some(_), [block, others @ ..]) = (self.waiting, blocks) {
+            self.push(*block);
+            blocks = others;
+        }
+        let (pairs, alone) = blocks.split_at(blocks.len() & !1);
+        self.go_on(pairs);
+        alone.iter().for_each(|block| self.push(*block));
         if !rest.is_empty() {
             let mut block = [0; 16];
             block[..rest.len()].copy_from_slice(rest);
-            self.push(Block::from_be_bytes(block));
+            self.push(block);
         }
     }
 
-    fn push(&mut self, block: Block) {
+    fn push(&mut self, block: [u8; 16]) {
         match self.waiting.take() {
-            None if S::BLOCKS == 2 => self.waiting = Some(block),
-            None => self.times(0, block ^ self.hash),
-            Some(first) => self.times(first ^ self.hash, block),
+            None => self.waiting = Some(block),
+            Some(first) => self.go_on(&[first, block]),
         }
     }
 
-    /// The last block, and the hash in the order of the message.
+    /// The last block, and the hash.
     fn finish(mut self, lengths: Block) -> Block {
-        self.push(lengths);
-        if let Some(alone) = self.waiting {
-            self.times(0, alone ^ self.hash);
-        }
-        self.hash.swap_bytes()
+        self.push(lengths.to_be_bytes());
+        let alone = self.waiting;
+        self.go_on(alone.as_slice());
+        self.hash
     }
 
-    /// Times H^2 and H; or `last` times H if vectors have one block.
-    #[inline(never)]
-    fn times(&mut self, first: Block, last: Block) {
-        let (s, powers) = (self.s, &self.key.powers);
-        let powers = powers.down_from(s, S::BLOCKS);
-        let (b, k) = powers.vector(0);
-        let product = M::product(s, M::ready(s, s.put_last(s.splat(first), last), b, k));
-        self.hash = s.fold(M::reduce(s, product, s.first(powers.constants())));
+    fn go_on(&mut self, blocks: &[[u8; 16]]) {
+        if !blocks.is_empty() {
+            self.hash = M::hash(self.s, &self.key.powers, self.hash, blocks);
+        }
     }
+}
+
+/// The powers of `h` instead of those of AES(0), and a product: what proofs ask of a row.
+#[cfg(test)]
+pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut Material, h: Block) {
+    M::fill(s, &mut material.powers, h);
+}
+
+#[cfg(test)]
+pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [Block; 4] {
+    let mut powers = crate::ghash::Powers::ZERO;
+    M::fill(s, &mut powers, h.swap_bytes());
+    [M::hash(s, &powers, 0, &[x.to_be_bytes()]).swap_bytes(), 0, 0, 0]
 }
 
 /// F4: the counter wraps, and carries into each of its bytes, wherever J0 begins: a message would need gigabytes to get there.
@@ -177,7 +198,8 @@ fn f04_plain_counters_at_every_carry() {
     for (first, counter) in [(1, 0xf8), (1, 0xfff8), (1, 0xff_fff8), (1, 0xffff_fff8), (0xffff_fffa, 0), (0xffff_fffe, 0xffff_fffc)] {
         let block = |counter: u32| Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96;
         let mut next = counter;
-        let blocks = keystream(s, &key, J0(block(first)), &mut next);
+        let mut blocks = [0; 4 * Widest::LANES];
+        keystream(s, &key, J0(block(first)), &mut next, &mut blocks, 8);
         let expected = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| key.schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
         assert_eq!((&blocks[..], next.wrapping_sub(counter)), (&expected[..blocks.len()], blocks.len() as u32), "{first:x} + {counter:x}");
     }

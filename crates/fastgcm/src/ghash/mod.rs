@@ -23,6 +23,7 @@
 
 mod halves;
 mod multiply;
+mod pairs;
 mod powers;
 #[cfg(any(test, feature = "internals"))]
 pub(crate) mod proof;
@@ -31,6 +32,7 @@ pub use halves::{Karatsuba, KeyFoldedHalves};
 #[cfg(feature = "internals")]
 pub use multiply::fold;
 pub use multiply::{KeyFolded, Multiply, Winograd};
+pub(crate) use pairs::{Nibbles, Pairs};
 #[cfg(feature = "internals")]
 pub use powers::times_x;
 pub(crate) use powers::{BEHIND, Descending, Powers, aad_lanes};

@@ -1,11 +1,14 @@
 //! The powers of H that a key holds, in the layout that its multiplication wants.
 
-use super::multiply::{Factor, Multiply, fold};
+use super::{
+    multiply::{Factor, Multiply, fold},
+    pairs::Pairs,
+};
 use crate::{
     Block,
     aes::Schedule,
     inout::{Part, TURN, Table},
-    isa::{Isa, Sliced},
+    isa::{Isa, Sliced, nibbles::Lookups},
 };
 
 /// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
@@ -134,13 +137,14 @@ impl Powers {
 
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
     /// (`gcm::plain`).
-    pub(crate) fn fill_one<S: Sliced<N>, M: Multiply<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
+    pub(crate) fn fill_one<S: Sliced<N>, M: Pairs<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
         const { assert!(Lists::<S>::END <= SLICED && END <= SIZE) }
         let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds()];
         s.round_keys(|round| schedule.key(round), keys);
-        let h = s.encrypt(keys, [0; N])[0];
+        let mut h = [0; N];
+        s.keystream(keys, 0, &mut h, 1);
         self.0.fours_mut(SLICED)[schedule.rounds() + 1..15].fill([0; 4]); // what a longer key has left there
-        self.set_one::<S, M>(s, h);
+        M::fill(s, self, h[0]);
     }
 
     /// The powers of one vector alone; `h` is AES(0).
@@ -168,6 +172,14 @@ impl Powers {
     #[inline(always)]
     pub(crate) fn sliced(&self, rounds: usize) -> &[[Block; 4]] {
         &self.0.fours(SLICED)[..=rounds]
+    }
+
+    /// Room for those of a row that looks up nibbles: for H^2 and H.
+    pub(crate) fn lookups(&self) -> &[Lookups<Block>; 2] {
+        self.0.lookups()
+    }
+    pub(crate) fn lookups_mut(&mut self) -> &mut [Lookups<Block>; 2] {
+        self.0.lookups_mut()
     }
 
     /// Zeros, where `fill_one` has written.

@@ -16,6 +16,7 @@ pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::{Portable, Word};
+pub(crate) mod nibbles;
 mod scrub;
 pub(crate) use scrub::Frame;
 #[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
@@ -31,6 +32,8 @@ mod cpuid;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[path = "portable/sse2.rs"]
 mod sse2;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod ssse3;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -250,6 +253,7 @@ pub trait Isa: Copy {
 pub(crate) trait Sliced<const N: usize>: Isa {
     /// Round keys as `encrypt` wants them, from those of the standard.
     fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]);
-    /// AES with all round keys.
-    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; N]) -> [Block; N];
+    /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, which is byte-swapped, with i added to its low 32 bits, for i from
+    /// 0 on. inc32 is modulo 2^32, without a carry into the nonce (SP 800-38D, section 6.2).
+    fn keystream(self, keys: &[[Block; 4]], first: Block, pads: &mut [Block; N], wanted: usize);
 }

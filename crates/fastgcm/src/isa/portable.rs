@@ -18,19 +18,46 @@ use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
 
 /// `N` lanes, 1 to 4: the table uses as many as a word has, and for AES what is [`Sliced`]. Our tests use all, `ROOMY` or not as other back
-/// ends are, so that the paths of those run on any machine.
+/// ends are, so that the paths of those run on any machine. `X` is the S-box of the key schedule.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable<const N: usize, const ROOMY: bool = false>(());
+pub(crate) struct Portable<const N: usize, const ROOMY: bool = false, X = Circuit>(pub(super) X);
+
+/// A way to the S-box of AES.
+pub(crate) trait SBox: Copy {
+    /// See [`Isa::next_words`].
+    fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
+}
+
+/// That of [`aes`].
+#[derive(Clone, Copy)]
+pub(crate) struct Circuit;
+
+impl SBox for Circuit {
+    fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
+        // Planes of four bytes: every eighth bit.
+        const EIGHTH: u64 = 0x0101_0101;
+        let word = (last >> 96) as u64;
+        let planes = sub_bytes(core::array::from_fn(|i| word >> i & EIGHTH));
+        let mut word = (0..8).fold(0, |sum, i| sum | (planes[i] & EIGHTH) << i) as u32;
+        if ROTATE {
+            word = word.rotate_right(8);
+        }
+        let mut sums = four;
+        sums ^= sums << 32;
+        sums ^= sums << 64;
+        sums ^ Block::from(word ^ rcon as u32).wrapping_mul(0x1_00000001_00000001_00000001)
+    }
+}
 
 impl<const N: usize, const ROOMY: bool> Portable<N, ROOMY> {
     /// Nothing to prove.
     pub(crate) fn here() -> Self {
         const { assert!(N >= 1 && N <= 4) }
-        Self(())
+        Self(Circuit)
     }
 }
 
-impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
+impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
     type V = [Block; N];
     type State = Planes<u64>;
     const BLOCKS: usize = N;
@@ -162,18 +189,7 @@ impl<const N: usize, const ROOMY: bool> Isa for Portable<N, ROOMY> {
         self.xor(unslice(aes::last_round(x, last)), data)
     }
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
-        // Planes of four bytes: every eighth bit.
-        const EIGHTH: u64 = 0x0101_0101;
-        let word = (last >> 96) as u64;
-        let planes = sub_bytes(core::array::from_fn(|i| word >> i & EIGHTH));
-        let mut word = (0..8).fold(0, |sum, i| sum | (planes[i] & EIGHTH) << i) as u32;
-        if ROTATE {
-            word = word.rotate_right(8);
-        }
-        let mut sums = four;
-        sums ^= sums << 32;
-        sums ^= sums << 64;
-        sums ^ Block::from(word ^ rcon as u32).wrapping_mul(0x1_00000001_00000001_00000001)
+        self.0.next_words::<ROTATE>(four, last, rcon)
     }
 
     fn pin(self, _: &mut Self::V) {}
@@ -188,8 +204,12 @@ impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
     fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]) {
         aes::round_keys(key, keys);
     }
-    fn encrypt(self, keys: &[[Block; 4]], blocks: [Block; 4 * Widest::LANES]) -> [Block; 4 * Widest::LANES] {
-        aes::encrypt::<Widest>(keys, blocks)
+    /// All of them at once.
+    #[inline(never)]
+    fn keystream(self, keys: &[[Block; 4]], first: Block, pads: &mut [Block; 4 * Widest::LANES], _: usize) {
+        const LOW: Block = u32::MAX as Block;
+        let block = |i: usize| first & !LOW | (first as u32).wrapping_add(i as u32) as Block;
+        *pads = aes::encrypt::<Widest>(keys, core::array::from_fn(|i| block(i).swap_bytes()));
     }
 }
 

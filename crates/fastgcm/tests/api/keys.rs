@@ -97,7 +97,7 @@ fn back_ends_by_name() {
     for name in unknown {
         assert_eq!(name.parse::<Backend>(), Err(Error::Unavailable), "{name}");
     }
-    passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 14);
+    passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 15);
 }
 
 /// Each error says something of its own, and travels as `Box<dyn Error + Send + Sync>`. A key is shared by threads.

@@ -17,11 +17,11 @@ use crate::{
 };
 use std::{println, vec, vec::Vec};
 
-/// The multiplication of one row on numbers: `x`, in every lane, times the power that is stored as `b`. What the tests call through
+/// The multiplication of one row on numbers: `x` times `h`, in every lane. What the tests call through
 /// `Entries`, where the row's features are enabled.
 #[inline(always)]
-pub(crate) fn products<S: Isa, M: Multiply<S>>(s: S, _: M, x: Block, b: Block) -> [Block; 4] {
-    let b = s.splat(b);
+pub(crate) fn products<S: Isa, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -> [Block; 4] {
+    let b = s.splat(times_x(h));
     let (first, second) = M::table(s, b, fold(s, b));
     let sum = M::product(s, M::ready(s, s.splat(x), first, second));
     let mut lanes = Table::<4>::ZERO;
@@ -35,11 +35,6 @@ pub(crate) fn fill<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, 
     material.powers.fill::<S, M>(s, h);
 }
 
-/// The same for a row that has one power.
-pub(crate) fn fill_one<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, h: Block) {
-    material.powers.set_one::<S, M>(s, h);
-}
-
 /// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
 fn rows() -> Vec<&'static Entries> {
     let only = std::env::var("FASTGCM_ONLY").ok();
@@ -49,7 +44,7 @@ fn rows() -> Vec<&'static Entries> {
 
 /// Fewer cases where one takes microseconds.
 fn slow(entries: &Entries) -> bool {
-    entries.backend == Backend::Portable
+    matches!(entries.backend, Backend::Portable | Backend::VpaesSsse3)
 }
 
 /// X • Y of SP 800-38D, section 6.3, on numbers whose highest bit is the block's first.
@@ -62,11 +57,11 @@ fn standard_product(x: u128, y: u128) -> u128 {
     z
 }
 
-/// The row's product, with the conversions of `Powers::fill`. All lanes are the same.
+/// The row's product. All lanes are the same.
 #[allow(unsafe_code)]
 fn product(entries: &Entries, x: Block, h: Block) -> Block {
     // SAFETY: `rows` lists what this machine can run.
-    let lanes = unsafe { (entries.products)(x, times_x(h)) };
+    let lanes = unsafe { (entries.products)(x, h) };
     let blocks = lanes.iter().take_while(|lane| **lane == lanes[0]).count();
     debug_assert!(lanes[blocks..].iter().all(|lane| *lane == 0));
     lanes[0]

@@ -13,7 +13,9 @@
 //! * a block that meets a power of zero adds nothing;
 //! * and the product by which the powers themselves are made.
 //!
-//! **It can fail**: each of eight faults is planted in the operations, and wherever one is met, the proof must break.
+//! And of a row that looks up nibbles ([`nibbles`]): one block times a power, and two blocks times two.
+//!
+//! **It can fail**: each of twelve faults is planted in the operations, and wherever one is met, the proof must break.
 //!
 //! **Bond** ([`compiled`]). The proof is about the source. The compiled function of each back end is put to all 128 x 128 pairs of single
 //! bits, which fix a bilinear function; and to the linearity test of Blum, Luby and Rubinfeld, which a function that is not bilinear
@@ -22,6 +24,7 @@
 
 #[cfg(test)]
 mod compiled;
+mod nibbles;
 mod polynomial;
 mod symbolic;
 #[cfg(test)]
@@ -35,11 +38,24 @@ use std::{format, string::String};
 use symbolic::V;
 
 #[cfg(test)]
-pub(crate) use compiled::{fill, fill_one, products};
+pub(crate) use compiled::{fill, products};
 pub use symbolic::{Fault, Symbolic};
 
 /// Vectors in a sum: a turn.
 const MOST: usize = crate::inout::TURN;
+
+/// What a row hashes with.
+#[allow(dead_code, reason = "tests ask for it")]
+pub(crate) trait Provable {
+    /// All that is to be proved of it. The number of identities, each of 128 polynomials, or the one that does not hold.
+    fn prove(self, fault: Fault) -> Result<usize, String>;
+}
+
+impl<M: Multiply<Symbolic>> Provable for M {
+    fn prove(self, fault: Fault) -> Result<usize, String> {
+        prove(self, fault)
+    }
+}
 
 /// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the one that does not hold.
 pub fn prove<M: Multiply<Symbolic>>(_: M, fault: Fault) -> Result<usize, String> {

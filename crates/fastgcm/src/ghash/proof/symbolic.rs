@@ -31,12 +31,20 @@ pub enum Fault {
     SameHalf,
     /// The last of three summands is lost.
     TwoOfThree,
+    /// First and second nibbles are exchanged.
+    OtherNibble,
+    /// What leaves a register does not enter the next.
+    CarryLost,
+    /// Bits that leave a byte are lost.
+    OutLost,
+    /// Bytes in turns, the other first.
+    OtherTurns,
 }
 
 impl Fault {
     /// All of them.
     #[cfg(test)]
-    pub(super) const PLANTED: [Self; 8] = [
+    pub(super) const PLANTED: [Self; 12] = [
         Self::OneTermMore,
         Self::OneTermLess,
         Self::OtherConvention,
@@ -45,6 +53,10 @@ impl Fault {
         Self::ShortProduct,
         Self::SameHalf,
         Self::TwoOfThree,
+        Self::OtherNibble,
+        Self::CarryLost,
+        Self::OutLost,
+        Self::OtherTurns,
     ];
 }
 
@@ -54,7 +66,10 @@ pub struct V(usize);
 #[derive(Default)]
 struct Table {
     vectors: Vec<Lane>,
+    /// Planted where there is no token to carry it.
+    fault: Option<Fault>,
     met: bool,
+    not_linear: bool,
 }
 
 thread_local! {
@@ -64,6 +79,30 @@ thread_local! {
 /// A clean table for the next proof.
 pub(super) fn begin() {
     TABLE.take();
+}
+
+/// The same, with a fault.
+pub(super) fn begin_with(fault: Fault) {
+    begin();
+    TABLE.with_borrow_mut(|table| table.fault = Some(fault));
+}
+
+/// This operation is where that fault is planted.
+pub(super) fn planted(fault: Fault) -> bool {
+    TABLE.with_borrow_mut(|table| {
+        let planted = table.fault == Some(fault);
+        table.met |= planted;
+        planted
+    })
+}
+
+/// A table was looked up that is no linear function of a nibble, or by what is none.
+pub(super) fn note_not_linear() {
+    TABLE.with_borrow_mut(|table| table.not_linear = true);
+}
+
+pub(super) fn not_linear() -> bool {
+    TABLE.with_borrow(|table| table.not_linear)
 }
 
 /// Whether the planted fault has been met in the last proof of this thread.

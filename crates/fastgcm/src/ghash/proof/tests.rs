@@ -40,9 +40,9 @@ fn f17_planted_faults_are_refuted() {
             refuted += usize::from(!held);
         }
     }
-    // Not every multiplication uses every operation: K' has no halves to put together.
-    let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some()).count();
-    assert!(refuted >= 7 * compiled, "{refuted}");
+    // Not every multiplication uses every operation: K' has no halves to put together, and nibbles have operations of their own.
+    let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some());
+    assert!(refuted >= compiled.map(|backend| if *backend == Backend::VpaesSsse3 { 4 } else { 7 }).sum(), "{refuted}");
     println!("ghash_proof::planted_faults_are_refuted ok {refuted}");
 }
 

@@ -1,0 +1,80 @@
+//! How rows without an instruction for it hash (`gcm::plain`): one block at a time or two, in the order of memory.
+
+use super::{
+    multiply::{Multiply, Winograd},
+    powers::Powers,
+};
+use crate::{
+    Block,
+    isa::{Isa, nibbles::Permutes},
+};
+
+pub(crate) trait Pairs<S: Isa>: Copy {
+    /// What variants are compared with, which multiply vectors (`backend::Job`).
+    #[cfg(feature = "internals")]
+    type Multiply: Multiply<S>;
+    #[cfg(feature = "internals")]
+    fn multiply(self) -> Self::Multiply;
+
+    /// Fills in what `hash` reads. `h` is AES(0).
+    fn fill(s: S, powers: &mut Powers, h: Block);
+    /// GHASH goes on from `hash` over these blocks. One that is left alone may take as long as two.
+    fn hash(s: S, powers: &Powers, hash: Block, blocks: &[[u8; 16]]) -> Block;
+}
+
+/// In vectors of one or two blocks, with the powers of one.
+impl<S: Isa> Pairs<S> for Winograd {
+    #[cfg(feature = "internals")]
+    type Multiply = Self;
+    #[cfg(feature = "internals")]
+    fn multiply(self) -> Self {
+        self
+    }
+
+    fn fill(s: S, powers: &mut Powers, h: Block) {
+        powers.set_one::<S, Self>(s, h);
+    }
+
+    #[inline(never)]
+    fn hash(s: S, powers: &Powers, mut hash: Block, blocks: &[[u8; 16]]) -> Block {
+        const { assert!(S::BLOCKS <= 2) }
+        let powers = powers.down_from(s, S::BLOCKS);
+        let constants = s.first(powers.constants());
+        hash = hash.swap_bytes();
+        for blocks in blocks.chunks(S::BLOCKS) {
+            // The hash goes with the first; one alone stands in the last lane.
+            let mut lanes = [0; 2];
+            for (lane, block) in lanes.iter_mut().rev().zip(blocks.iter().rev()) {
+                *lane = Block::from_be_bytes(*block);
+            }
+            lanes[2 - blocks.len()] ^= hash;
+            let (b, k) = powers.vector(0);
+            let blocks = s.put_last(s.splat(lanes[0]), lanes[1]);
+            hash = s.fold(Self::reduce(s, Self::product(s, Self::ready(s, blocks, b, k)), constants));
+        }
+        hash.swap_bytes()
+    }
+}
+
+/// By looking up nibbles ([`isa::nibbles`](crate::isa::nibbles)).
+#[derive(Clone, Copy)]
+pub(crate) struct Nibbles;
+
+impl<S: Permutes> Pairs<S> for Nibbles {
+    #[cfg(feature = "internals")]
+    type Multiply = Winograd;
+    #[cfg(feature = "internals")]
+    fn multiply(self) -> Winograd {
+        Winograd
+    }
+
+    fn fill(s: S, powers: &mut Powers, h: Block) {
+        s.lookups(h, &mut powers.lookups_mut()[1]);
+        let square = s.hash(powers.lookups(), h, &[[0; 16]]);
+        s.lookups(square, &mut powers.lookups_mut()[0]);
+    }
+
+    fn hash(s: S, powers: &Powers, hash: Block, blocks: &[[u8; 16]]) -> Block {
+        s.hash(powers.lookups(), hash, blocks)
+    }
+}
