@@ -121,8 +121,8 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
             let (first, second) = powers.down_from(s, n).partly(0, n);
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
         }
-        let constant = s.first(powers.down_from(s, blocks).constants());
-        hash = s.first(s.fold(M::reduce(s, sum, constant)));
+        let constants = powers.down_from(s, blocks).constants();
+        hash = s.first(s.fold(M::reduce(s, sum, constants)));
     }
     hash
 }
@@ -133,5 +133,5 @@ fn finish<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, lengths: Blo
     let powers = key.powers.down_from(s, 1);
     let (first, second) = powers.partly(0, 1);
     let product = M::product(s, M::ready(s, s.xor(hash, s.first(lengths)), first, second));
-    s.fold(s.byte_swap(M::reduce(s, product, s.first(powers.constants()))))
+    s.fold(s.byte_swap(M::reduce(s, product, powers.constants())))
 }

@@ -78,6 +78,15 @@ impl<S: Isa> Public<S> {
         s.state(s.xor(self.constant, s.splat(counter((self.high << 8) + 1))))
     }
 
+    /// All `N` vectors of a short message whose last lane has no block of it, with J0 there.
+    #[inline(always)]
+    pub(crate) fn all_with_j0<const N: usize>(&self, s: S, x: &mut [S::State; STATES]) {
+        each!(I in 0 1 2 3 => { if I < N {
+            let change = PLAIN.load(s, I * S::BLOCKS);
+            x[I] = s.state(s.xor(self.constant, if I == N - 1 { s.put_last(change, counter(1)) } else { change }));
+        } });
+    }
+
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
     #[inline(always)]
     fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &Changes, x: &mut [S::State; STATES]) {

@@ -38,7 +38,8 @@ impl<S: Isa> Header<S> {
     }
 }
 
-/// `N` vectors, of which `WHOLE` are whole for certain. `pending` is a turn that is encrypted but not hashed yet. Returns the tag.
+/// `N` vectors, of which `WHOLE` are whole for certain, in `ALL` AES states: one more, for the mask of the tag, or as many, if the last lane has
+/// no block of the text and can be the mask's. `pending` is a turn that is encrypted but not hashed yet. Returns the tag.
 #[inline(always)]
 pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
@@ -48,17 +49,22 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     before: Before<S>,
     pending: Option<OfTurn<'_, S, true>>,
 ) -> Block {
-    const { assert!(ALL == N + 1 && ALL <= STATES) }
+    const { assert!(ALL == N + 1 && ALL <= STATES || ALL == N) }
     // The last of them may have no block, and reads powers behind H^1.
     const { assert!(N - WHOLE <= BEHIND) }
     let (schedule, powers) = (&key.schedule, &key.powers);
     let mut text = text.at_least::<S>(WHOLE);
 
-    // N counter blocks, and J0 as one state more.
+    // N vectors of counter blocks, and J0: as one state more, or in the last lane.
     let zero = s.splat(0);
     let mut x = [s.state(zero); STATES];
-    x[N] = counters.j0(s);
-    counters.next::<N>(s, schedule, &mut x);
+    let has_lane = ALL == N;
+    if has_lane {
+        counters.all_with_j0::<N>(s, &mut x);
+    } else {
+        x[N] = counters.j0(s);
+        counters.next::<N>(s, schedule, &mut x);
+    }
 
     // AAD and lengths share a vector: AAD in the first lanes, with its own powers, and the lengths in the last, with H^1.
     // (Vectors of one block take one each.)
@@ -103,10 +109,14 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
 
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
     let last = s.state(s.splat(schedule.last));
+    let mut mask = zero;
     each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
         let input = text.load::<S, I>(s);
         let output = s.last_round(x[I], prev, last, input);
         text.store::<S, I>(s, output);
+        if has_lane && I == N - 1 {
+            mask = s.xor(output, s.keep_first(output, 16 * (S::BLOCKS - 1)));
+        }
         if SEAL {
             let output = if I < WHOLE { output } else { s.keep_first(output, text.bytes::<S, I>()) };
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, output)));
@@ -114,9 +124,11 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, input)));
         }
     } });
-    let mask = s.byte_swap(s.last_round(x[N], prev, last, zero));
+    if !has_lane {
+        mask = s.keep_first(s.last_round(x[N], prev, last, zero), 16);
+    }
 
-    let extra = s.xor(s.keep_first(mask, 16), s.first(all_powers.constants()));
+    let extra = s.xor(s.byte_swap(mask), all_powers.constants());
     s.fold(s.byte_swap(M::reduce(s, sum, extra)))
 }
 

@@ -194,6 +194,13 @@ impl<S: Isa> Factor<S> {
         Self { b, k: fold(s, b) }
     }
 
+    /// The first lane of `row`, in every lane. (Its fold is among those that the tables are made of.)
+    #[inline(always)]
+    pub(super) fn first_lane(s: S, row: S::V) -> Self {
+        let splat = |v: S::V| s.splat(s.fold(s.keep_first(v, 16)));
+        Self { b: splat(row), k: splat(fold(s, row)) }
+    }
+
     /// `a·b·x^-128`, lane by lane.
     #[inline(always)]
     pub(super) fn times(&self, s: S, a: S::V) -> S::V {

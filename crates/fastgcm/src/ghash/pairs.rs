@@ -39,7 +39,6 @@ impl<S: Isa> Pairs<S> for Winograd {
     fn hash(s: S, powers: &Powers, mut hash: Block, blocks: &[[u8; 16]]) -> Block {
         const { assert!(S::BLOCKS <= 2) }
         let powers = powers.down_from(s, S::BLOCKS);
-        let constants = s.first(powers.constants());
         hash = hash.swap_bytes();
         for blocks in blocks.chunks(S::BLOCKS) {
             // The hash goes with the first; one alone stands in the last lane.
@@ -50,7 +49,7 @@ impl<S: Isa> Pairs<S> for Winograd {
             lanes[2 - blocks.len()] ^= hash;
             let (b, k) = powers.vector(0);
             let blocks = s.put_last(s.splat(lanes[0]), lanes[1]);
-            hash = s.fold(Self::reduce(s, Self::product(s, Self::ready(s, blocks, b, k)), constants));
+            hash = s.fold(Self::reduce(s, Self::product(s, Self::ready(s, blocks, b, k)), powers.constants()));
         }
         hash.swap_bytes()
     }

@@ -29,15 +29,19 @@ pub(crate) const fn aad_lanes(blocks: usize) -> usize {
 /// Vectors that a tail may read behind those of its last block: behind H^1 stand other entries, which meet zeros (see `partly`).
 pub(crate) const BEHIND: usize = ROWS;
 
-/// Four lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
+/// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
 /// ```text
-/// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^1 ..= H^n for n = 10B ... 1 │ B - 1 zeros │ of a turn
+/// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B - 1 zeros
 /// ```
 /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
+///
+/// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ... leave behind. So what H^1 ..= H^n
+/// leave stands in the vector that begins there, a part in each lane, and the lanes of a hash are added in any case. (One sum for each n
+/// had to be put together of four vectors which had just been stored: a tenth of the time that a key of vaes-avx512 takes.)
 #[derive(Clone)]
 pub(crate) struct Powers(Table<SIZE>);
 
-/// Entries for the widest vectors: no padding.
+/// Entries for the widest vectors; and one more, for `END`.
 const SIZE: usize = 3 * ROWS * 4 + 4;
 
 /// Where the round keys of a row without AES instructions begin, which has vectors of one or two blocks and fills one entry of each list
@@ -52,8 +56,7 @@ impl<S: Isa> Lists<S> {
     const LENGTH: usize = ROWS * S::BLOCKS;
     const SECOND: usize = Self::LENGTH;
     const CONSTANTS: usize = 2 * Self::LENGTH;
-    const TURN: usize = 3 * Self::LENGTH + S::BLOCKS - 1;
-    const END: usize = Self::TURN + 1;
+    const END: usize = 3 * Self::LENGTH;
 }
 
 impl Powers {
@@ -62,8 +65,8 @@ impl Powers {
     /// H^n, H^(n-1) ... H^1, for `n` blocks.
     #[inline(always)]
     pub(crate) fn down_from<S: Isa>(&self, s: S, n: usize) -> Descending<'_, S> {
-        const { assert!(Lists::<S>::LENGTH - 1 + Lists::<S>::CONSTANTS + 2 <= SIZE) }
-        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + 2), s }
+        const { assert!(Lists::<S>::END + S::BLOCKS - 1 <= SIZE) }
+        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
     }
 
     /// The entries of a vector whose last lane has no block yet, with those of H^1 there.
@@ -76,36 +79,35 @@ impl Powers {
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant<S: Isa>(&self, _: S) -> Block {
-        self.0.get(Lists::<S>::TURN)
+        self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
     }
 
     /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0).
     ///
-    /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, which all lanes
-    /// of one vector hold and which is squared meanwhile, are the next n (B blocks to a row). Rows stay in registers: through memory,
+    /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, the first lane of
+    /// the last of them, are the next n (B blocks to a row). Rows stay in registers: through memory,
     /// each doubling would wait for the stores of the one before.
     #[inline(always)]
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
         let table = &mut self.0;
-        let mut power = s.splat(times_x(h.swap_bytes()));
+        let h = s.splat(times_x(h.swap_bytes()));
 
         // The first row, likewise: of each two runs of n lanes the first has H^n more.
-        let mut row = [power; ROWS];
+        let mut row = [h; ROWS];
+        let mut double = Factor::new(s, h);
         let mut n = 1;
         while n < S::BLOCKS {
-            let double = Factor::new(s, power);
-            row[0] = runs(s, n, double.times(s, row[0]), row[0]);
-            power = double.times(s, power);
+            let product = double.times(s, row[0]);
+            row[0] = runs(s, n, product, row[0]);
+            double = Factor::first_lane(s, product);
             n *= 2;
         }
 
         // One row, two, four; and then four more and two more by the same factor: the next one would be ready no sooner than they are.
-        let mut double = Factor::new(s, power);
         each!(I in 1 2 3 4 5 6 7 8 9 => {
             row[I] = double.times(s, row[I - if I < 2 { 1 } else if I < 4 { 2 } else { 4 }]);
             if I == 1 || I == 3 {
-                power = double.times(s, power);
-                double = Factor::new(s, power);
+                double = Factor::first_lane(s, row[I]);
             }
         });
 
@@ -118,21 +120,8 @@ impl Powers {
             if M::CONSTANTS {
                 sums = s.xor(sums, M::constant(s, first, second));
                 table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
-                if I == TURN - 1 { table.set(Lists::<S>::TURN, s.fold(s.keep_first(sums, 16))); }
             }
         });
-        // Each lane has been added up for itself. The sum up to H^n is that of B neighbours from H^n on: each lane of its row, or of the row below
-        // where it has no more; below the lowest row stand zeros. (One number after the other was a thousand instructions, this is a hundred.)
-        if M::CONSTANTS && S::BLOCKS > 1 {
-            each!(I in 9 8 7 6 5 4 3 2 1 0 => {
-                let from = Lists::<S>::CONSTANTS + at(I);
-                let mut sum = table.load(s, from);
-                for lane in 1..S::BLOCKS {
-                    sum = s.xor(sum, table.load(s, from + lane));
-                }
-                table.store(s, from, sum);
-            });
-        }
     }
 
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
@@ -160,11 +149,7 @@ impl Powers {
         self.0.store(s, i, first);
         self.0.store(s, Lists::<S>::SECOND + i, second);
         if M::CONSTANTS {
-            let i = Lists::<S>::CONSTANTS + i;
-            self.0.store(s, i, M::constant(s, first, second));
-            if S::BLOCKS == 2 {
-                self.0.set(i, self.0.get(i) ^ self.0.get(i + 1));
-            }
+            self.0.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second));
         }
     }
 
@@ -197,7 +182,7 @@ impl Powers {
 /// The entries of H^n, H^(n-1) ... H^1.
 #[derive(Clone, Copy)]
 pub(crate) struct Descending<'a, S> {
-    /// From the first entry of H^n to its constant, and that of the power below, in all three lists.
+    /// From the first entry of H^n to the vector of its constant, in all three lists.
     part: Part<'a>,
     s: S,
 }
@@ -222,18 +207,16 @@ impl<S: Isa> Descending<'_, S> {
         (self.s.splat(self.part.get(0)), self.s.splat(self.part.get(Lists::<S>::SECOND)))
     }
 
-    /// What to add to a sum that used each of H^1 ..= H^n once.
+    /// What to add to a sum that used each of H^1 ..= H^n once and whose lanes will be added.
     #[inline(always)]
-    pub(crate) fn constants(self) -> Block {
-        self.part.get(Lists::<S>::CONSTANTS)
+    pub(crate) fn constants(self) -> S::V {
+        self.part.load(self.s, Lists::<S>::CONSTANTS)
     }
 
-    /// What to add, in each lane, to a sum that used H^n once, with n at most the blocks of a vector: the difference to the power below. Below
-    /// H^1 stands zero.
+    /// What to add, in each lane, to a sum that used H^n once, with n at most the blocks of a vector.
     #[inline(always)]
     pub(crate) fn constant(self) -> S::V {
-        let constants = |i: usize| self.s.splat(self.part.get(Lists::<S>::CONSTANTS + i));
-        if S::BLOCKS == 1 { constants(0) } else { self.s.xor(constants(0), constants(1)) }
+        self.s.splat(self.part.get(Lists::<S>::CONSTANTS))
     }
 }
 
