@@ -173,7 +173,7 @@ impl<S: Isa> Turn<'_, S> {
 pub(crate) fn load_bytes<S: Isa>(s: S, bytes: &[u8]) -> S::V {
     let n = bytes.len().min(16 * S::BLOCKS);
     // SAFETY: n bytes are readable.
-    unsafe { s.load_first(bytes.as_ptr(), n) }
+    unsafe { if n <= 16 { s.load_block(bytes.as_ptr(), n) } else { s.load_first(bytes.as_ptr(), n) } }
 }
 
 /// A vector of `16 * BLOCKS` bytes.

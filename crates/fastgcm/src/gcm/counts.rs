@@ -126,16 +126,15 @@ impl Row {
         m.text <= 4 * 16 * self.blocks && m.aad <= 16 * (self.blocks - 1).max(1)
     }
 
-    /// Vectors that a tail works on which has `vectors`: there is not a function for each number.
+    /// Vectors that a tail works on which has `vectors`: there is not a function for each number. (Of vectors of one block it has eight at most.)
     fn tail(self, m: Message, turns: usize, vectors: usize) -> usize {
-        let most = if self.blocks == 1 { 8 } else { 9 };
         let least = |sizes: &[usize]| *sizes.iter().find(|size| **size >= vectors).unwrap();
-        if self.is_short(m) {
+        if self.is_short(m) || self.blocks > 1 && vectors > 4 {
             vectors
         } else if m.seal && !self.roomy && turns == 0 {
-            least(&[0, 4, 6, 8, most])
+            least(&[0, 4, 6, 8])
         } else {
-            least(&[0, 2, 4, 6, 8, most])
+            least(&[0, 2, 4, 6, 8])
         }
     }
 }

@@ -14,7 +14,7 @@ const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 /// Generates a token and its `Isa` from the intrinsics' own names.
 macro_rules! isa {
     ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, face_pays $face:expr, features $features:literal, register $reg:ident,
-     load $load:ident, store $store:ident, load_first $load_first:path, store_first $store_first:path,
+     load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
      splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
      clmul $clmul:ident, add32 $add32:ident, aesenc $aesenc:ident, aesenclast $aesenclast:ident,
@@ -42,6 +42,7 @@ macro_rules! isa {
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { unsafe { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { unsafe { $store(dst.cast(), v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { unsafe { $load_first(src, n) } }
+            #[inline(always)] unsafe fn load_block(self, src: *const u8, n: usize) -> $v { unsafe { $load_block(src, n) } }
             #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { unsafe { $store_first(dst, n, v) } }
             #[inline(always)] fn splat(self, block: Block) -> $v { unsafe { $splat(vector(block)) } }
             #[inline(always)] fn splat_nonce(self, first: u32, rest: u64) -> $v { unsafe { $splat(xmm::nonce(first, rest)) } }
@@ -98,7 +99,7 @@ macro_rules! xmm_isa {
     ($(#[$doc:meta])* $token:ident, face_pays $face:expr, $features:literal) => {
         isa! {
             $(#[$doc])* $token, __m128i, blocks 1, roomy false, face_pays $face, features $features, register xmm_reg,
-            load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, store_first xmm::store_first,
+            load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, load_block xmm::load_first, store_first xmm::store_first,
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
             low _mm_unpacklo_epi64, high _mm_unpackhi_epi64,
@@ -121,7 +122,7 @@ xmm_isa! {
 isa! {
     /// VAES and VPCLMULQDQ with AVX2, two blocks a vector.
     Vaes256, __m256i, blocks 2, roomy false, face_pays 128 << 10, features "aes,pclmulqdq,avx2,vaes,vpclmulqdq", register ymm_reg,
-    load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, store_first ymm::store_first,
+    load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, load_block ymm::load_block, store_first ymm::store_first,
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
     low _mm256_unpacklo_epi64, high _mm256_unpackhi_epi64,
@@ -132,7 +133,7 @@ isa! {
 isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
     Vaes512, __m512i, blocks 4, roomy true, face_pays 128 << 10, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl", register zmm_reg,
-    load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, store_first zmm::store_first,
+    load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
     splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
     low _mm512_unpacklo_epi64, high _mm512_unpackhi_epi64,
@@ -286,6 +287,11 @@ mod ymm {
     }
 
     #[inline(always)]
+    pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m256i {
+        unsafe { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
+    }
+
+    #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m256i {
         unsafe {
             if n >= 32 {
@@ -293,7 +299,7 @@ mod ymm {
             } else if n >= 16 {
                 _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(_mm_loadu_si128(src.cast())), xmm::load_first(src.add(16), n - 16))
             } else {
-                _mm256_zextsi128_si256(xmm::load_first(src, n))
+                load_block(src, n)
             }
         }
     }
@@ -338,6 +344,11 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m512i, n: usize) -> __m512i {
         unsafe { _mm512_maskz_mov_epi8(mask(n), v) }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
+        unsafe { _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(n) as u16, src.cast())) }
     }
 
     #[inline(always)]
