@@ -17,8 +17,8 @@ struct Figure {
     best_ns: f64,
 }
 
-/// Zen 5: one AMD EPYC, November 2026, this program's forerunner, rivals of the same versions. Model 85 (Skylake-SP, 2.5 GHz): this
-/// repository's BENCHMARKS.md, AWS-LC 0.47's `EVP_AEAD`.
+/// Zen 5: one AMD EPYC, November 2026, this program's forerunner, rivals of the same versions. Zen 4 (3.7 GHz) and model 85 (Skylake-SP, 2.5
+/// GHz): this program's own runs of that month, BENCHMARKS.md and `results/skylake-sp.md`.
 const FIGURES: &[Figure] = &[
     zen5("vaes-avx512 AES-128 open, AAD 12", "ipsec-mb", 65536, 2193.2),
     zen5("vaes-avx512 AES-128 open, AAD 12", "openssl-4.0", 1 << 20, 35053.0),
@@ -34,6 +34,22 @@ const FIGURES: &[Figure] = &[
     zen5("aesni-avx AES-128 seal, AAD 12", "aws-lc", 1024, 214.9),
     zen5("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 1024, 149.1),
     zen5("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 16384, 2086.4),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 16, 39.0),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 64, 44.0),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 256, 47.6),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 1420, 143.3),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "aws-lc", 64, 83.7),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "aws-lc", 4096, 442.5),
+    zen4("vaes-avx512 AES-128 open, AAD 12", "boringssl", 65536, 4897.0),
+    zen4("vaes-avx512 AES-256 seal, AAD 12", "boringssl", 16384, 1521.5),
+    zen4("vaes-avx2 AES-128 seal, AAD 12", "boringssl", 16, 80.7),
+    zen4("vaes-avx2 AES-128 open, AAD 12", "boringssl", 16384, 1543.9),
+    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 16, 42.4),
+    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 1024, 227.9),
+    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 16384, 3126.6),
+    zen4("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 1024, 208.4),
+    zen4("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 16384, 2741.1),
+    zen4("portable AES-128 open, AAD 12", "openssl-3.6", 4096, 12488.0),
     skylake("aesni-avx AES-128 seal, AAD 12", "aws-lc", 16, 114.0),
     skylake("aesni-avx AES-128 seal, AAD 12", "aws-lc", 64, 126.0),
     skylake("aesni-avx AES-128 seal, AAD 12", "aws-lc", 1420, 442.0),
@@ -48,6 +64,10 @@ const FIGURES: &[Figure] = &[
 
 const fn zen5(group: &'static str, rival: &'static str, bytes: u64, best_ns: f64) -> Figure {
     Figure { processor: ["EPYC", "(family 26, "], group, rival, bytes, best_ns }
+}
+
+const fn zen4(group: &'static str, rival: &'static str, bytes: u64, best_ns: f64) -> Figure {
+    Figure { processor: ["EPYC", "(family 25, model 17)"], group, rival, bytes, best_ns }
 }
 
 const fn skylake(group: &'static str, rival: &'static str, bytes: u64, best_ns: f64) -> Figure {
