@@ -54,7 +54,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let counters = Public::new(s, &key.schedule, nonce);
     let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
-    // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it is no more than a fifth.)
+    // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)
     let leaves_lane = |n: usize| S::BLOCKS > 1 && length <= vectors(n) - 16;
     // Comparisons of the length, not a table of places to jump to: so the optimiser knows in each of them how long the last vector can be.
     if length == 0 {
