@@ -27,7 +27,7 @@ struct Check {
 }
 
 /// These take one core for minutes, and so run one after the other beside those that follow the first.
-const BESIDE: [&str; 2] = ["emulated", "aarch64"];
+const BESIDE: [&str; 4] = ["emulated", "aarch64", "files of others", "dispatch"];
 
 /// Whether a check is part of the gate, and how it is spread over shards.
 #[derive(Clone, Copy, PartialEq)]
@@ -51,18 +51,18 @@ const CHECKS: &[Check] = &[
     Check { name: "matrix",          when: When::Always,       run: |root, log| log.step(&mut xtask(root, "matrix")) },
     Check { name: "machine code",    when: When::Always,       run: machine_code },
     Check { name: "tests",           when: When::Always,       run: tests },
+    Check { name: "emulated",        when: When::Always,       run: emulated },
+    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
+    Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "all features",    when: When::Always,       run: all_features },
     Check { name: "no features",     when: When::Always,       run: no_features },
     Check { name: "examples",        when: When::Always,       run: examples },
-    Check { name: "emulated",        when: When::Always,       run: emulated },
-    Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
     Check { name: "planted faults",  when: When::Always,       run: planted_faults },
     Check { name: "compilers",       when: When::AlwaysShared, run: compilers },
     Check { name: "fuzz",            when: When::Always,       run: fuzz },
     Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
-    Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
     Check { name: "Windows, 32 bits", when: When::Full,        run: |root, log| log.step(&mut xtask(root, "cross windows i686")) },

@@ -7,7 +7,11 @@ use crate::{
     trace::{Trace, Tracer},
 };
 use fastgcm::Backend;
-use std::hint::black_box;
+use std::{
+    hint::black_box,
+    sync::{Mutex, PoisonError},
+    thread,
+};
 
 /// Every number of vectors in a tail on every back end, with and without a part of a block; turns; a counter that leaves its low byte.
 const LENGTHS: [usize; 40] = [
@@ -100,11 +104,22 @@ impl Same {
     }
 }
 
+/// Does this for each back end, as many at a time as there are processors: most of a trace is the kernel's time.
+fn for_each_backend(trace: impl Fn(Backend) + Sync) {
+    let waiting = Mutex::new(backends().into_iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| std::iter::from_fn(next).for_each(&trace));
+        }
+    });
+}
+
 /// F15: no address and no branch depends on a secret, whatever is done and however long it is.
 #[test]
 fn f15_traces_tell_nothing_of_secrets() {
     the_control_is_caught();
-    for backend in backends() {
+    for_each_backend(|backend| {
         let (plan, mut same) = (Plan::of(backend), Same::new(backend));
         let mut expected = 0;
         let mut all = |same: &mut Same, public: Public| {
@@ -130,7 +145,7 @@ fn f15_traces_tell_nothing_of_secrets() {
         }
         println!("{backend}: {} steps", same.steps);
         passed(&format!("constant_time::traces/{backend}"), same.compared, expected);
-    }
+    });
 }
 
 /// A message long enough for the table of FACE, which is made of round keys and indexed by the position in the message.
@@ -149,7 +164,7 @@ fn f15_traces_of_a_very_long_message() {
 /// F14: until the verdict is given, nothing tells in which byte a tag is wrong. (What follows it, the wiping, is the same for all too.)
 #[test]
 fn f14_traces_do_not_tell_where_a_tag_is_wrong() {
-    for backend in backends() {
+    for_each_backend(|backend| {
         let (plan, mut same) = (Plan::of(backend), Same::new(backend));
         let mut expected = 0;
         for (length, nonce) in plan.others.iter().flat_map(|&length| [(length, 12), (length, 16)]) {
@@ -161,13 +176,13 @@ fn f14_traces_do_not_tell_where_a_tag_is_wrong() {
             }
         }
         passed(&format!("constant_time::f14_traces/{backend}"), same.compared, expected);
-    }
+    });
 }
 
 /// Nothing is kept from one message to the next: the hundredth under a key goes the way of the first.
 #[test]
 fn f15_traces_of_later_messages() {
-    for backend in backends() {
+    for_each_backend(|backend| {
         let (plan, mut same) = (Plan::of(backend), Same::new(backend));
         let mut expected = 0;
         for &length in plan.others {
@@ -185,7 +200,7 @@ fn f15_traces_of_later_messages() {
             }
         }
         passed(&format!("constant_time::traces_of_later_messages/{backend}"), same.compared, expected);
-    }
+    });
 }
 
 /// What a leak is, in each of its forms: found in each, or the tracer is blind.
