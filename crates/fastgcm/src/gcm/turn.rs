@@ -39,10 +39,14 @@ impl<'a, K> Keys<'a, K> {
 
 /// A round key: of a key, to be spread over the lanes where it is used, or ready.
 pub(crate) trait RoundKey<S: Isa> {
+    /// It is ready.
+    const SPREAD: bool;
     fn state(&self, s: S) -> S::State;
 }
 
 impl<S: Isa> RoundKey<S> for Block {
+    const SPREAD: bool = false;
+
     #[inline(always)]
     fn state(&self, s: S) -> S::State {
         s.state(s.splat(*self))
@@ -54,6 +58,8 @@ impl<S: Isa> RoundKey<S> for Block {
 pub(crate) struct Spread<S: Isa>(pub(crate) S::State);
 
 impl<S: Isa> RoundKey<S> for Spread<S> {
+    const SPREAD: bool = true;
+
     #[inline(always)]
     fn state(&self, _: S) -> S::State {
         self.0
