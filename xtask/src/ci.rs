@@ -209,7 +209,7 @@ fn emulated(root: &Path, log: &mut Log) -> Result<(), String> {
 fn planted_faults(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut xtask(root, "faults"))?;
     log.expect(&["faults ok ", "kernel_faults ok 54 of 54"])?;
-    if full() { log.expect(&["faults ok 17 of 17", "inner_faults ok 13 of 13"]) } else { Ok(()) }
+    if full() { log.expect(&["faults ok 17 of 17", "inner_faults ok 14 of 14"]) } else { Ok(()) }
 }
 
 fn compilers(root: &Path, log: &mut Log) -> Result<(), String> {
