@@ -229,12 +229,14 @@ impl<const N: usize> Table<N> {
     }
 
     /// The first 64 blocks, as lookups of nibbles.
+    #[allow(dead_code)] // for a row of x86
     #[inline(always)]
     pub(crate) fn lookups(&self) -> &[Lookups<Block>; 2] {
         const { assert!(N >= 64) }
         self.0.as_chunks().0.as_chunks().0.first_chunk().unwrap()
     }
 
+    #[allow(dead_code)]
     #[inline(always)]
     pub(crate) fn lookups_mut(&mut self) -> &mut [Lookups<Block>; 2] {
         const { assert!(N >= 64) }

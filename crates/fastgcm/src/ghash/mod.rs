@@ -32,7 +32,9 @@ pub use halves::{Karatsuba, KeyFoldedHalves};
 #[cfg(feature = "internals")]
 pub use multiply::fold;
 pub use multiply::{KeyFolded, Multiply, Winograd};
-pub(crate) use pairs::{Nibbles, Pairs};
+#[allow(unused_imports)] // a row of x86 has it
+pub(crate) use pairs::Nibbles;
+pub(crate) use pairs::Pairs;
 #[cfg(feature = "internals")]
 pub use powers::times_x;
 pub(crate) use powers::{BEHIND, Descending, Powers, aad_lanes};

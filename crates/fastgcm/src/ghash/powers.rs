@@ -160,9 +160,11 @@ impl Powers {
     }
 
     /// Room for those of a row that looks up nibbles: for H^2 and H.
+    #[allow(dead_code)] // for a row of x86
     pub(crate) fn lookups(&self) -> &[Lookups<Block>; 2] {
         self.0.lookups()
     }
+    #[allow(dead_code)]
     pub(crate) fn lookups_mut(&mut self) -> &mut [Lookups<Block>; 2] {
         self.0.lookups_mut()
     }
