@@ -69,6 +69,8 @@ fn one(root: &Path, build: &Build) -> Result<bool, String> {
     // The longest messages by one line of the answers for each back end, as in the gate: without optimisation, all lines take an hour.
     command.env_remove("FASTGCM_FULL").env("CARGO_TARGET_DIR", root.join("target/compilers"));
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt).env("CARGO_PROFILE_RELEASE_LTO", lto);
+    // Who does not optimise has a debug build, which is made of smaller functions (`Calls::tail` in crates/fastgcm/src/gcm/tail.rs).
+    command.env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", if *opt == "0" { "true" } else { "false" });
     command.env("RUSTFLAGS", if *cpu == "default" { String::new() } else { format!("-C target-cpu={cpu}") });
     let (passed, output) = quietly(&mut command)?;
     let canary = output.lines().find_map(|line| line.split_once("compiler: ").map(|(_, said)| said));

@@ -155,6 +155,42 @@ pub trait Job {
     fn run<S: Isa, M: Multiply<S>>(self, s: S, multiply: M) -> Self::Output;
 }
 
+/// Within a row: how what is written once, and inlined into the row's functions, calls other functions of the row.
+macro_rules! calls {
+    () => {
+        /// Made in the row's functions only, where its features are enabled.
+        #[derive(Clone, Copy)]
+        struct Row<'f>(Frame<'f>);
+
+        #[allow(unsafe_code)]
+        impl<S: Isa, M: Multiply<S>> Calls<S, M> for Row<'_> {
+            #[inline(always)]
+            fn face<'a, const SEAL: bool>(self, s: S, multiply: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S> {
+                // SAFETY: see `Row`.
+                unsafe { face::<S, M, SEAL>(self.0, s, multiply, key, bulk) }
+            }
+
+            #[inline(always)]
+            fn tail<const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+                self,
+                s: S,
+                key: &Material,
+                counters: Public<S>,
+                text: InOut<'_>,
+                before: Before<S>,
+                pending: Option<OfTurn<'_, S, true>>,
+            ) -> Block {
+                // SAFETY: see `Row`.
+                #[cfg(debug_assertions)]
+                return unsafe { tail::<S, M, SEAL, N, ALL, WHOLE>(self.0, s, key, counters, text, before, pending) };
+                #[cfg(not(debug_assertions))]
+                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, counters, text, before, pending)
+            }
+        }
+    };
+}
+pub(crate) use calls;
+
 /// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.
 #[derive(Debug)]
 pub(crate) struct Entries {

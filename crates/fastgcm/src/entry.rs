@@ -9,7 +9,7 @@ macro_rules! entries {
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Bulk, apart},
+                gcm::{self, Before, Bulk, Calls, OfTurn, Public, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
                 inout::InOut,
                 isa::*,
@@ -57,7 +57,7 @@ macro_rules! entries {
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
                 if gcm::is_short($isa, aad, &text) {
-                    gcm::short::<_, _, true>($isa, $multiply, key, nonce, aad, text)
+                    gcm::short::<_, _, true>($isa, $multiply, Row(frame), key, nonce, aad, text)
                 } else {
                     seal_long(frame, key, nonce, aad, text)
                 }
@@ -67,7 +67,7 @@ macro_rules! entries {
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
                 if gcm::is_short($isa, aad, &text) {
-                    gcm::short::<_, _, false>($isa, $multiply, key, nonce, aad, text)
+                    gcm::short::<_, _, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
                 } else {
                     open_long(frame, key, nonce, aad, text)
                 }
@@ -77,18 +77,14 @@ macro_rules! entries {
             #[inline(never)]
             fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                gcm::long::<_, _, true>($isa, $multiply, key, nonce, aad, text, |bulk| {
-                    face::<_, _, true>(frame, $isa, $multiply, key, bulk)
-                })
+                gcm::long::<_, _, true>($isa, $multiply, Row(frame), key, nonce, aad, text)
             }
 
             #[target_feature(enable = $features)]
             #[inline(never)]
             fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
-                gcm::long::<_, _, false>($isa, $multiply, key, nonce, aad, text, |bulk| {
-                    face::<_, _, false>(frame, $isa, $multiply, key, bulk)
-                })
+                gcm::long::<_, _, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
             }
 
             #[target_feature(enable = $features)]
@@ -103,6 +99,24 @@ macro_rules! entries {
                 frame.enter();
                 gcm::face::<S, M, SEAL>(s, multiply, key, bulk)
             }
+
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            #[cfg(debug_assertions)]
+            fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+                frame: Frame<'_>,
+                s: S,
+                key: &Material,
+                counters: Public<S>,
+                text: InOut<'_>,
+                before: Before<S>,
+                pending: Option<OfTurn<'_, S, true>>,
+            ) -> Block {
+                frame.enter();
+                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, counters, text, before, pending)
+            }
+
+            crate::backend::calls!();
 
             #[target_feature(enable = $features)]
             fn any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {

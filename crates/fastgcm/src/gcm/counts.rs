@@ -6,7 +6,7 @@
 //! encrypted and then hashed.
 
 extern crate std;
-use super::*;
+use super::{tests::Inlined, *};
 use crate::{
     Backend,
     ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Pairs, Winograd},
@@ -146,10 +146,10 @@ fn measured<S: Isa, M: Multiply<S>>(s: S, multiply: M, m: Message, key: &Materia
     Work::start();
     match (is_short(s, aad, &text), m.seal) {
         (_, seal) if m.any => apart::any(s, multiply, key, J0::from(nonce), aad, text, seal),
-        (true, true) => short::<_, _, true>(s, multiply, key, nonce, aad, text),
-        (true, false) => short::<_, _, false>(s, multiply, key, nonce, aad, text),
-        (false, true) => long::<_, _, true>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, true>(s, multiply, key, bulk)),
-        (false, false) => long::<_, _, false>(s, multiply, key, nonce, aad, text, |bulk| face::<_, _, false>(s, multiply, key, bulk)),
+        (true, true) => short::<_, _, true>(s, multiply, Inlined, key, nonce, aad, text),
+        (true, false) => short::<_, _, false>(s, multiply, Inlined, key, nonce, aad, text),
+        (false, true) => long::<_, _, true>(s, multiply, Inlined, key, nonce, aad, text),
+        (false, false) => long::<_, _, false>(s, multiply, Inlined, key, nonce, aad, text),
     };
     Work::done()
 }

@@ -3,7 +3,7 @@
 use super::{
     apart::absorb,
     counter::{Counters, Face, Public, STATES},
-    tail::{Before, Header, tail},
+    tail::{Before, Calls, Header},
     turn::{Keys, Meanwhile, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
 use crate::{
@@ -46,6 +46,7 @@ const SHORT: usize = 4;
 pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
+    row: impl Calls<S, M>,
     key: &Material,
     nonce: Nonce96,
     aad: &[u8],
@@ -58,45 +59,45 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let leaves_lane = |n: usize| S::BLOCKS > 1 && length <= vectors(n) - 16;
     // Comparisons of the length, not a table of places to jump to: so the optimiser knows in each of them how long the last vector can be.
     if length == 0 {
-        tail::<S, M, SEAL, 0, 1, 0>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 0, 1, 0>(s, key, counters, text, before, None)
     } else if leaves_lane(1) {
-        tail::<S, M, SEAL, 1, 1, 0>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 1, 1, 0>(s, key, counters, text, before, None)
     } else if length <= vectors(1) {
-        tail::<S, M, SEAL, 1, 2, 0>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 1, 2, 0>(s, key, counters, text, before, None)
     } else if leaves_lane(2) {
-        tail::<S, M, SEAL, 2, 2, 1>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 2, 2, 1>(s, key, counters, text, before, None)
     } else if length <= vectors(2) {
-        tail::<S, M, SEAL, 2, 3, 1>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 2, 3, 1>(s, key, counters, text, before, None)
     } else if length <= vectors(3) {
-        tail::<S, M, SEAL, 3, 4, 2>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 3, 4, 2>(s, key, counters, text, before, None)
     } else {
-        tail::<S, M, SEAL, 4, 5, 3>(s, key, counters, text, before, None)
+        row.tail::<SEAL, 4, 5, 3>(s, key, counters, text, before, None)
     }
 }
 
-/// Any message with a 96-bit nonce. Returns the tag. `with_face` is [`face`], as a call.
+/// Any message with a 96-bit nonce. Returns the tag.
 #[inline(always)]
 pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
-    _: M,
+    multiply: M,
+    row: impl Calls<S, M>,
     key: &'a Material,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'a>,
-    with_face: impl FnOnce(Bulk<'a, S>) -> Bulk<'a, S>,
 ) -> Block {
     let mut text = text.here();
     let mut counters = Public::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, &text);
     let pending = if face_pays::<S, SEAL>(text.len(), key.schedule.more) {
-        let after = with_face(Bulk { counters, text, hash: before.hash, pending: None });
+        let after = row.face::<SEAL>(s, multiply, key, Bulk { counters, text, hash: before.hash, pending: None });
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         if SEAL { Some(after.pending.unwrap()) } else { None }
     } else {
         turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash)
     };
-    last::<S, M, SEAL>(s, key, counters, text, before, pending)
+    last::<S, M, SEAL>(s, row, key, counters, text, before, pending)
 }
 
 /// What turns begin with, and what they leave.
@@ -243,6 +244,7 @@ fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
 #[inline(always)]
 fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
+    row: impl Calls<S, M>,
     key: &Material,
     counters: Public<S>,
     text: InOut<'_>,
@@ -255,14 +257,14 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(
     macro_rules! tails {
         ($pending:expr; $($vectors:pat => $n:literal $all:literal $whole:literal),+) => {
             match text.len().div_ceil(16 * S::BLOCKS) {
-                $($vectors => tail::<S, M, SEAL, $n, $all, $whole>(s, key, counters, text, before, $pending),)+
-                5..=6 if const { S::BLOCKS == 1 } => tail::<S, M, SEAL, 6, 7, 4>(s, key, counters, text, before, $pending),
-                _ if const { S::BLOCKS == 1 } => tail::<S, M, SEAL, 8, 9, 6>(s, key, counters, text, before, $pending),
-                5 => tail::<S, M, SEAL, 5, 6, 4>(s, key, counters, text, before, $pending),
-                6 => tail::<S, M, SEAL, 6, 7, 5>(s, key, counters, text, before, $pending),
-                7 => tail::<S, M, SEAL, 7, 8, 6>(s, key, counters, text, before, $pending),
-                8 => tail::<S, M, SEAL, 8, 9, 7>(s, key, counters, text, before, $pending),
-                _ => tail::<S, M, SEAL, 9, 10, 8>(s, key, counters, text, before, $pending),
+                $($vectors => row.tail::<SEAL, $n, $all, $whole>(s, key, counters, text, before, $pending),)+
+                5..=6 if const { S::BLOCKS == 1 } => row.tail::<SEAL, 6, 7, 4>(s, key, counters, text, before, $pending),
+                _ if const { S::BLOCKS == 1 } => row.tail::<SEAL, 8, 9, 6>(s, key, counters, text, before, $pending),
+                5 => row.tail::<SEAL, 5, 6, 4>(s, key, counters, text, before, $pending),
+                6 => row.tail::<SEAL, 6, 7, 5>(s, key, counters, text, before, $pending),
+                7 => row.tail::<SEAL, 7, 8, 6>(s, key, counters, text, before, $pending),
+                8 => row.tail::<SEAL, 8, 9, 7>(s, key, counters, text, before, $pending),
+                _ => row.tail::<SEAL, 9, 10, 8>(s, key, counters, text, before, $pending),
             }
         };
     }

@@ -5,6 +5,7 @@
 
 use super::{
     counter::{Counters, Public, STATES},
+    message::Bulk,
     turn::{Keys, Meanwhile, Nothing, OfTurn, rounds},
 };
 use crate::{
@@ -36,6 +37,24 @@ impl<S: Isa> Header<S> {
     pub(crate) fn new(s: S, aad: &[u8]) -> Self {
         Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: aad.len().div_ceil(16) }
     }
+}
+
+/// How a row gets at what stands in a function of its own, behind the one gate where vectors come to life.
+pub(crate) trait Calls<S: Isa, M: Multiply<S>>: Copy {
+    /// [`face`](super::face): always called, never a part of the caller.
+    fn face<'a, const SEAL: bool>(self, s: S, multiply: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S>;
+
+    /// [`tail`]: a part of the caller, with all that the optimiser can make of that. But not in a debug build: without an optimiser no two
+    /// values share a place, and a function with all tails in it had a frame of two megabytes, which is all that a thread has.
+    fn tail<const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+        self,
+        s: S,
+        key: &Material,
+        counters: Public<S>,
+        text: InOut<'_>,
+        before: Before<S>,
+        pending: Option<OfTurn<'_, S, true>>,
+    ) -> Block;
 }
 
 /// `N` vectors, of which `WHOLE` are whole for certain, in `ALL` AES states: one more, for the mask of the tag, or as many, if the last lane has
