@@ -196,7 +196,7 @@ fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
 /// threads with half of the stack that threads have: one function with all that the optimiser wants in it would need three megabytes.
 fn no_features(root: &Path, log: &mut Log) -> Result<(), String> {
     let tests = || {
-        let mut tests = cargo(root, &format!("test -p fastgcm --no-default-features --test every_length --test registers"));
+        let mut tests = cargo(root, "test -p fastgcm --no-default-features --test every_length --test registers");
         // What Cargo.toml says of this package in `dev`, which `test` inherits, no variable of the environment changes.
         tests.args(["--config", "profile.dev.package.fastgcm.opt-level=0"]).env("CARGO_PROFILE_TEST_OPT_LEVEL", "0");
         tests.env("CARGO_PROFILE_TEST_DEBUG_ASSERTIONS", "true").env("FASTGCM_QUICK", "1");
