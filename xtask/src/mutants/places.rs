@@ -5,7 +5,7 @@
 //! a ^ b << 8      becomes      (if crate::planted::is(7) { a & b << 8 } else { a ^ (if crate::planted::is(9) { b >> 8 } else { b << 8 }) })
 //! ```
 //! A function that is replaced by a value returns it at once, and an arm that is deleted gets a condition that fails. What must be known when
-//! the program is compiled (constants, `const fn`) knows no switch, and wants a build of its own.
+//! the program is compiled (constants, `const fn`) knows no switch, and wants a build of its own; so does a pointer.
 
 use super::Mutant;
 use std::{collections::BTreeMap, ops::Range};
@@ -63,6 +63,10 @@ impl Places {
     pub(super) fn edit(&self, mutant: &Mutant, number: usize) -> Option<Edit> {
         let Range { start, end } = self.range(mutant);
         if self.found.constant.iter().any(|range| range.contains(&start)) {
+            return None;
+        }
+        // A null pointer that is read through: the optimiser may conclude that no switch is ever on.
+        if mutant.genre == "FnValue" && mutant.name.contains("-> *") {
             return None;
         }
         let (range, wrong) = match mutant.genre.as_str() {

@@ -91,12 +91,23 @@ mod tests {
     use crate::Backend;
     use std::vec::Vec;
 
+    #[test]
+    fn a_list_is_the_set_of_its_names() {
+        for (i, name) in NAMES.iter().enumerate() {
+            assert_eq!(Features::named(name), Features(1 << i));
+        }
+        assert_eq!(Features::named(&NAMES.join(",")), Features((1 << NAMES.len()) - 1));
+        assert!(Features::named("aes,avx512vl").names().eq(["aes", "avx512vl"]));
+        assert_eq!(Features::named(""), Features(0));
+    }
+
     /// F9: every set of features that a processor may have, against every row: one that is missing is enough.
     #[test]
     fn f09_a_row_needs_each_of_its_features() {
         let mut sets = 0;
         for backend in Backend::ALL {
             let names: Vec<&str> = backend.features().map(|(name, _)| name).collect();
+            assert_eq!(names.is_empty(), *backend == Backend::Portable);
             let row = Features::named(&names.join(","));
             for bits in 0..1 << NAMES.len() {
                 let processor = Features(bits);
