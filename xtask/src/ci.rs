@@ -279,8 +279,10 @@ fn long_answers(root: &Path, log: &mut Log) -> Result<(), String> {
 fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
     let venv = root.join("target/venv");
     step(python(root).args(["-m", "venv"]).arg(&venv))?;
-    step(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
-    Ok(venv.join("bin/python"))
+    let python = venv.join("bin/python");
+    // Not `bin/pip`, which holds the path that the environment was made at.
+    step(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
+    Ok(python)
 }
 
 fn python(root: &Path) -> Command {
