@@ -41,7 +41,7 @@ const INSIDE: &str = "--lib";
 /// But for one: without a limit it writes 64 GiB.
 const BUT: &str = "--skip f05_too_long";
 
-/// Code that the lean copy does not compile: other processors' and other rows', what only features or studies use.
+/// Code that the lean copy does not compile, or never calls: other processors' and other rows', what only features or studies use.
 const NOT_COMPILED: &str = "zmm::|ymm::|Vaes|src/isa/(aarch64|riscv64|hwcap|hwprobe|scrub|scrub_any|scrub_x86)\\.rs|src/ghash/halves.rs|\
     src/internals.rs|src/ghash/proof/|src/rustcrypto.rs|shift_left|shift_right|up_word|down_word|replace features -> |Features::and";
 
