@@ -59,7 +59,8 @@ impl Kind {
     pub(super) fn of(i: &Instruction) -> Self {
         let vector = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_vector_register());
         let memory = vector && (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
-        let stack = matches!(i.memory_base(), Register::RSP | Register::RBP) && i.memory_index() == Register::None;
+        // RBP is a register like any other, or in a function that aligns its frame the way to its arguments.
+        let stack = i.memory_base() == Register::RSP && i.memory_index() == Register::None;
         let writes = i.op0_kind() == OpKind::Memory;
         let name = format!("{:?}", i.mnemonic()).to_lowercase();
         Self {
