@@ -44,7 +44,7 @@ pub(crate) fn any<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aa
         if !seal {
             hash = absorb::<S, M>(s, key, hash, turn.source());
         }
-        if let Some(mut whole) = turn.whole::<S>() {
+        if let Some(mut whole) = turn.whole(s) {
             let x = keystream::<S, TURN>(s, key, &mut counters);
             each!(I in 0 1 2 3 4 5 6 7 => { whole.store::<I>(s, apply(s, key, x[I], whole.load::<I>(s))); });
         } else {

@@ -76,9 +76,9 @@ impl Row {
             folds: if begins { 0 } else { absorbed.div_ceil(turn) } + 1 + (tail == 0) as usize,
             rounds: states * (m.rounds - 1),
             last_rounds: states,
-            // Text in turns twice: to be encrypted, and to be hashed. Two factors for each product whose powers differ by lane, and what they leave
+            // Text in turns: to be encrypted, and to be hashed, unless registers keep it between the two. Two factors for each product whose powers differ by lane, and what they leave
             // in a sum of all lanes. Counters.
-            loads: 2 * TURN * turns
+            loads: if m.seal && self.roomy { TURN } else { 2 * TURN } * turns
                 + 1
                 + if begins { 0 } else { absorbed / vector + absorbed.div_ceil(turn) }
                 + 2 * (if begins { 0 } else { absorbed.div_ceil(vector) } + tail + if self.blocks > 1 { 1 } else { header - 1 })
@@ -94,7 +94,8 @@ impl Row {
             // A round less for each state of a turn, for a table of 256 entries, and a round for each constant.
             let constants = 2 + TURN * self.blocks * turns / PERIOD;
             work.rounds = work.rounds - TURN * turns + PERIOD / self.blocks + constants;
-            work.loads += PERIOD / self.blocks;
+            // The last turn is kept in memory.
+            work.loads += PERIOD / self.blocks + if m.seal && self.roomy { TURN } else { 0 };
             work.bytes_written += 16 * PERIOD;
         }
         work

@@ -10,7 +10,7 @@ use crate::{
     Block,
     aes::{More, Schedule},
     ghash::{Multiply, aad_lanes},
-    inout::{InOut, TURN, Turn},
+    inout::{InOut, Place, TURN, Turn},
     isa::Isa,
     key::Material,
     nonce::Nonce96,
@@ -93,7 +93,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         let after = row.face::<SEAL>(s, multiply, key, Bulk { counters, text, hash: before.hash, pending: None });
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
-        if SEAL { Some(after.pending.unwrap()) } else { None }
+        SEAL.then(|| OfTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
         turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash)
     };
@@ -105,19 +105,21 @@ pub(crate) struct Bulk<'a, S: Isa> {
     counters: Public<S>,
     text: InOut<'a>,
     hash: S::V,
-    /// The turn that is left to hash, if any.
-    pending: Option<OfTurn<'a, S, true>>,
+    /// Where the turn is that is left to hash, if any.
+    pending: Option<Place<'a, S>>,
 }
 
 /// All turns of a message that is long enough for a table of first rounds. To be called, so that only such a message has the table's 4 KiB in
 /// its stack frame: with feature `scrub` every message of more than four vectors wiped them, 40 ns.
 #[inline(always)]
-pub(crate) fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &'a Material, mut bulk: Bulk<'a, S>) -> Bulk<'a, S> {
+pub(crate) fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S> {
+    let Bulk { mut counters, text, mut hash, .. } = bulk;
+    let mut text = text.here();
     let mut changes = Face::<S>::room();
-    let mut face = Face::new(s, &key.schedule, &mut bulk.counters, &mut changes);
-    bulk.pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut bulk.text, &mut bulk.hash);
+    let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
+    let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
     face.done(s, &key.schedule);
-    bulk
+    Bulk { counters, text, hash, pending }
 }
 
 /// Whether a message is long enough for a table of first rounds. AES-128 that is sealed with narrow vectors never is: without its first round a
@@ -169,7 +171,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     let mut pending = None;
     if SEAL {
         // Each turn hashes the ciphertext of the one before, and the first nothing.
-        let mut first = text.turn::<S>()?;
+        let mut first = text.turn(s)?;
         turn::<S, M, C>(s, key, &alone, counters, &mut first, &Nothing);
         pending = Some(first);
         if text.is_tail::<S>() {
@@ -203,7 +205,7 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     mut pending: Option<Turn<'a, S>>,
 ) -> Option<OfTurn<'a, S, true>> {
     let mut powers = &key.powers;
-    while let Some(mut next) = text.turn::<S>() {
+    while let Some(mut next) = text.turn(s) {
         if S::BLOCKS > 1 && S::ROOMY && !K::SPREAD {
             powers = black_box(powers); // else LLVM spreads them before the loop
         }

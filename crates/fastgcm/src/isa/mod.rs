@@ -143,7 +143,7 @@ pub trait Isa: Copy {
     /// there are none. States and round keys have it.
     type State: Copy;
     const BLOCKS: usize;
-    /// Enough registers (32) to keep two hash vectors in flight beside eight AES states.
+    /// Enough registers (32) to keep two hash vectors in flight beside eight AES states, and the ciphertext that is to be hashed.
     const ROOMY: bool;
     /// Bytes from which on a message earns the making of its FACE table (`gcm::counter`); `usize::MAX`: never.
     const FACE_PAYS: usize;
