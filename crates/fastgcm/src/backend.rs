@@ -175,16 +175,13 @@ macro_rules! calls {
                 self,
                 s: S,
                 key: &Material,
-                counters: Public<S>,
-                text: InOut<'_>,
-                before: Before<S>,
-                pending: Option<OfTurn<'_, S, true>>,
+                rest: Rest<'_, S>,
             ) -> Block {
                 // SAFETY: see `Row`.
                 #[cfg(debug_assertions)]
-                return unsafe { tail::<S, M, SEAL, N, ALL, WHOLE>(self.0, s, key, counters, text, before, pending) };
+                return unsafe { tail::<S, M, SEAL, N, ALL, WHOLE>(self.0, s, key, rest) };
                 #[cfg(not(debug_assertions))]
-                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, counters, text, before, pending)
+                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, rest)
             }
         }
     };

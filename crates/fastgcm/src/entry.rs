@@ -9,7 +9,7 @@ macro_rules! entries {
             use crate::{
                 Block,
                 backend::{Backend, Entries},
-                gcm::{self, Before, Bulk, Calls, OfTurn, Public, apart},
+                gcm::{self, Bulk, Calls, Rest, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
                 inout::InOut,
                 isa::*,
@@ -107,13 +107,10 @@ macro_rules! entries {
                 frame: Frame<'_>,
                 s: S,
                 key: &Material,
-                counters: Public<S>,
-                text: InOut<'_>,
-                before: Before<S>,
-                pending: Option<OfTurn<'_, S, true>>,
+                rest: Rest<'_, S>,
             ) -> Block {
                 frame.enter();
-                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, counters, text, before, pending)
+                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, rest)
             }
 
             crate::backend::calls!();

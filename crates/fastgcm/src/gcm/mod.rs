@@ -19,7 +19,5 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use counter::Public;
 pub(crate) use message::{Bulk, expand, face, is_short, long, short, wipe};
-pub(crate) use tail::{Before, Calls, tail};
-pub(crate) use turn::OfTurn;
+pub(crate) use tail::{Calls, Rest, tail};

@@ -16,6 +16,15 @@ use crate::{
     key::Material,
 };
 
+/// A message whose turns are done, if it has any.
+pub(crate) struct Rest<'a, S: Isa> {
+    pub(crate) counters: Public<S>,
+    pub(crate) text: InOut<'a>,
+    pub(crate) before: Before<S>,
+    /// A turn that is encrypted but not hashed yet.
+    pub(crate) pending: Option<OfTurn<'a, S, true>>,
+}
+
 /// What the tail has to know of the message before it.
 pub(crate) struct Before<S: Isa> {
     /// AAD that has not been hashed yet: at most `aad_lanes` blocks.
@@ -46,32 +55,23 @@ pub(crate) trait Calls<S: Isa, M: Multiply<S>>: Copy {
 
     /// [`tail`]: a part of the caller, with all that the optimiser can make of that. But not in a debug build: without an optimiser no two
     /// values share a place, and a function with all tails in it had a frame of two megabytes, which is all that a thread has.
-    fn tail<const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
-        self,
-        s: S,
-        key: &Material,
-        counters: Public<S>,
-        text: InOut<'_>,
-        before: Before<S>,
-        pending: Option<OfTurn<'_, S, true>>,
-    ) -> Block;
+    fn tail<const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(self, s: S, key: &Material, rest: Rest<'_, S>)
+    -> Block;
 }
 
 /// `N` vectors, of which `WHOLE` are whole for certain, in `ALL` AES states: one more, for the mask of the tag, or as many, if the last lane has
-/// no block of the text and can be the mask's. `pending` is a turn that is encrypted but not hashed yet. Returns the tag.
+/// no block of the text and can be the mask's. Returns the tag.
 #[inline(always)]
 pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
     key: &Material,
-    mut counters: Public<S>,
-    text: InOut<'_>,
-    before: Before<S>,
-    pending: Option<OfTurn<'_, S, true>>,
+    rest: Rest<'_, S>,
 ) -> Block {
     const { assert!(ALL == N + 1 && ALL <= STATES || ALL == N) }
     // The last of them may have no block, and reads powers behind H^1.
     const { assert!(N - WHOLE <= BEHIND) }
     let (schedule, powers) = (&key.schedule, &key.powers);
+    let Rest { mut counters, text, before, pending } = rest;
     let mut text = text.at_least::<S>(WHOLE);
 
     // N vectors of counter blocks, and J0: as one state more, or in the last lane.

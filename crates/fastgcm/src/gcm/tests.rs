@@ -93,11 +93,8 @@ impl<S: Isa, M: Multiply<S>> Calls<S, M> for Inlined {
         self,
         s: S,
         key: &Material,
-        counters: Public<S>,
-        text: InOut<'_>,
-        before: Before<S>,
-        pending: Option<OfTurn<'_, S, true>>,
+        rest: Rest<'_, S>,
     ) -> Block {
-        tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, counters, text, before, pending)
+        tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, rest)
     }
 }
