@@ -27,8 +27,8 @@ const LEVELS: [Level; 6] = [
     Level { name: "aesni-sse", here: || has!("aes") && has!("pclmulqdq"), clear_1: AVX, clear_7: AVX512 | VAES | AVX2 },
     // Other vector instructions stay: without AES, rivals permute bytes with SSSE3.
     Level { name: "vpaes-ssse3", here: || has!("ssse3"), clear_1: AES, clear_7: AVX512 | VAES },
-    // The same rivals once more, which `portable` has no match for: it uses no vector instructions of its own accord.
-    Level { name: "portable", here: || true, clear_1: AES, clear_7: AVX512 | VAES },
+    // Where there is no SSSE3 either, and nothing that came after it.
+    Level { name: "portable", here: || true, clear_1: AES | SSSE3 | AVX, clear_7: AVX512 | VAES | AVX2 },
 ];
 
 /// AVX-512 F, DQ, IFMA, CD, BW and VL: bits 16, 17, 21, 28, 30 and 31 of EBX.
@@ -39,6 +39,8 @@ const VAES: u64 = (1 << 9 | 1 << 10) << 32;
 const AVX2: u64 = 1 << 5;
 /// AES and PCLMULQDQ: bits 25 and 1 of ECX.
 const AES: u64 = (1 << 25 | 1 << 1) << 32;
+/// SSSE3, SSE4.1 and SSE4.2: bits 9, 19 and 20 of ECX.
+const SSSE3: u64 = (1 << 9 | 1 << 19 | 1 << 20) << 32;
 /// Bit 28 of ECX, and FMA and XOP, which imply it: bits 12 and 11.
 const AVX: u64 = (1 << 28 | 1 << 12 | 1 << 11) << 32;
 
