@@ -76,8 +76,8 @@ impl Row {
             folds: if begins { 0 } else { absorbed.div_ceil(turn) } + 1 + (tail == 0) as usize,
             rounds: states * (m.rounds - 1),
             last_rounds: states,
-            // Text in turns: to be encrypted, and to be hashed, unless registers keep it between the two. Two factors for each product whose powers differ by lane, and what they leave
-            // in a sum of all lanes. Counters.
+            // Text in turns: to be encrypted, and to be hashed, unless registers keep it between the two. Two factors for each product whose powers
+            // differ by lane, and what they leave in a sum of all lanes. Counters.
             loads: if m.seal && self.roomy { TURN } else { 2 * TURN } * turns
                 + 1
                 + if begins { 0 } else { absorbed / vector + absorbed.div_ceil(turn) }
