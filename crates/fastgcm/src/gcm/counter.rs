@@ -87,6 +87,13 @@ impl<S: Isa> Public<S> {
         } });
     }
 
+    /// Vectors `FROM..TO` of a message that has no turns before them.
+    #[inline(always)]
+    pub(crate) fn part<const FROM: usize, const TO: usize>(&self, s: S, x: &mut [S::State; STATES]) {
+        debug_assert!(self.done == 0 && self.high == 0);
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I >= FROM && I < TO { x[I] = s.state(s.xor(self.constant, PLAIN.load(s, I * S::BLOCKS))); } });
+    }
+
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
     #[inline(always)]
     fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &Changes, x: &mut [S::State; STATES]) {

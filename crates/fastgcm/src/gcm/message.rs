@@ -239,7 +239,7 @@ fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
     let schedule = &key.schedule;
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<TURN>(s, schedule, &mut x);
-    let sum = rounds::<S, M, _, C, TURN>(s, schedule, keys, &mut x, meanwhile);
+    let sum = rounds::<S, M, _, C, 0, TURN>(s, schedule, keys, &mut x, meanwhile);
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
     let last = s.state(s.splat(schedule.last));
     let mut out = [s.splat(0); TURN];

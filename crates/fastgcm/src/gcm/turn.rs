@@ -79,11 +79,11 @@ pub(crate) struct OfTurn<'a, S: Isa, const STORED: bool> {
     pub(crate) text: Turn<'a, S>,
 }
 
-/// Rounds 1 (2 with `C::FACE`) to last but one of the first `N` vectors of `x`; returns the sum of what was hashed meanwhile.
+/// Rounds 1 (2 with `C::FACE`) to last but one of vectors `FROM..TO` of `x`; returns the sum of what was hashed meanwhile.
 /// `keys` are chosen before a loop: chosen inside it, ten keys would be spread over the lanes in every turn (5 % slower).
 #[inline(always)]
 #[allow(unused_comparisons)]
-pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>, const N: usize>(
+pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>, const FROM: usize, const TO: usize>(
     s: S,
     schedule: &Schedule,
     keys: &Keys<'_, impl RoundKey<S>>,
@@ -97,7 +97,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
             each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { x[I] = s.round(x[I], prev, next); } });
             // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
             // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
-            if H::COUNT > 0 || !S::ROOMY && N > 3 && N < TURN {
+            if H::COUNT > 0 || !S::ROOMY && TO > FROM + 3 && TO < FROM + TURN {
                 each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { s.pin_state(&mut x[I]); } });
             }
         };
@@ -105,13 +105,13 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
 
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
     if schedule.more != More::None {
-        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, 0, N); });
+        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, FROM, TO); });
         if schedule.more == More::Four {
-            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, 0, N); });
+            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, FROM, TO); });
         }
     }
     if H::COUNT == 0 {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(woven, R, 0, N); } });
+        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(woven, R, FROM, TO); } });
         return None;
     }
 
@@ -127,12 +127,12 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(woven, R, 0, N / 2); }
+            if R > C::FACE as usize { aes!(woven, R, FROM, (FROM + TO) / 2); }
             if R <= 8 && R % 8 < H::COUNT {
                 ready[R - 1] = prepare!(R - 1);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            if R > C::FACE as usize { aes!(woven, R, N / 2, N); }
+            if R > C::FACE as usize { aes!(woven, R, (FROM + TO) / 2, TO); }
             if R >= 2 && (R - 1) % 8 < H::COUNT {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
@@ -148,7 +148,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
         let mut sum = M::product(s, prepare!(0));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(woven, R, 0, N); }
+            if R > C::FACE as usize { aes!(woven, R, FROM, TO); }
             if R <= 7 && (R + 1) % 8 < H::COUNT {
                 sum = M::add(s, sum, M::product(s, prepare!(R)));
                 M::pin_sum(s, &mut sum);
