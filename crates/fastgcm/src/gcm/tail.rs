@@ -62,7 +62,7 @@ pub(crate) trait Calls<S: Isa, M: Multiply<S>>: Copy {
 /// `N` vectors, of which `WHOLE` are whole for certain, in `ALL` AES states: one more, for the mask of the tag, or as many, if the last lane has
 /// no block of the text and can be the mask's. Returns the tag.
 #[inline(always)]
-#[allow(unused_assignments)]
+#[allow(unused_assignments)] // `each!` writes the loop out, so that some pass sets `outputs` last
 pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
     key: &Material,
