@@ -3,9 +3,10 @@
 use crate::{
     Block, Error,
     entry::entries,
-    inout::InOut,
+    inout::{Ends, InOut},
     isa::{Frame, detect::Features, features, few_vector_ports, item_on, on},
     key::Material,
+    limits,
     nonce::{J0, Nonce96},
 };
 #[cfg(feature = "internals")]
@@ -13,7 +14,7 @@ use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
-    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, by $way:ident)? $(, unnamed $unnamed:literal)?;)+) => {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, lanes $lanes:literal)? $(, by $way:ident)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
         /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
@@ -58,27 +59,27 @@ macro_rules! backends {
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, by $way)? $(, unnamed $unnamed)? } })+
+        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, lanes $lanes)? $(, by $way)? $(, unnamed $unnamed)? } })+
     };
 }
 
 backends! {
     /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
-    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Vaes512::here(), Winograd, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl";
+    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Vaes512::here(), Winograd, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", lanes 4;
     /// The same with a multiplication that suits CPUs with few vector ports: [`available`](Backend::available) puts it first there.
-    VaesAvx512K4 vaes_avx512_k4 = "vaes-avx512-k4" on x86: Vaes512::here(), KeyFolded, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl";
+    VaesAvx512K4 vaes_avx512_k4 = "vaes-avx512-k4" on x86: Vaes512::here(), KeyFolded, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", lanes 4;
     /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
-    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Vaes256::here(), Winograd, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
+    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Vaes256::here(), Winograd, "aes,pclmulqdq,avx2,vaes,vpclmulqdq", lanes 2;
     /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
-    AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx";
+    AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx", lanes 1;
     /// AES-NI and PCLMULQDQ.
-    AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1";
+    AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1", lanes 1;
     /// x86 without instructions for AES, which can permute bytes: tables in registers.
     VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86: Portable::permuting(), Nibbles, "ssse3", by plain;
     /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
-    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3";
+    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3", lanes 1;
     /// AArch64 with AES and PMULL.
-    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes";
+    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes", lanes 1;
     /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
     AesZvkned aes_zvkned = "aes-zvkned" on riscv: Zvkned::here(), KeyFolded, unnamed "v,zvkned,zvkb,zvbc,zvkt";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
@@ -165,9 +166,14 @@ macro_rules! calls {
         #[allow(unsafe_code)]
         impl<S: Isa, M: Multiply<S>> Calls<S, M> for Row<'_> {
             #[inline(always)]
-            fn face<'a, const SEAL: bool>(self, s: S, multiply: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S> {
+            fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S> {
+                let mut function: unsafe fn(Frame<'_>, S, M, &'a Material, Bulk<'a, S>) -> Bulk<'a, S> = bulk::<S, M, SEAL, FACE>;
+                if cfg!(feature = "scrub") {
+                    // By address: with LTO over all crates LLVM makes it a part of the caller, `inline(never)` or not.
+                    function = core::hint::black_box(function);
+                }
                 // SAFETY: see `Row`.
-                unsafe { face::<S, M, SEAL>(self.0, s, multiply, key, bulk) }
+                unsafe { function(self.0, s, multiply, key, all) }
             }
 
             #[inline(always)]
@@ -188,6 +194,28 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
+/// The text of a short message, put together again from what came in registers. That its lengths are short is what `Entries` has found before
+/// the call: the optimiser is told, or it would leave bounds checks, and a way to panic, in a message of 150 instructions.
+macro_rules! short_text {
+    ($isa:expr, $lanes:literal, $aad:ident, $ends:ident, $len:ident) => {{
+        gcm::has_lanes::<_, $lanes>($isa);
+        const MOST: (usize, usize) = gcm::most_short($lanes);
+        #[allow(unsafe_code)]
+        // SAFETY: `Entries::by_length` calls a short entry for such lengths only, with what `InOut::parts` gave it.
+        unsafe {
+            core::hint::assert_unchecked($aad.len() <= MOST.0 && $len <= MOST.1);
+            InOut::between($ends, $len)
+        }
+    }};
+}
+pub(crate) use short_text;
+
+/// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
+type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) -> Block;
+
+/// An entry for all others.
+type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
+
 /// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.
 #[derive(Debug)]
 pub(crate) struct Entries {
@@ -195,8 +223,12 @@ pub(crate) struct Entries {
     pub(crate) derive: unsafe fn(Frame<'_>, &[u8]) -> Material,
     pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
     pub(crate) wipe: unsafe fn(&mut Material),
-    pub(crate) seal: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block,
-    pub(crate) open: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block,
+    /// The most bytes of AAD, and of text, of a short message.
+    pub(crate) most_short: (usize, usize),
+    pub(crate) seal_short: Short,
+    pub(crate) seal: Long,
+    pub(crate) open_short: Short,
+    pub(crate) open: Long,
     pub(crate) any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>, bool) -> Block,
     pub(crate) j0: unsafe fn(Frame<'_>, &Material, &[u8]) -> J0,
     pub(crate) tag: unsafe fn(Frame<'_>, &Material, J0, &[u8], &[u8]) -> Block,
@@ -205,7 +237,7 @@ pub(crate) struct Entries {
     pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
     /// The row's multiplication on numbers.
     #[cfg(test)]
-    pub(crate) products: unsafe fn(Block, Block) -> [Block; 4],
+    pub(crate) products: unsafe fn(Block, Block) -> [[Block; 4]; 2],
     /// Powers of a hash key of the test's choice.
     #[cfg(test)]
     pub(crate) fill: unsafe fn(&mut Material, Block),
@@ -236,17 +268,42 @@ impl Entries {
     }
 
     /// Encrypts, and returns the tag.
+    ///
+    /// # Errors
+    /// `TooLong`.
     #[inline(always)]
-    pub(crate) fn seal(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.seal)(frame, material, nonce, aad, text) })
+    pub(crate) fn seal(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+        self.by_length(self.seal_short, self.seal, material, nonce, aad, text)
     }
 
     /// Decrypts, and returns the tag that the message should have.
+    ///
+    /// # Errors
+    /// `TooLong`.
     #[inline(always)]
-    pub(crate) fn open(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+    pub(crate) fn open(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+        self.by_length(self.open_short, self.open, material, nonce, aad, text)
+    }
+
+    /// Through the entry for its lengths. Those of a short message are within the limits of the standard.
+    #[inline(always)]
+    fn by_length(
+        &self,
+        short: Short,
+        long: Long,
+        material: &Material,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: InOut<'_>,
+    ) -> Result<Block, Error> {
+        let (ends, len) = text.parts();
+        if len <= self.most_short.1 && aad.len() <= self.most_short.0 {
+            // SAFETY: see the impl.
+            return Ok(Frame::wiped_after(|frame| unsafe { short(frame, material, nonce, aad, ends, len) }));
+        }
+        limits::check(aad.len(), len)?;
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.open)(frame, material, nonce, aad, text) })
+        Ok(Frame::wiped_after(|frame| unsafe { long(frame, material, nonce, aad, text) }))
     }
 
     /// Encrypts (`seal`) or decrypts with a nonce of any length, and returns the tag that the message has or should have.

@@ -3,7 +3,7 @@
 /// The entries of one row: what `backend::Entries` lists, behind the one gate where vectors come to life. Short and long
 /// messages are two functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal) => {
+    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal, lanes $lanes:literal) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
@@ -11,7 +11,7 @@ macro_rules! entries {
                 backend::{Backend, Entries},
                 gcm::{self, Bulk, Calls, Rest, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
-                inout::InOut,
+                inout::{Ends, InOut},
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
@@ -22,6 +22,9 @@ macro_rules! entries {
                 derive,
                 expand,
                 wipe,
+                most_short: gcm::most_short($lanes),
+                seal_short,
+                open_short,
                 seal,
                 open,
                 any,
@@ -54,22 +57,26 @@ macro_rules! entries {
             }
 
             #[target_feature(enable = $features)]
-            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], ends: Ends<'_>, len: usize) -> Block {
                 frame.enter();
-                if gcm::is_short($isa, aad, &text) {
-                    gcm::short::<_, _, true>($isa, $multiply, Row(frame), key, nonce, aad, text)
-                } else {
-                    seal_long(frame, key, nonce, aad, text)
-                }
+                let text = crate::backend::short_text!($isa, $lanes, aad, ends, len);
+                gcm::short::<_, _, true, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
             }
 
             #[target_feature(enable = $features)]
-            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], ends: Ends<'_>, len: usize) -> Block {
                 frame.enter();
-                if gcm::is_short($isa, aad, &text) {
-                    gcm::short::<_, _, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
+                let text = crate::backend::short_text!($isa, $lanes, aad, ends, len);
+                gcm::short::<_, _, false, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
+            }
+
+            #[target_feature(enable = $features)]
+            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                if gcm::has_much_aad($isa, aad, &text) {
+                    seal_much_aad(frame, key, nonce, aad, text)
                 } else {
-                    open_long(frame, key, nonce, aad, text)
+                    seal_long(frame, key, nonce, aad, text)
                 }
             }
 
@@ -82,6 +89,23 @@ macro_rules! entries {
 
             #[target_feature(enable = $features)]
             #[inline(never)]
+            fn seal_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                gcm::short::<_, _, true, true>($isa, $multiply, Row(frame), key, nonce, aad, text.here())
+            }
+
+            #[target_feature(enable = $features)]
+            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                if gcm::has_much_aad($isa, aad, &text) {
+                    open_much_aad(frame, key, nonce, aad, text)
+                } else {
+                    open_long(frame, key, nonce, aad, text)
+                }
+            }
+
+            #[target_feature(enable = $features)]
+            #[inline(never)]
             fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter();
                 gcm::long::<_, _, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
@@ -89,15 +113,22 @@ macro_rules! entries {
 
             #[target_feature(enable = $features)]
             #[inline(never)]
-            fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+            fn open_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+                frame.enter();
+                gcm::short::<_, _, false, true>($isa, $multiply, Row(frame), key, nonce, aad, text.here())
+            }
+
+            #[target_feature(enable = $features)]
+            #[inline(never)]
+            fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(
                 frame: Frame<'_>,
                 s: S,
                 multiply: M,
                 key: &'a Material,
-                bulk: Bulk<'a, S>,
+                all: Bulk<'a, S>,
             ) -> Bulk<'a, S> {
                 frame.enter();
-                gcm::face::<S, M, SEAL>(s, multiply, key, bulk)
+                gcm::bulk::<S, M, SEAL, FACE>(s, multiply, key, all)
             }
 
             #[target_feature(enable = $features)]
@@ -143,7 +174,7 @@ macro_rules! entries {
             // What a proof needs of a row, beside its messages.
             #[target_feature(enable = $features)]
             #[cfg(test)]
-            fn products(block: Block, h: Block) -> [Block; 4] {
+            fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
                 crate::ghash::proof::products($isa, $multiply, block, h)
             }
 
@@ -174,7 +205,7 @@ macro_rules! entries {
                 backend::{Backend, Entries},
                 gcm::$way,
                 ghash::*,
-                inout::InOut,
+                inout::{Ends, InOut},
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
@@ -185,6 +216,9 @@ macro_rules! entries {
                 derive,
                 expand,
                 wipe,
+                most_short: (0, 0), // empty ones alone
+                seal_short,
+                open_short,
                 seal,
                 open,
                 any,
@@ -216,9 +250,21 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
+            fn seal_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, _: &[u8], _: Ends<'_>, _: usize) -> Block {
+                frame.enter_calls();
+                any(frame, key, nonce.into(), &[], InOut::in_place(&mut []), true)
+            }
+
+            $(#[target_feature(enable = $features)])?
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 frame.enter_calls();
                 any(frame, key, nonce.into(), aad, text, true)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn open_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, _: &[u8], _: Ends<'_>, _: usize) -> Block {
+                frame.enter_calls();
+                any(frame, key, nonce.into(), &[], InOut::in_place(&mut []), false)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -248,7 +294,7 @@ macro_rules! entries {
             // What a proof needs of a row, beside its messages.
             $(#[target_feature(enable = $features)])?
             #[cfg(test)]
-            fn products(block: Block, h: Block) -> [Block; 4] {
+            fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
                 $way::products($isa, $multiply, block, h)
             }
 

@@ -20,7 +20,28 @@ pub(crate) struct InOut<'a> {
     life: PhantomData<&'a mut [u8]>,
 }
 
+/// Where a message is read and written, without its length: as two words they travel in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'a> {
+    src: *const u8,
+    dst: *mut u8,
+    life: PhantomData<&'a mut [u8]>,
+}
+
 impl<'a> InOut<'a> {
+    #[inline(always)]
+    pub(crate) fn parts(self) -> (Ends<'a>, usize) {
+        (Ends { src: self.src, dst: self.dst, life: PhantomData }, self.len)
+    }
+
+    /// What `parts` has taken apart.
+    /// # Safety
+    /// `len` is the length that came with `ends`.
+    #[inline(always)]
+    pub(crate) unsafe fn between(ends: Ends<'a>, len: usize) -> Self {
+        Self { src: ends.src, dst: ends.dst, len, life: PhantomData }
+    }
+
     #[inline(always)]
     pub(crate) fn in_place(text: &'a mut [u8]) -> Self {
         let dst = text.as_mut_ptr();
@@ -108,18 +129,30 @@ impl<'a> InOut<'a> {
         self.len <= 16 * (TURN * S::BLOCKS + S::BLOCKS - 1)
     }
 
-    /// Vector `I` of what is left; zeros behind the end.
+    /// Vector `I` of what is left, of which `WHOLE` vectors are whole; zeros behind the end.
     #[inline(always)]
-    pub(crate) fn load<S: Isa, const I: usize>(&self, s: S) -> S::V {
+    pub(crate) fn load<S: Isa, const I: usize, const WHOLE: usize>(&self, s: S) -> S::V {
+        let src = self.src.wrapping_add(I * 16 * S::BLOCKS);
+        if I < WHOLE {
+            assert!(self.len >= WHOLE * 16 * S::BLOCKS);
+            // SAFETY: just checked.
+            return unsafe { s.load(src) };
+        }
         // SAFETY: `bytes` never reaches past the end; where it is 0 nothing is read.
-        unsafe { s.load_first(self.src.wrapping_add(I * 16 * S::BLOCKS), self.bytes::<S, I>()) }
+        unsafe { s.load_first(src, self.bytes::<S, I>()) }
     }
 
-    /// Writes what lies inside the message.
+    /// Writes what lies inside the message, likewise.
     #[inline(always)]
-    pub(crate) fn store<S: Isa, const I: usize>(&mut self, s: S, v: S::V) {
+    pub(crate) fn store<S: Isa, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
+        let dst = self.dst.wrapping_add(I * 16 * S::BLOCKS);
+        if I < WHOLE {
+            assert!(self.len >= WHOLE * 16 * S::BLOCKS);
+            // SAFETY: just checked.
+            return unsafe { s.store(dst, v) };
+        }
         // SAFETY: `bytes` never reaches past the end; where it is 0 nothing is written.
-        unsafe { s.store_first(self.dst.wrapping_add(I * 16 * S::BLOCKS), self.bytes::<S, I>(), v) }
+        unsafe { s.store_first(dst, self.bytes::<S, I>(), v) }
     }
 
     /// Bytes of the message in vector `I`.

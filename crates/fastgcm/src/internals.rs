@@ -31,7 +31,7 @@ pub fn load<S: Isa>(s: S, bytes: &[u8]) -> S::V {
 /// Writes `bytes.len() <= 16 * BLOCKS` bytes of a vector.
 #[inline(always)]
 pub fn store<S: Isa>(s: S, bytes: &mut [u8], v: S::V) {
-    InOut::in_place(bytes).store::<S, 0>(s, v);
+    InOut::in_place(bytes).store::<S, 0, 0>(s, v);
 }
 
 /// AES round keys, the last included, and how many rounds they are for: there is one key more.
@@ -40,7 +40,8 @@ pub fn round_keys<S: Isa>(s: S, key: &[u8]) -> ([Block; 15], usize) {
     let mut schedule = Schedule::ZERO;
     schedule.expand::<S, false>(s, key);
     let mut keys = [0; 15];
-    keys[..schedule.rounds()].copy_from_slice(&schedule.keys[..schedule.rounds()]);
-    keys[schedule.rounds()] = schedule.last;
+    for (round, key) in keys[..=schedule.rounds()].iter_mut().enumerate() {
+        *key = schedule.key(round);
+    }
     (keys, schedule.rounds())
 }

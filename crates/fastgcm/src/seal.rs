@@ -44,7 +44,7 @@ impl Key {
     /// ```
     #[inline]
     pub fn seal<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        self.encrypt(nonce.into(), aad, InOut::in_place(text))
+        self.encrypt(nonce.into(), aad, InOut::in_place(text)).map(Tag::of)
     }
 
     /// Decrypts `text` in place. The tag is a [`Tag`] or a [`ShortTag`](crate::ShortTag).
@@ -86,7 +86,7 @@ impl Key {
     #[inline]
     pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
-        *tag = self.seal(nonce, aad, text)?.0;
+        *tag = self.encrypt(nonce.into(), aad, InOut::in_place(text))?.to_le_bytes();
         Ok(())
     }
 
@@ -97,7 +97,9 @@ impl Key {
     #[inline]
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::Unauthentic)?;
-        self.open(nonce, aad, text, &Tag(*tag))?;
+        // The tag is read last: of a text that is too long nothing is.
+        let found = self.decrypt(nonce.into(), aad, InOut::in_place(text))?;
+        verdict(found, &Tag(*tag), text)?;
         Ok(text)
     }
 
@@ -107,7 +109,7 @@ impl Key {
     /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong`: nothing is written.
     #[inline]
     pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
-        self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
+        self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?).map(Tag::of)
     }
 
     /// Decrypts `ciphertext` to `text`, of the same length.
@@ -145,7 +147,7 @@ impl Key {
     #[inline]
     pub fn seal_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
-        *tag = self.seal_detached_to(nonce, aad, text, ciphertext)?.0;
+        *tag = self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?.to_le_bytes();
         Ok(())
     }
 
@@ -157,7 +159,8 @@ impl Key {
     #[inline]
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::InvalidLength)?;
-        self.open_detached_to(nonce, aad, ciphertext, text, &Tag(*tag))
+        let found = self.decrypt(nonce.into(), aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?)?;
+        verdict(found, &Tag(*tag), text)
     }
 
     /// Encrypts `text` to a new vector: ciphertext and tag.
@@ -185,24 +188,27 @@ impl Key {
         Ok(text)
     }
 
+    /// Encrypts, and returns the tag, as a number: a `Result` of sixteen bytes is stored in five pieces, 3 to 5 % of a short message.
     #[inline(always)]
-    fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Tag, Error> {
-        limits::check(aad.len(), text.len())?;
-        let tag = match nonce.0 {
+    fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+        match nonce.0 {
             Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
-            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.any(&self.material, self.j0(nonce), aad, text, true)),
-        };
-        Ok(Tag(tag.to_le_bytes()))
+            Kind::Any(_) => self.any(nonce, aad, text, true),
+        }
     }
 
     /// Decrypts, and returns the tag that the message should have: the caller must compare it.
     #[inline(always)]
     pub(crate) fn decrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
-        limits::check(aad.len(), text.len())?;
-        Ok(match nonce.0 {
+        match nonce.0 {
             Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text),
-            Kind::Any(_) => Frame::wiped_after_all(|| self.entries.any(&self.material, self.j0(nonce), aad, text, false)),
-        })
+            Kind::Any(_) => self.any(nonce, aad, text, false),
+        }
+    }
+
+    fn any(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, seal: bool) -> Result<Block, Error> {
+        limits::check(aad.len(), text.len())?;
+        Ok(Frame::wiped_after_all(|| self.entries.any(&self.material, self.j0(nonce), aad, text, seal)))
     }
 
     #[inline]

@@ -34,6 +34,11 @@ mod sealed {
 }
 
 impl Tag {
+    #[inline(always)]
+    pub(crate) fn of(tag: Block) -> Self {
+        Self(tag.to_le_bytes())
+    }
+
     /// The shorter tag, where a protocol wants one.
     #[inline]
     pub fn truncate<const N: usize>(&self) -> ShortTag<N>

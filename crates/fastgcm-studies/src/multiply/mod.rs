@@ -43,6 +43,7 @@ pub type Of2010 = By<Karatsuba, Mirror<Shifts>>;
 pub type Sparing = By<Karatsuba, Shifts>;
 
 impl<S: Isa, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
+    type Short = Self;
     /// Blocks, and what the tables hold for their powers.
     type Ready = [S::V; 3];
     /// The product's low, middle and high part: 128 bits each, the middle one 64 bits higher than the low one.

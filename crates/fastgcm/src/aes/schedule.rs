@@ -6,7 +6,8 @@ use zeroize::{Zeroize, optimization_barrier};
 /// AES round keys.
 #[derive(Clone)]
 pub(crate) struct Schedule {
-    /// All but the last.
+    /// All but the last: the first four, and from `WOVEN` on the last ten, so that these stand in one place whatever the key's length. (Of a key
+    /// of 256 bits the two follow each other; of a shorter one they overlap.)
     pub(crate) keys: [Block; 14],
     pub(crate) last: Block,
     pub(crate) more: More,
@@ -29,23 +30,36 @@ pub(crate) enum More {
 /// Words that fill `more` up to a block.
 const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 
+/// Where the last ten of them begin.
+pub(crate) const WOVEN: usize = 4;
+
 impl Schedule {
     pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, more: More::None, _spare: [0; SPARE] };
 
-    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block:
+    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block, in every lane:
     /// its rounds are run while the next keys are being made, for each of those waits for the one before.
     #[inline(always)]
-    pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> Block {
+    pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> S::V {
         let half = |i: usize| key[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as Block;
         let mut a = half(0) | half(1) << 64;
+        self.more = match key.len() {
+            16 => More::None,
+            24 => More::Two,
+            _ => More::Four,
+        };
         self.keys[0] = a;
         let mut prev = s.state(s.splat(a));
         let mut x = s.state(s.whiten(s.splat(0), s.splat(a)));
         /// The next key.
         macro_rules! key {
-            ($i:expr, $key:expr) => {
+            ($more:ident, $i:expr, $key:expr) => {
                 let key = $key;
-                self.keys[$i] = key;
+                if $i < 4 {
+                    self.keys[$i] = key;
+                }
+                if $i >= More::$more as usize {
+                    self.keys[WOVEN + $i - More::$more as usize] = key;
+                }
                 if H {
                     let next = s.state(s.splat(key));
                     x = s.round(x, prev, next);
@@ -55,48 +69,43 @@ impl Schedule {
         }
         match key.len() {
             16 => {
+                self.keys[WOVEN] = a;
                 each!(I in 1 2 3 4 5 6 7 8 9 => {
                     a = s.next_words::<true>(a, a, RCON[I]);
-                    key!(I, a);
+                    key!(None, I, a);
                 });
                 self.last = s.next_words::<true>(a, a, RCON[10]);
-                self.more = More::None;
-                self.keys[10..].fill(0); // what a longer key has left there
             }
             24 => {
                 // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a half keys.
                 let mut b = half(2) << 64;
                 for i in 1..=4 {
                     let (a1, b1) = six(s, a, b, RCON[2 * i - 1]);
-                    key!(3 * i - 2, b >> 64 | a1 << 64);
-                    key!(3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
+                    key!(Two, 3 * i - 2, b >> 64 | a1 << 64);
+                    key!(Two, 3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
                     (a, b) = six(s, a1, b1, RCON[2 * i]);
                     if i < 4 {
-                        key!(3 * i, a);
+                        key!(Two, 3 * i, a);
                     }
                 }
                 self.last = a;
-                self.more = More::Two;
-                self.keys[12..].fill(0);
             }
             _ => {
                 let mut b = half(2) | half(3) << 64;
-                key!(1, b);
+                key!(Four, 1, b);
                 each!(I in 1 2 3 4 5 6 => {
                     a = s.next_words::<true>(a, b, RCON[I]);
-                    key!(2 * I, a);
+                    key!(Four, 2 * I, a);
                     b = s.next_words::<false>(b, a, 0);
-                    key!(2 * I + 1, b);
+                    key!(Four, 2 * I + 1, b);
                 });
                 self.last = s.next_words::<true>(a, b, RCON[7]);
-                self.more = More::Four;
             }
         }
         if !H {
-            return 0;
+            return s.splat(0);
         }
-        let x = s.last_round(x, prev, s.state(s.splat(self.last)), s.splat(0));
-        s.fold(s.keep_first(x, 16))
+        s.last_round(x, prev, s.state(s.splat(self.last)), s.splat(0))
     }
 
     /// 10, 12 or 14.
@@ -107,13 +116,19 @@ impl Schedule {
 
     /// Round key `round`, from 0 to `rounds`.
     pub(crate) fn key(&self, round: usize) -> Block {
-        if round < self.rounds() { self.keys[round] } else { self.last }
+        if round < self.more as usize {
+            self.keys[round]
+        } else if round < self.rounds() {
+            self.keys[WOVEN + round - self.more as usize]
+        } else {
+            self.last
+        }
     }
 
     /// The key before the last.
     #[inline(always)]
     pub(crate) fn before_last(&self) -> &Block {
-        &self.keys[9 + self.more as usize]
+        &self.keys[13]
     }
 
     /// AES of one block.
@@ -121,8 +136,8 @@ impl Schedule {
     pub(crate) fn encrypt<S: Isa>(&self, s: S, block: Block) -> Block {
         let mut key = s.state(s.splat(self.keys[0]));
         let mut x = s.state(s.whiten(s.splat(block), s.splat(self.keys[0])));
-        for next in &self.keys[1..self.rounds()] {
-            let next = s.state(s.splat(*next));
+        for round in 1..self.rounds() {
+            let next = s.state(s.splat(self.key(round)));
             x = s.round(x, key, next);
             key = next;
         }

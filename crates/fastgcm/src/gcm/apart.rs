@@ -52,7 +52,7 @@ pub(crate) fn any<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, j0: J0, aa
             while rest.len() > 0 {
                 let x = keystream::<S, 1>(s, key, &mut counters);
                 let mut vector = rest.take::<S>(1);
-                vector.store::<S, 0>(s, apply(s, key, x[0], vector.load::<S, 0>(s)));
+                vector.store::<S, 0, 0>(s, apply(s, key, x[0], vector.load::<S, 0, 0>(s)));
             }
         }
         if seal {
@@ -84,8 +84,8 @@ fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut Secret
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<N>(s, schedule, &mut x);
     let mut prev = s.state(s.splat(schedule.keys[0]));
-    for key in &schedule.keys[1..schedule.rounds()] {
-        let next = s.state(s.splat(*key));
+    for round in 1..schedule.rounds() {
+        let next = s.state(s.splat(schedule.key(round)));
         each!(I in 0 1 2 3 4 5 6 7 => { if I < N { x[I] = s.round(x[I], prev, next); } });
         prev = next;
     }

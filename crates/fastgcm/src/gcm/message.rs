@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{
     Block,
-    aes::{More, Schedule},
-    ghash::{Multiply, aad_lanes},
-    inout::{InOut, Place, TURN, Turn},
+    aes::More,
+    ghash::{Multiply, aad_lanes, most_powers},
+    inout::{InOut, Place, TURN, Turn, load_bytes},
     isa::Isa,
     key::Material,
     nonce::Nonce96,
@@ -32,36 +32,55 @@ pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
     material.powers.wipe(s);
 }
 
-/// A message that fits in one tail, with AAD that leaves a lane for the lengths.
+/// The most bytes of AAD, and of text, of a short message, for vectors of `blocks` blocks: it fits in one tail, and leaves a lane for the lengths.
+pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
+    (16 * aad_lanes(blocks), 16 * SHORT * blocks)
+}
+
+/// Compiles only if vectors of `S` have `LANES` blocks, which a row of the table says and its type cannot.
 #[inline(always)]
-pub(crate) fn is_short<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> bool {
-    text.len() <= SHORT * 16 * S::BLOCKS && aad.len() <= 16 * aad_lanes(S::BLOCKS)
+pub(crate) fn has_lanes<S: Isa, const LANES: usize>(_: S) {
+    const { assert!(LANES == S::BLOCKS) }
 }
 
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
 
-/// A short message: no loop. Returns the tag.
+/// A short message but for its AAD, which the powers of the key are enough for. (Narrow vectors, of which a key has few, would gain less than this
+/// costs in code.)
 #[inline(always)]
-pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
+pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> bool {
+    S::ROOMY && S::BLOCKS > 1 && text.len() <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
+}
+
+/// A short message: no loop but that over much AAD. Returns the tag.
+#[inline(always)]
+pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bool>(
     s: S,
     _: M,
-    row: impl Calls<S, M>,
+    row: impl Calls<S, M> + Calls<S, M::Short>,
     key: &Material,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
 ) -> Block {
     let counters = Public::new(s, &key.schedule, nonce);
-    let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
+    let header = if MUCH_AAD { Header::long::<M::Short>(s, key, aad, text.len()) } else { Header::new(s, aad) };
+    let before = Before { header, hash: s.splat(0), lengths: lengths(aad, text.len()) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
     // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)
     let leaves_lane = |n: usize| S::BLOCKS > 1 && length <= vectors(n) - 16;
     /// Made for each of them: `Rest` made before them all, LLVM would begin the tails there too (of 48 and 128 bytes 3 to 4 % with `aesni-avx`).
     macro_rules! tail {
-        ($n:literal $all:literal $whole:literal) => {
-            row.tail::<SEAL, $n, $all, $whole>(s, key, Rest { counters, text, before, pending: None })
-        };
+        ($n:literal $all:literal $whole:literal) => {{
+            let rest = Rest { counters, text, before, pending: None };
+            // What is opened, of more than two vectors, has enough multiplications to be slowed by more of them (AES-256, 256 bytes: 9 %).
+            if S::ROOMY && (SEAL || $n <= 2) {
+                Calls::<S, M::Short>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
+            } else {
+                Calls::<S, M>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
+            }
+        }};
     }
     // Comparisons of the length, not a table of places to jump to: so the optimiser knows in each of them how long the last vector can be.
     if length == 0 {
@@ -70,7 +89,9 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
         tail!(1 1 0)
     } else if length <= vectors(1) {
         tail!(1 2 0)
-    } else if leaves_lane(2) {
+    } else if MUCH_AAD && length > vectors(2) {
+        tail!(4 5 2)
+    } else if !MUCH_AAD && leaves_lane(2) {
         tail!(2 2 1)
     } else if length <= vectors(2) {
         tail!(2 3 1)
@@ -95,13 +116,15 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut text = text.here();
     let mut counters = Public::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let pending = if face_pays::<S, SEAL>(text.len(), key.schedule.more) {
-        let after = row.face::<SEAL>(s, multiply, key, Bulk { counters, text, hash: before.hash, pending: None });
+    let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.more), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
+    let pending = if faces || cfg!(feature = "scrub") && many {
+        let all = Bulk { counters, text, hash: before.hash, pending: None };
+        let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         SEAL.then(|| OfTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
-        turns::<S, M, _, SEAL>(s, key, &mut counters, &mut text, &mut before.hash)
+        turns::<S, M, _, SEAL>(s, key, !cfg!(feature = "scrub") && many, &mut counters, &mut text, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest { counters, text, before, pending })
 }
@@ -115,16 +138,27 @@ pub(crate) struct Bulk<'a, S: Isa> {
     pending: Option<Place<'a, S>>,
 }
 
-/// All turns of a message that is long enough for a table of first rounds. To be called, so that only such a message has the table's 4 KiB in
-/// its stack frame: with feature `scrub` every message of more than four vectors wiped them, 40 ns.
+/// All turns of a message that has more than a few, with a table of first rounds or without. To be called, so that only such a message has the
+/// table's 4 KiB in its stack frame, and with feature `scrub` the 2 KiB that are spread over the lanes: every message of more than four vectors
+/// wiped them, 40 and 30 ns. (Called without need it costs 7 ns: vectors go through memory.)
 #[inline(always)]
-pub(crate) fn face<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S> {
-    let Bulk { mut counters, text, mut hash, .. } = bulk;
+pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(
+    s: S,
+    _: M,
+    key: &'a Material,
+    all: Bulk<'a, S>,
+) -> Bulk<'a, S> {
+    let Bulk { mut counters, text, mut hash, .. } = all;
     let mut text = text.here();
-    let mut changes = Face::<S>::room();
-    let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
-    let pending = turns::<S, M, _, SEAL>(s, key, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
-    face.done(s, &key.schedule);
+    let pending = if FACE {
+        let mut changes = Face::<S>::room();
+        let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
+        let pending = turns::<S, M, _, SEAL>(s, key, true, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
+        face.done(s, &key.schedule);
+        pending
+    } else {
+        turns::<S, M, _, SEAL>(s, key, true, &mut counters, &mut text, &mut hash).map(|pending| pending.text.place())
+    };
     Bulk { counters, text, hash, pending }
 }
 
@@ -149,9 +183,9 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
     let hash = if !aad.is_empty() && aad.len() <= vector && text.len() >= vector {
         // One vector, n blocks. Its block i stands n - i places before the first block of the text, and its lane is added to block i of
         // the text, which stands i places behind the first: so every lane wants H^n.
-        let Header { aad, blocks: n } = Header::new(s, aad);
-        let powers = key.powers.down_from(s, n);
+        let powers = key.powers.down_from(s, blocks(aad.len()));
         let (first, second) = powers.splat();
+        let aad = s.byte_swap(load_bytes(s, aad));
         M::reduce(s, M::product(s, M::ready(s, aad, first, second)), powers.constant())
     } else {
         absorb::<S, M>(s, key, zero, aad)
@@ -164,6 +198,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
 fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
+    many: bool,
     counters: &mut C,
     text: &mut InOut<'a>,
     hash: &mut S::V,
@@ -172,8 +207,8 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
         return None;
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
-    let Schedule { keys, more, .. } = &key.schedule;
-    let alone = Keys::of(black_box(keys), *more);
+    let keys = &key.schedule.keys;
+    let alone = Keys::of(black_box(keys));
     let mut pending = None;
     if SEAL {
         // Each turn hashes the ciphertext of the one before, and the first nothing.
@@ -184,19 +219,19 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
             return pending.map(|text| OfTurn { powers: &key.powers, hash: *hash, text });
         }
     }
-    if S::BLOCKS == 1 || !C::FACE && text.len() < spread_pays(SEAL) {
+    if S::BLOCKS == 1 || !many {
         return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, counters, text, hash, pending);
     }
     // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
     let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
     each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
-    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread), *more), counters, text, hash, pending)
+    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), counters, text, hash, pending)
 }
 
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
 /// that wait for them. With fewer, each turn spreads it anew: of 600 to 1536 bytes 3 to 18 % faster, for 3 KB of code in each direction.
 const fn spread_pays(seal: bool) -> usize {
-    if seal { 2560 } else { 2048 }
+    if seal { 3072 } else { 2048 }
 }
 
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
@@ -277,6 +312,12 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Calls<S, M>, k
     } else {
         tails!(0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2)
     }
+}
+
+/// Blocks of so many bytes.
+#[inline(always)]
+pub(super) fn blocks(bytes: usize) -> usize {
+    bytes.div_ceil(16)
 }
 
 /// The lengths block, in bits, mirrored. No overflow: `limits` comes first.

@@ -112,12 +112,12 @@ fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]
         && let Some(pad) = pads.next()
     {
         let mut vector = text.take::<S>(1).at_least::<S>(1);
-        vector.store::<S, 0>(s, s.xor(vector.load::<S, 0>(s), pad));
+        vector.store::<S, 0, 0>(s, s.xor(vector.load::<S, 0, 0>(s), pad));
     }
     if text.len() > 0
         && let Some(pad) = pads.next()
     {
-        text.store::<S, 0>(s, s.xor(text.load::<S, 0>(s), pad));
+        text.store::<S, 0, 0>(s, s.xor(text.load::<S, 0, 0>(s), pad));
     }
 }
 
@@ -182,10 +182,10 @@ pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut Material, h: 
 }
 
 #[cfg(test)]
-pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [Block; 4] {
+pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
     let mut powers = crate::ghash::Powers::ZERO;
     M::fill(s, &mut powers, h.swap_bytes());
-    [M::hash(s, &powers, 0, &[x.to_be_bytes()]).swap_bytes(), 0, 0, 0]
+    [[M::hash(s, &powers, 0, &[x.to_be_bytes()]).swap_bytes(), 0, 0, 0]; 2]
 }
 
 /// F4: the counter wraps, and carries into each of its bytes, wherever J0 begins: a message would need gigabytes to get there.

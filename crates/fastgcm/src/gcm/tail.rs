@@ -5,12 +5,12 @@
 
 use super::{
     counter::{Counters, Public, STATES},
-    message::Bulk,
+    message::{Bulk, blocks},
     turn::{Keys, Meanwhile, Nothing, OfTurn, rounds},
 };
 use crate::{
     Block,
-    ghash::{BEHIND, Descending, Multiply},
+    ghash::{BEHIND, Descending, Multiply, aad_lanes},
     inout::{InOut, load_bytes},
     isa::Isa,
     key::Material,
@@ -27,7 +27,6 @@ pub(crate) struct Rest<'a, S: Isa> {
 
 /// What the tail has to know of the message before it.
 pub(crate) struct Before<S: Isa> {
-    /// AAD that has not been hashed yet: at most `aad_lanes` blocks.
     pub(crate) header: Header<S>,
     /// The hash of what has been, in lanes (see `turn`).
     pub(crate) hash: S::V,
@@ -35,23 +34,47 @@ pub(crate) struct Before<S: Isa> {
     pub(crate) lengths: Block,
 }
 
-/// A vector of AAD, mirrored.
+/// AAD that does not begin the hash: each block meets a power of its own.
 pub(crate) struct Header<S: Isa> {
-    pub(crate) aad: S::V,
-    pub(crate) blocks: usize,
+    /// The last of it, mirrored: a vector with a lane left for the lengths.
+    aad: S::V,
+    blocks: usize,
+    /// What stands before that vector, multiplied and reduced, in lanes.
+    ahead: S::V,
 }
 
 impl<S: Isa> Header<S> {
+    /// AAD that leaves that lane.
     #[inline(always)]
     pub(crate) fn new(s: S, aad: &[u8]) -> Self {
-        Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: aad.len().div_ceil(16) }
+        Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: blocks(aad.len()), ahead: s.splat(0) }
+    }
+
+    /// AAD that does not, before `text` bytes of text. With the lengths these must not be more blocks than a key has powers.
+    #[inline(always)]
+    pub(crate) fn long<M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize) -> Self {
+        // Vectors without a free lane, so that their powers and those of what follows are all powers from one on, once each.
+        let all = blocks(aad.len()) + blocks(text) + 1;
+        let (mut rest, mut n, mut sum) = (aad, all, M::zero(s));
+        while rest.len() > 16 * aad_lanes(S::BLOCKS) {
+            let (vector, behind) = rest.split_at(rest.len().min(16 * S::BLOCKS));
+            let (first, second) = key.powers.down_from(s, n).vector(0);
+            let vector = s.byte_swap(load_bytes(s, vector));
+            sum = M::add(s, sum, M::product(s, M::ready(s, vector, first, second)));
+            (rest, n) = (behind, n - S::BLOCKS);
+        }
+        let mut constants = s.splat(0);
+        if M::CONSTANTS {
+            constants = s.xor(key.powers.down_from(s, all).constants(), key.powers.down_from(s, n).constants());
+        }
+        Self { ahead: M::reduce(s, sum, constants), ..Self::new(s, rest) }
     }
 }
 
 /// How a row gets at what stands in a function of its own, behind the one gate where vectors come to life.
 pub(crate) trait Calls<S: Isa, M: Multiply<S>>: Copy {
-    /// [`face`](super::face): always called, never a part of the caller.
-    fn face<'a, const SEAL: bool>(self, s: S, multiply: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S>;
+    /// [`bulk`](super::bulk): always called, never a part of the caller.
+    fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S>;
 
     /// [`tail`]: a part of the caller, with all that the optimiser can make of that. But not in a debug build: without an optimiser no two
     /// values share a place, and a function with all tails in it had a frame of two megabytes, which is all that a thread has.
@@ -94,8 +117,8 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
 
     // AAD and lengths share a vector: AAD in the first lanes, with its own powers, and the lengths in the last, with H^1.
     // (Vectors of one block take one each.)
-    let blocks = text.len().div_ceil(16);
-    let Header { aad, blocks: aad_blocks } = before.header;
+    let blocks = blocks(text.len());
+    let Header { aad, blocks: aad_blocks, ahead } = before.header;
     let lengths = if N == 0 { before.lengths ^ s.fold(before.hash) } else { before.lengths };
     let all_powers = powers.down_from(s, aad_blocks + blocks + 1);
     let mut sum = if S::BLOCKS == 1 {
@@ -108,12 +131,12 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
             M::add(s, sum, M::product(s, M::ready(s, aad, first, second)))
         }
     } else {
-        let (first, second) = powers.with_last(s, all_powers.partly(0, aad_blocks));
+        let (first, second) = powers.with_last(s, if M::CONSTANTS { all_powers.partly(0, aad_blocks) } else { all_powers.vector(0) });
         M::product(s, M::ready(s, s.put_last(aad, lengths), first, second))
     };
 
     // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
-    let keys = Keys::of(&schedule.keys, schedule.more);
+    let keys = Keys::of(&schedule.keys);
     let own = OfTail::<S, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
     if in_parts {
@@ -147,11 +170,11 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
                 sum = M::add(s, sum, hashed);
             }
         }
-        let input = text.load::<S, I>(s);
+        let input = text.load::<S, I, WHOLE>(s);
         let output = s.last_round(x[I], prev, last, input);
-        text.store::<S, I>(s, output);
+        text.store::<S, I, WHOLE>(s, output);
         if has_lane && I == N - 1 {
-            mask = s.xor(output, s.keep_first(output, 16 * (S::BLOCKS - 1)));
+            mask = output;
         }
         if in_parts && I < WOVEN {
             outputs[I % WOVEN] = output;
@@ -163,11 +186,12 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
         }
     } });
     if !has_lane {
-        mask = s.keep_first(s.last_round(x[N], prev, last, zero), 16);
+        mask = s.last_round(x[N], prev, last, zero);
     }
 
-    let extra = s.xor(s.byte_swap(mask), all_powers.constants());
-    s.fold(s.byte_swap(M::reduce(s, sum, extra)))
+    let extra = if M::CONSTANTS { s.xor(all_powers.constants(), ahead) } else { ahead };
+    let hash = s.byte_swap(M::reduce(s, sum, extra));
+    if has_lane { s.fold_with::<true>(hash, mask) } else { s.fold_with::<false>(hash, mask) }
 }
 
 /// Up to here the CPU overlaps AES and GHASH by itself: both fit in its window.
@@ -188,8 +212,11 @@ impl<S: Isa, const N: usize, const WHOLE: usize> OfTail<'_, S, N, WHOLE> {
         let v = s.byte_swap(v);
         let v = if I == 0 { s.xor(v, self.hash) } else { v };
         let skip = I * S::BLOCKS;
-        let (first, second) =
-            if I < WHOLE { self.powers.vector(skip) } else { self.powers.partly(skip, self.text.bytes::<S, I>().div_ceil(16)) };
+        let (first, second) = if I < WHOLE || !M::CONSTANTS {
+            self.powers.vector(skip)
+        } else {
+            self.powers.partly(skip, self.text.bytes::<S, I>().div_ceil(16))
+        };
         M::ready(s, v, first, second)
     }
 }
@@ -199,7 +226,7 @@ impl<S: Isa, M: Multiply<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M>
 
     #[inline(always)]
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
-        self.meet::<M, I>(s, self.text.load::<S, I>(s))
+        self.meet::<M, I>(s, self.text.load::<S, I, WHOLE>(s))
     }
 }
 

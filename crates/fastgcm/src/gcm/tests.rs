@@ -9,10 +9,29 @@ use crate::{
     inout::InOut,
     isa::{Isa, Portable},
     key::Material,
-    nonce::{J0, Kind, Nonce},
+    nonce::{J0, Kind, Nonce, Nonce96},
 };
 use fastgcm_model::Model;
 use std::{vec, vec::Vec};
+
+/// A message through the function that a row takes for its lengths.
+pub(super) fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    multiply: M,
+    key: &Material,
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'_>,
+) -> Block {
+    let (most_aad, most_text) = most_short(S::BLOCKS);
+    if aad.len() <= most_aad && text.len() <= most_text {
+        short::<_, _, SEAL, false>(s, multiply, Inlined, key, nonce, aad, text)
+    } else if has_much_aad(s, aad, &text) {
+        short::<_, _, SEAL, true>(s, multiply, Inlined, key, nonce, aad, text)
+    } else {
+        long::<_, _, SEAL>(s, multiply, Inlined, key, nonce, aad, text)
+    }
+}
 
 /// As one of the rows with that many blocks a vector would do it.
 fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> usize {
@@ -30,7 +49,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
     let mut messages = 0;
     for length in few.chain(edges).chain(counters_carry).chain(at_face) {
         let text = bytes(length, 2);
-        let aad = bytes([0, 13, 16, 20, 48, 64, 100][messages % 7], 3);
+        let aad = bytes([0, 13, 16, 20, 48, 49, 64, 100, 192, 300, 368][messages % 11], 3);
         let nonce: [u8; 12] = bytes(12, messages).try_into().unwrap();
         let Kind::Public(nonce96) = Nonce::from(nonce).0 else { unreachable!() };
 
@@ -42,20 +61,16 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
             let seal = InOut::in_place(&mut buffer);
             let found = if any {
                 apart::any(s, multiply, &material, j0, &aad, seal, true)
-            } else if is_short(s, &aad, &seal) {
-                short::<_, _, true>(s, multiply, Inlined, &material, nonce96, &aad, seal)
             } else {
-                long::<_, _, true>(s, multiply, Inlined, &material, nonce96, &aad, seal)
+                by_length::<_, _, true>(s, multiply, &material, nonce96, &aad, seal)
             };
             assert_eq!((found.to_le_bytes(), &buffer), (tag, &ciphertext), "seal, {length} bytes, any: {any}");
             let mut opened = vec![0; length];
             let open = InOut::copying(&ciphertext, &mut opened).unwrap();
             let found = if any {
                 apart::any(s, multiply, &material, j0, &aad, open, false)
-            } else if is_short(s, &aad, &open) {
-                short::<_, _, false>(s, multiply, Inlined, &material, nonce96, &aad, open)
             } else {
-                long::<_, _, false>(s, multiply, Inlined, &material, nonce96, &aad, open)
+                by_length::<_, _, false>(s, multiply, &material, nonce96, &aad, open)
             };
             assert_eq!((found.to_le_bytes(), &opened), (tag, &text), "open, {length} bytes, any: {any}");
         }
@@ -85,8 +100,8 @@ fn four_blocks_a_vector_and_many_registers() {
 pub(super) struct Inlined;
 
 impl<S: Isa, M: Multiply<S>> Calls<S, M> for Inlined {
-    fn face<'a, const SEAL: bool>(self, s: S, multiply: M, key: &'a Material, bulk: Bulk<'a, S>) -> Bulk<'a, S> {
-        face::<S, M, SEAL>(s, multiply, key, bulk)
+    fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S> {
+        bulk::<S, M, SEAL, FACE>(s, multiply, key, all)
     }
 
     fn tail<const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(

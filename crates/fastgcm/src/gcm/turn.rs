@@ -10,7 +10,7 @@
 use super::counter::{Counters, STATES};
 use crate::{
     Block,
-    aes::{More, Schedule},
+    aes::{More, Schedule, WOVEN},
     ghash::{Multiply, Powers},
     inout::{TURN, Turn},
     isa::Isa,
@@ -32,8 +32,8 @@ pub(crate) struct Keys<'a, K> {
 
 impl<'a, K> Keys<'a, K> {
     #[inline(always)]
-    pub(crate) fn of(all: &'a [K; 14], more: More) -> Self {
-        Self { all, woven: all[more as usize..].first_chunk().unwrap() } // 14 - 4 = 10
+    pub(crate) fn of(all: &'a [K; 14]) -> Self {
+        Self { all, woven: all[WOVEN..].first_chunk().unwrap() }
     }
 }
 

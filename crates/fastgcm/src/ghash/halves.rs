@@ -16,6 +16,7 @@ use crate::isa::Isa;
 pub struct Karatsuba;
 
 impl<S: Isa> Multiply<S> for Karatsuba {
+    type Short = Self;
     /// Blocks, the sum of their halves, B, the sum of its halves.
     type Ready = [S::V; 4];
     /// lo, hi, and what makes mid of them.
@@ -85,6 +86,7 @@ impl<S: Isa> Multiply<S> for Karatsuba {
 pub struct KeyFoldedHalves;
 
 impl<S: Isa> Multiply<S> for KeyFoldedHalves {
+    type Short = Self;
     /// Blocks, and the two factors.
     type Ready = [S::V; 3];
     /// The summands of y0 and those of y1, each by halves: with a three-way XOR four of two blocks are two instructions, added as pairs

@@ -21,6 +21,11 @@ const fn highest(blocks: usize) -> usize {
 }
 const _: () = assert!(highest(1) == ROWS && highest(2) == 2 * ROWS - 1 && highest(4) == 4 * ROWS - 1);
 
+/// Powers that a key has for vectors of `blocks` blocks.
+pub(crate) const fn most_powers(blocks: usize) -> usize {
+    ROWS * blocks
+}
+
 /// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take two.)
 pub(crate) const fn aad_lanes(blocks: usize) -> usize {
     if blocks == 1 { 1 } else { blocks - 1 }
@@ -82,15 +87,17 @@ impl Powers {
         self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
     }
 
-    /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0).
+    /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0), in every lane.
     ///
     /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, the first lane of
     /// the last of them, are the next n (B blocks to a row). Rows stay in registers: through memory,
     /// each doubling would wait for the stores of the one before.
     #[inline(always)]
-    pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
+    #[allow(unused_assignments)] // `each!` writes the loop out, so that factors are set in passes that do not use them
+    pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: S::V) {
         let table = &mut self.0;
-        let h = s.splat(times_x(h.swap_bytes()));
+        // H·x, as a product: through general registers it would wait twice as long.
+        let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
 
         // The first row, likewise: of each two runs of n lanes the first has H^n more.
         let mut row = [h; ROWS];
@@ -103,11 +110,16 @@ impl Powers {
             n *= 2;
         }
 
-        // One row, two, four; and then four more and two more by the same factor: the next one would be ready no sooner than they are.
+        // One row and two. Two more by the same factor, while the next one is made of the second of them; and four more by that one.
+        let mut next = Factor::new(s, h);
         each!(I in 1 2 3 4 5 6 7 8 9 => {
-            row[I] = double.times(s, row[I - if I < 2 { 1 } else if I < 4 { 2 } else { 4 }]);
-            if I == 1 || I == 3 {
+            let factor = if I < 6 { &double } else { &next };
+            row[I] = factor.times(s, row[I - if I < 2 { 1 } else if I < 6 { 2 } else { 4 }]);
+            if I == 1 {
                 double = Factor::first_lane(s, row[I]);
+            }
+            if I == 3 {
+                next = Factor::first_lane(s, row[I]);
             }
         });
 
@@ -232,8 +244,11 @@ fn runs<S: Isa>(s: S, n: usize, a: S::V, b: S::V) -> S::V {
     v
 }
 
+/// What `Factor::times` has to multiply H by to make H·x: `times_x` of `times_x` of one.
+const X: Block = times_x(times_x(1 << 127));
+
 /// H·x, mirrored. No branch on the key: the mask is all ones or all zeros.
 #[inline(always)]
-pub fn times_x(h: Block) -> Block {
+pub const fn times_x(h: Block) -> Block {
     (h << 1) ^ (((h as i128 >> 127) as Block) & ((0xc2 << 120) | 1))
 }

@@ -10,6 +10,7 @@ use core::{
 };
 
 /// The features of this CPU.
+#[inline]
 pub(crate) fn features() -> Features {
     Features(facts() & !(ASKED | FEW_PORTS))
 }
@@ -24,15 +25,24 @@ pub(crate) fn few_vector_ports() -> bool {
 
 /// CPUID is slow, under a hypervisor tens of microseconds, so it is asked once: the cached word is a fact about the machine, the
 /// same for whoever asks first.
+///
+/// With feature `scrub` it is read for every message, so what asks stands apart.
+#[inline]
 fn facts() -> u32 {
-    static CACHE: AtomicU32 = AtomicU32::new(0);
-    let mut facts = CACHE.load(Relaxed);
-    if facts == 0 {
-        facts = ask().0 | ASKED | if matches!(family(), 6 | 18 | 19) { FEW_PORTS } else { 0 };
+    #[cold]
+    #[inline(never)]
+    fn asked() -> u32 {
+        let facts = ask().0 | ASKED | if matches!(family(), 6 | 18 | 19) { FEW_PORTS } else { 0 };
         CACHE.store(facts, Relaxed);
+        facts
     }
-    facts
+    match CACHE.load(Relaxed) {
+        0 => asked(),
+        facts => facts,
+    }
 }
+
+static CACHE: AtomicU32 = AtomicU32::new(0);
 
 const ASKED: u32 = 1 << 31;
 const FEW_PORTS: u32 = 1 << 30;
@@ -82,6 +92,7 @@ fn ask() -> Features {
         ("avx512f", has(seven_b, 16) && zmm),
         ("avx512bw", has(seven_b, 30) && zmm),
         ("avx512vl", has(seven_b, 31) && zmm),
+        ("avx512vbmi", has(seven_c, 1) && zmm),
     ] {
         if present {
             bits |= Features::named(name).0;
@@ -118,7 +129,7 @@ mod tests {
                 assert_eq!(ours, std::is_x86_feature_detected!($name), $name);
             )+ };
         }
-        agree!("aes" "pclmulqdq" "ssse3" "sse4.1" "avx" "avx2" "bmi2" "vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl");
+        agree!("aes" "pclmulqdq" "ssse3" "sse4.1" "avx" "avx2" "bmi2" "vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl" "avx512vbmi");
         assert_eq!(features(), ask());
     }
 }

@@ -34,6 +34,7 @@ impl Features {
     }
 
     /// All of `other` are here.
+    #[inline]
     pub(crate) fn contain(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -45,7 +46,7 @@ impl Features {
 }
 
 /// All features that any row names.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "aes",
     "pclmulqdq",
     "ssse3",
@@ -58,6 +59,7 @@ const NAMES: [&str; 18] = [
     "avx512f",
     "avx512bw",
     "avx512vl",
+    "avx512vbmi",
     "sha3",
     "v",
     "zvbc",

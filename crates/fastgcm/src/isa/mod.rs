@@ -155,7 +155,7 @@ pub trait Isa: Copy {
     /// # Safety
     /// `16 * BLOCKS` bytes are writable.
     unsafe fn store(self, dst: *mut u8, v: Self::V);
-    /// The first `n` bytes; zeros behind them.
+    /// The first `n` bytes; zeros behind them. No page is touched that holds none of them.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are readable.
     unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V;
@@ -168,6 +168,7 @@ pub trait Isa: Copy {
         // SAFETY: the caller's promise.
         unsafe { self.load_first(src, n) }
     }
+    /// Writes the first `n` bytes, likewise.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are writable.
     unsafe fn store_first(self, dst: *mut u8, n: usize, v: Self::V);
@@ -188,6 +189,12 @@ pub trait Isa: Copy {
     fn keep_first(self, v: Self::V, n: usize) -> Self::V;
     /// The sum (XOR) of the lanes.
     fn fold(self, v: Self::V) -> Block;
+    /// That, and one lane of `other`: the first, or the last.
+    #[inline(always)]
+    fn fold_with<const LAST: bool>(self, v: Self::V, other: Self::V) -> Block {
+        let first = self.keep_first(other, 16 * if LAST { Self::BLOCKS - 1 } else { 1 });
+        self.fold(self.xor(v, if LAST { self.xor(other, first) } else { first }))
+    }
 
     // ---- bits, lane by lane
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;

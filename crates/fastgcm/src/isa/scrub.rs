@@ -58,7 +58,7 @@ impl Frame<'_> {
     #[inline(always)]
     #[cfg(feature = "scrub")]
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
-        let lowest = Cell::new(wiper::stack_pointer());
+        let lowest = Cell::new(wiper::stack_pointer() - 64);
         let result = entry(Frame { lowest: &lowest });
         wiper::wipe(lowest.get(), Registers::here());
         result
@@ -104,7 +104,7 @@ impl Frame<'_> {
     #[inline(always)]
     #[cfg(feature = "scrub")]
     fn deeper(self, below: usize) {
-        self.lowest.set(self.lowest.get().min(wiper::stack_pointer().saturating_sub(below)));
+        self.lowest.set(self.lowest.get().min(wiper::stack_pointer() - below));
     }
 }
 

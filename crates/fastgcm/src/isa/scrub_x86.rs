@@ -13,8 +13,9 @@ pub(super) fn stack_pointer() -> usize {
     here
 }
 
-/// Wipes the stack from `lowest` up to here, in pieces of 64 bytes, then the registers: those of vectors, the masks, and the general ones
-/// that a function may change. (The others have their caller's values again.)
+/// Wipes the stack from `lowest`, or up to 319 bytes below, up to here, in lines of 64 bytes, four at a time (a vector that crosses a line takes two
+/// stores); then the registers: those of vectors, the masks, and the general ones that a function may change. (The others have their caller's
+/// values again.)
 ///
 /// The stack pointer goes down below what is wiped meanwhile: a signal handler would leave its own things there, and valgrind would take
 /// the stores for accesses beside the stack.
@@ -28,20 +29,21 @@ pub(super) fn wipe(lowest: usize, registers: Registers) {
                 asm!(
                     "/* wipe */",
                     $zero,
+                    "mov rcx, rsp",
                     "mov rsi, rsp",
-                    "mov rcx, rsi",
-                    "sub rcx, rdi",
-                    "add rcx, 63",
-                    "and rcx, -64",
-                    "mov rdi, rsi",
-                    "sub rdi, rcx",
-                    "mov rsp, rdi",
-                    "2:",
+                    "and rsi, -64",
+                    "lea rsp, [rdi - 256]",
+                    ".irp at, rcx - 64",
                     $store,
-                    "add rdi, 64",
-                    "cmp rdi, rsi",
-                    "jb 2b",
-                    "mov rsp, rsi",
+                    ".endr",
+                    "2:",
+                    ".irp at, rsi - 64, rsi - 128, rsi - 192, rsi - 256",
+                    $store,
+                    ".endr",
+                    "sub rsi, 256",
+                    "cmp rsi, rdi",
+                    "ja 2b",
+                    "mov rsp, rcx",
                     ".irp r, eax, ecx, edx, esi, edi, r8d, r9d, r10d, r11d",
                     "xor \\r, \\r",
                     ".endr",
@@ -54,11 +56,11 @@ pub(super) fn wipe(lowest: usize, registers: Registers) {
     match registers {
         Registers::Base => wipe!(
             ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n pxor xmm\\n, xmm\\n\n .endr",
-            "movups [rdi], xmm0\n movups [rdi + 16], xmm0\n movups [rdi + 32], xmm0\n movups [rdi + 48], xmm0"
+            "movups [\\at], xmm0\n movups [\\at + 16], xmm0\n movups [\\at + 32], xmm0\n movups [\\at + 48], xmm0"
         ),
         Registers::Avx => wipe!(
             ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n vpxor xmm\\n, xmm\\n, xmm\\n\n .endr",
-            "vmovups [rdi], ymm0\n vmovups [rdi + 32], ymm0"
+            "vmovups [\\at], ymm0\n vmovups [\\at + 32], ymm0"
         ),
         // The masks by their 16 bits: moves of 64 would want AVX512BW, which the row has; of 16 they clear all the same.
         Registers::Avx512 => wipe!(
@@ -67,7 +69,7 @@ pub(super) fn wipe(lowest: usize, registers: Registers) {
                 ".irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n vpxord xmm\\n, xmm\\n, xmm\\n\n .endr\n",
                 ".irp n, 0,1,2,3,4,5,6,7\n kxorw k\\n, k\\n, k\\n\n .endr"
             ),
-            "vmovups [rdi], ymm0\n vmovups [rdi + 32], ymm0"
+            "vmovups [\\at], zmm0"
         ),
     }
 }

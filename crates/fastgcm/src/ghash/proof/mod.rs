@@ -51,14 +51,20 @@ pub(crate) trait Provable {
     fn prove(self, fault: Fault) -> Result<usize, String>;
 }
 
+/// It, and what short messages take in its place.
 impl<M: Multiply<Symbolic>> Provable for M {
     fn prove(self, fault: Fault) -> Result<usize, String> {
-        prove(self, fault)
+        Ok(identities::<M>(fault)? + identities::<M::Short>(fault)?)
     }
 }
 
 /// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the one that does not hold.
+#[cfg(feature = "internals")]
 pub fn prove<M: Multiply<Symbolic>>(_: M, fault: Fault) -> Result<usize, String> {
+    identities::<M>(fault)
+}
+
+fn identities<M: Multiply<Symbolic>>(fault: Fault) -> Result<usize, String> {
     symbolic::begin();
     let s = Symbolic(fault);
     let mut identities = 0;
