@@ -41,7 +41,14 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     machine.notes.extend(ipsec_mb.iter().map(|peer| format!("{}, as the system has it", peer.name())));
 
     let progress = Progress::work(args.results.quiet, 1);
-    let bench = Bench { quick: args.quick, peers, held, steps: steps(), progress: &|part, name| progress.at(part, name) };
+    let bench = Bench {
+        quick: args.quick,
+        measure: &study::by_clock(args.quick),
+        peers,
+        held,
+        steps: steps(),
+        progress: &|part, name| progress.at(part, name),
+    };
     let report = study::run(&args.name, &bench, machine).map_err(|error| Failure::new(Code::Io, error))?;
     drop(progress);
     if !files.take_stdout() {
@@ -54,7 +61,7 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
 pub(crate) fn probe(arguments: &[String]) -> Result<(), Failure> {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     use fastgcm_step::marker;
-    study::probe(arguments, &marker).ok_or_else(|| Failure::usage("not what `study` asks for"))
+    study::probe(arguments, &marker).map(drop).ok_or_else(|| Failure::usage("not what `study` asks for"))
 }
 
 /// What `cargo xtask studies` looks for in an emulator's log.

@@ -7,13 +7,15 @@ mod packed_2010;
 mod report;
 mod size;
 mod solaris_2010;
+#[cfg(test)]
+mod tests;
 
 pub use report::{Report, Series, Table};
 
 use crate::message::{AnyStyle, styles};
 use fastgcm::{Backend, Key, Tag};
 use fastgcm_measure::{
-    Case, Contender, Machine, Measured, Sampler,
+    Case, Contender, Machine, Measured, Measurement, Sampler,
     aead::{self, AnyImplementation, Buffers, NonceFrom, Verb, Work},
 };
 use std::{cell::RefCell, time::Duration};
@@ -24,10 +26,22 @@ pub const NAMES: [&str; 5] = ["solaris-2010", "packed-2010", "arm64-2019", "ghas
 /// Counts executed instructions between markers of [`probe`] with these arguments.
 pub type Steps = dyn Fn(&[String]) -> Result<Vec<u64>, String>;
 
+/// Measures the contenders of a case, and tells which part of the case is done, from 0 to 1.
+pub type Measure<'a> = dyn Fn(Case, &mut [Contender<'_>], &mut dyn FnMut(f64)) -> Measured + 'a;
+
+/// Measures by the clock: at a glance, or for half a second a case.
+pub fn by_clock(quick: bool) -> impl Fn(Case, &mut [Contender<'_>], &mut dyn FnMut(f64)) -> Measured {
+    let (rounds, budget) = if quick { (3..=10, Duration::from_millis(20)) } else { (20..=400, Duration::from_millis(500)) };
+    let sampler = Sampler { rounds, budget, ..Sampler::default() };
+    move |case, contenders, progress| sampler.run(case, contenders, progress)
+}
+
 /// What a study may use.
 pub struct Bench<'a> {
     /// A glance: few samples.
     pub quick: bool,
+    /// Measures: [`by_clock`].
+    pub measure: &'a Measure<'a>,
     /// Implementations of others, those that are there, each at its best on this processor.
     pub peers: Vec<&'a dyn AnyImplementation>,
     /// The same, held to instructions that this back end of ours has too.
@@ -62,35 +76,31 @@ pub fn run(name: &str, bench: &Bench<'_>, machine: Machine) -> Result<Report, St
 }
 
 /// The part of this program that is stepped through: each style in turn seals each length, between two calls of `marker`. The arguments are the
-/// back end, the key's bytes, the AAD's, then `STYLE:LENGTH`. `None` if it cannot.
-pub fn probe(arguments: &[String], marker: &dyn Fn()) -> Option<()> {
+/// back end, the key's bytes, the AAD's, then `STYLE:LENGTH`. Returns the tags and the ciphertexts; `None` if it cannot.
+pub fn probe(arguments: &[String], marker: &dyn Fn()) -> Option<Vec<([u8; 16], Vec<u8>)>> {
     let [backend, key, aad, cases @ ..] = arguments else { return None };
     let (backend, key, aad): (Backend, usize, usize) = (backend.parse().ok()?, key.parse().ok()?, aad.parse().ok()?);
     let (bytes, aad) = ([1; 32], vec![2; aad]);
+    let mut sealed = Vec::new();
     for case in cases {
-        let (style, length) = case.rsplit_once(':')?;
+        let (name, length) = case.rsplit_once(':')?;
         let mut text = vec![3; length.parse().ok()?];
-        let style = styles(backend).into_iter().find(|one| one.name() == style)?;
+        let style = style(backend, name)?;
         let mut key = style.expand(bytes.get(..key)?)?;
         marker();
         let tag = style.crypt(true, &mut key, &[4; 12], &aad, &mut text);
         marker();
-        std::hint::black_box((tag, text));
+        sealed.push((tag, text));
     }
-    Some(())
+    Some(sealed)
 }
 
 impl Bench<'_> {
-    fn sampler(&self) -> Sampler {
-        let (rounds, budget) = if self.quick { (3..=10, Duration::from_millis(20)) } else { (20..=400, Duration::from_millis(500)) };
-        Sampler { rounds, budget, ..Sampler::default() }
-    }
-
     /// Samples of all contenders in turn, as number `at` of `of` cases.
     fn measure(&self, case: Case, (at, of): (usize, usize), contenders: &mut [Contender<'_>]) -> Measured {
         let name = case.name.clone();
         (self.progress)(at as f64 / of as f64, &name);
-        self.sampler().run(case, contenders, &mut |part| (self.progress)((at as f64 + part) / of as f64, &name))
+        (self.measure)(case, contenders, &mut |part| (self.progress)((at as f64 + part) / of as f64, &name))
     }
 
     fn steps(&self, arguments: &[String]) -> Result<Option<Vec<u64>>, String> {
@@ -176,6 +186,22 @@ fn style(backend: Backend, name: &str) -> Option<Box<dyn AnyStyle>> {
 /// How many times the time of `new` that of `old` is: medians, or `None` if one of them did not take part.
 fn ratio(measured: &Measured, old: &str, new: &str) -> Option<f64> {
     Some(measured.by(new)?.times_faster_than(measured.by(old)?))
+}
+
+/// The spread behind a table of ratios: nanoseconds of each contender in each case, the best sample and the one in the middle.
+fn spread(title: String, head: impl IntoIterator<Item = String>, measured: &[Measured]) -> Table {
+    let mut table = Table::new(title, head);
+    for (at, contender) in measured.first().map_or(&[][..], |case| &case.contenders).iter().enumerate() {
+        table.row(&contender.contender, measured.iter().map(|case| best_and_median(&case.contenders[at], 1.0)));
+    }
+    table.note("Nanoseconds: the best sample / the sample in the middle. Ratios elsewhere are medians of the ratios within each round.");
+    table
+}
+
+/// For a cell: nanoseconds of one of so many parts of the work.
+fn best_and_median(measurement: &Measurement, parts: f64) -> String {
+    let [best, median] = [measurement.best_ns, measurement.median_ns].map(|ns| ns / parts);
+    if median < 100.0 { format!("{best:.1} / {median:.1}") } else { format!("{best:.0} / {median:.0}") }
 }
 
 /// For a cell.

@@ -1,6 +1,6 @@
 //! Ard Biesheuvel on AES-GCM in Linux for ThunderX2, 2019: four at once, a tail without branches, the tag folded in.
 
-use super::{Bench, Library, Message, Report, Series, Table, one_block, percent, ratio, style};
+use super::{Bench, Library, Message, Report, Series, Table, one_block, percent, ratio, spread, style};
 use fastgcm_measure::aead::{AnyImplementation, Buffers};
 
 const SIZES: [usize; 3] = [512, 1500, 4096];
@@ -60,6 +60,8 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<(), String> 
         "On {backend}. The first is the same source twice; the library is not, its tails and its counters are straight-line code, too."
     ));
     report.tables.push(table);
+
+    report.tables.push(spread(format!("Times on {backend}, 13 bytes of AAD"), head(), &measured));
 
     let arguments = |key: usize| {
         let probes = COUNTED.into_iter().flat_map(|style| SIZES.map(|bytes| format!("{style}:{bytes}")));
