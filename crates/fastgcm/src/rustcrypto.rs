@@ -1,5 +1,5 @@
-//! RustCrypto's interface (`aead` 0.6), name for name that of the crate `aes-gcm` 0.11: where a program says `use aes_gcm::...` it
-//! says `use fastgcm::rustcrypto::...`, and nothing else changes.
+//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: where a program says `use aes_gcm::...` it says
+//! `use fastgcm::rustcrypto::...`. What else may have to change is listed below.
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
 //! use fastgcm::rustcrypto::{
@@ -14,12 +14,15 @@
 //! # Ok::<(), fastgcm::rustcrypto::Error>(())
 //! ```
 //!
-//! [`Aead`](aead::Aead) and `Vec` come with feature `alloc`, `Generate` with `getrandom`. Whoever wants `ArrayVec` or `BytesMut` as a
-//! buffer adds `aead` to the dependencies and enables its feature `arrayvec` or `bytes`.
-//!
-//! # What is different
-//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key, so there is no `From<Aes>`, and no other
-//!   implementation of AES can be put in.
+//! # What is different from `aes-gcm` 0.11
+//! * **Features.** `aes-gcm` has `alloc` and `getrandom` on by default. Here `alloc` (for [`Aead`](aead::Aead) and `Vec`) comes with the
+//!   default feature `std`, and `getrandom` (for `Generate`) must be asked for. There are no features `arrayvec`, `bytes` and `rand_core`:
+//!   a program that wants them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is always on, and `aes` is
+//!   never needed.
+//! * **Rust 1.89** or newer, where `aes-gcm` wants 1.85.
+//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is not the crate `aes`. So there is
+//!   no `From<Aes>`, no other implementation of AES can be put in, and code that is generic over a block cipher (`BlockCipherEncrypt`) does
+//!   not compile. Sizes (`U12` and so on) come from [`aead::consts`], not from `aes::cipher::consts`.
 //! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. Here text is decrypted while it is hashed; if the tag is wrong, it is
 //!   encrypted again, which restores the ciphertext bit for bit. So after an error the buffer is as it was, in both; but during the call
 //!   another thread or process with a view of the same memory could see unverified plaintext here
@@ -28,6 +31,12 @@
 //!   output holds that copy, where `aes-gcm` leaves it untouched.
 //! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D has none, and its tags give away the hash key.
 //! * **The key is always wiped** when it is dropped. It is larger (see [`Key`](crate::Key)): keep it where it is, do not move it about.
+//!
+//! # From `aes-gcm` 0.10
+//! That version implements `aead` 0.5, whose traits are other traits: a function that wants them does not take these types. The calls that
+//! change from 0.10 to 0.11 change here likewise. `AeadInPlace` becomes [`AeadInOut`], `generate_key` and `generate_nonce` become
+//! `Generate::generate`, `GenericArray` becomes [`Array`], and `C_MAX` and the features `std`, `stream` and `heapless`
+//! of that crate are gone.
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
