@@ -54,8 +54,8 @@ fn every_study() {
     let [solaris, packed, arm, ghash, aesni] = &reports;
     assert_eq!(row(solaris, "GHASH by four", "linear folding (schoolbook)")[0], "1.36");
     assert_eq!(row(arm, "Improvement", "paper, ThunderX2")[1], "23%");
-    assert_eq!(row(ghash, "Table 11", "paper, baseline"), row(ghash, "Table 11", "ours, baseline"));
-    assert_eq!(row(ghash, "Table 11", "ours, K'"), ["5", "4", "1", "10"]);
+    assert_eq!(row(ghash, "Table 11", "paper, baseline")[..4], row(ghash, "Table 11", "ours, baseline")[..4]);
+    assert_eq!(row(ghash, "Table 11", "ours, K'"), ["5", "4", "1", "10", "3"]);
     assert_eq!(row(aesni, "Table 1", "paper, Intel Skylake")[10], "27%");
     assert_eq!(row(aesni, "Size", "paper, rewritten: SSE and AVX"), ["1130", "-", "9 KB"]);
     assert!(row(aesni, "Size", "here, the algorithm, once for all back ends")[0].parse::<usize>().unwrap() > 1000);
