@@ -1,13 +1,15 @@
 //! What may be asked for on the command line. The manual and the completions come of this, too.
 
 mod bench;
+mod manual;
 mod study;
 
 pub(crate) use bench::Bench;
+pub(crate) use manual::manual;
 pub(crate) use study::Study;
 
-use crate::failure::Failure;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use crate::failure::{Code, Failure};
+use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser};
 use fastgcm_file::{Backend, Format};
 use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
 
@@ -16,14 +18,16 @@ use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
 /// Files are in Cobblestone format (C2SP chunked encryption), which other software reads and writes, too. An output appears under its
 /// name only when it is complete and on the disk; no run deletes a file that it did not create.
 #[derive(Debug, Parser)]
-#[command(name = "fastgcm", version, max_term_width = 110, after_help = EXIT_CODES)]
+#[command(name = "fastgcm", version, max_term_width = 110, after_help = exit_codes())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str =
-    "Exit codes: 0 done, 1 input or output failed, 2 usage, 3 not authentic, 4 bad key, 5 output exists, 6 self-test failed.";
+fn exit_codes() -> String {
+    let lines = Code::MEANINGS.iter().map(|(code, meaning)| format!("\n  {code}  {meaning}"));
+    format!("Exit codes:{}", lines.collect::<String>())
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -33,9 +37,12 @@ pub(crate) enum Command {
     Seal(Seal),
     /// Open a sealed file.
     Open(Open),
-    /// Tell what a sealed file says without its key.
+    /// Tell what can be told of a sealed file without its key; with the key, verify it without opening it.
+    ///
+    /// A sealed file begins with random bytes and has no mark of its own. Without the key it can be told only that a file is none: its length
+    /// or its beginning gives that away.
     Inspect(Inspect),
-    /// Show what this processor can do and which back end is used.
+    /// Show the back ends of the cipher, what each needs of the processor, and which one is used.
     Cpu(Cpu),
     /// Check every back end of this machine against known answers and against each other.
     Selftest(Selftest),
@@ -69,11 +76,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Keygen {
-    /// Where to write the key, as one line of hexadecimal digits, for your eyes only (0600). It must not exist. Standard output if left out.
+    /// Where to write the key, as one line of hexadecimal digits, for your eyes only (mode 0600). It must not exist. Standard output if left
+    /// out, which may be a terminal or a pipe, but no file that others may read.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) output: Option<PathBuf>,
-    /// What the key is for: cobblestone-256 (32 bytes) or cobblestone-128 (16 bytes).
-    #[arg(long, value_name = "FORMAT", default_value_t)]
+    /// What the key is for: 32 bytes for cobblestone-256, 16 for cobblestone-128.
+    #[arg(long, value_name = "FORMAT", value_parser = format(), default_value_t)]
     pub(crate) format: Format,
 }
 
@@ -81,19 +89,22 @@ pub(crate) struct Keygen {
 pub(crate) struct Seal {
     #[command(flatten)]
     pub(crate) which: SealKey,
-    /// Where to write the sealed file; FILE.sealed if left out, `-` for standard output.
+    /// Where to write the sealed file; FILE.sealed if left out, `-` for standard output. What comes from standard input goes to standard
+    /// output, but to a terminal only with `-o -`.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it exists, once the new file is complete.
+    /// Replace OUT if it exists, once the new file is complete. It keeps the mode of the old one; without an old one the umask gives it.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The format: cobblestone-256 or cobblestone-128.
-    #[arg(long, value_name = "FORMAT", default_value_t)]
+    /// The format: AES with keys of 256 or of 128 bits.
+    #[arg(long, value_name = "FORMAT", value_parser = format(), default_value_t)]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) common: Common,
     /// The file to seal; `-` for standard input.
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) more: More,
 }
 
 /// One of the two.
@@ -113,22 +124,42 @@ pub(crate) struct Open {
     /// The key file, as it was for sealing; `-` for standard input.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: PathBuf,
-    /// Where to write the text; FILE without `.sealed` if left out (with --range: standard output), `-` for standard output.
+    /// Where to write the text; FILE without `.sealed` if left out (with --range: standard output), `-` for standard output. A terminal gets
+    /// control characters only with `-o -`.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it exists, once the new file is complete.
+    /// Replace OUT if it exists, once the new file is complete. It keeps the mode of the old one; without an old one it is for your eyes
+    /// only (mode 0600).
     #[arg(long)]
     pub(crate) force: bool,
     /// Only the bytes from A up to, not including, B. All that they depend on is verified before anything is written.
     #[arg(long, value_name = "A..B")]
     pub(crate) range: Option<Range>,
-    /// The format: cobblestone-256 or cobblestone-128. The key's length tells it if left out.
-    #[arg(long, value_name = "FORMAT")]
+    /// The format. The key's length tells it if left out.
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
     #[command(flatten)]
     pub(crate) common: Common,
     /// The sealed file; `-` for standard input.
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) more: More,
+}
+
+/// One file a run: it gives an exit code of its own.
+#[derive(Debug, Args)]
+pub(crate) struct More {
+    #[arg(hide = true)]
+    more: Vec<PathBuf>,
+}
+
+impl More {
+    /// More than one file is refused with the way to do it.
+    pub(crate) fn refuse(&self) -> Result<(), Failure> {
+        let Some(more) = self.more.first() else { return Ok(()) };
+        let advice = "for several, say: for file in FILES; do fastgcm ... \"$file\"; done";
+        Err(Failure::usage(format_args!("{}: one file a run, and this is the second; {advice}", more.display())))
+    }
 }
 
 /// What sealing and opening have in common.
@@ -138,7 +169,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) context: String,
     /// How many threads; all cores if left out. The output is the same for any number.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZero<usize>>,
     #[command(flatten)]
     pub(crate) machine: Machine,
@@ -152,8 +183,18 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
+    /// The key file, as it was for sealing; `-` for standard input. With it the whole file is verified.
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) key: Option<PathBuf>,
+    /// The format. The key's length tells it if left out.
+    #[arg(long, value_name = "FORMAT", value_parser = format(), requires = "key")]
+    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) common: Common,
     /// The sealed file; `-` for standard input.
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) more: More,
 }
 
 #[derive(Debug, Args)]
@@ -195,9 +236,9 @@ pub(crate) struct Results {
 /// How the cipher is run.
 #[derive(Debug, Args)]
 pub(crate) struct Machine {
-    /// The back end of the cipher, as `fastgcm cpu` lists them; the best one of this machine if left out. The environment variable
+    /// The back end of the cipher; the best one of this machine if left out. `fastgcm cpu` tells which there are. The environment variable
     /// FASTGCM_BACKEND says the same.
-    #[arg(long, value_name = "NAME", value_parser = backend)]
+    #[arg(long, value_name = "NAME", value_parser = backend(), hide_possible_values = true)]
     backend: Option<Backend>,
 }
 
@@ -214,14 +255,15 @@ fn chosen(argument: Option<Backend>) -> Result<Option<Backend>, Failure> {
         (Some(chosen), _) => chosen,
         (None, Some(name)) if !name.is_empty() => {
             let name = name.to_string_lossy();
-            backend(&name).map_err(|error| Failure::usage(format_args!("FASTGCM_BACKEND={name}: {error}")))?
+            let names = Backend::ALL.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(", ");
+            name.parse().map_err(|_| Failure::usage(format_args!("FASTGCM_BACKEND={name}: there are only {names}")))?
         }
         _ => return Ok(None),
     };
     if chosen.is_available() {
         Ok(Some(chosen))
     } else {
-        Err(Failure::usage(format_args!("this machine cannot run the back end {chosen}")))
+        Err(Failure::usage(format_args!("this machine cannot run the back end {chosen}: `fastgcm cpu` shows why, and which it can run")))
     }
 }
 
@@ -232,9 +274,16 @@ impl Common {
     }
 }
 
-fn backend(name: &str) -> Result<Backend, String> {
-    let names = || Backend::ALL.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(", ");
-    name.parse().map_err(|_| format!("there are {}", names()))
+fn backend() -> impl TypedValueParser<Value = Backend> {
+    PossibleValuesParser::new(Backend::ALL.iter().map(|backend| backend.name())).try_map(|name| name.parse::<Backend>())
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.iter().map(|format| format.name())).try_map(|name| name.parse::<Format>())
+}
+
+fn threads(number: &str) -> Result<NonZero<usize>, &'static str> {
+    number.parse().map_err(|_| "a number of threads, from 1 on")
 }
 
 /// Bytes `A..B`. Either may be left out.
@@ -259,19 +308,10 @@ impl FromStr for Range {
     }
 }
 
-/// A page of the manual.
-pub(crate) fn manual(command: Option<&str>) -> Result<clap_mangen::Man, Failure> {
-    let mut program = Cli::command();
-    program.build();
-    let Some(name) = command else { return Ok(clap_mangen::Man::new(program)) };
-    let command = program.find_subcommand(name).ok_or_else(|| Failure::usage(format_args!("there is no command {name}")))?;
-    let command = command.clone().after_help(EXIT_CODES);
-    Ok(clap_mangen::Man::new(command))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn clap_has_nothing_to_complain_about() {

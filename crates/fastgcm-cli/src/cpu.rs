@@ -2,43 +2,47 @@
 
 use crate::{cli, failure::Failure, print};
 use fastgcm_file::Backend;
-use std::{collections::BTreeMap, fmt::Write};
+use std::{collections::BTreeMap, env::consts, fmt::Write};
 
-/// Shows the features that matter, the back ends, and which of them is used.
+/// Shows the back ends for this kind of processor, what each needs of it, and which of them is used.
 pub(crate) fn run(args: &cli::Cpu) -> Result<(), Failure> {
     let used = args.machine.backend()?;
-    // Each feature that any back end needs, and whether it is there.
-    let features: BTreeMap<_, _> = Backend::ALL.iter().flat_map(|backend| backend.features()).collect();
-    print(if args.json { json(used, &features) } else { text(used, &features) })
+    print(if args.json { json(used) } else { text(used) })
 }
 
-fn text(used: Backend, features: &BTreeMap<&str, bool>) -> String {
-    let list = |wanted: bool| {
-        let names: Vec<_> = features.iter().filter(|(_, here)| **here == wanted).map(|(name, _)| *name).collect();
-        if names.is_empty() { "none".into() } else { names.join(" ") }
-    };
-    let mut text = format!("features   {}\nmissing    {}\n\nback ends\n", list(true), list(false));
-    for &backend in Backend::ALL {
+/// The back ends for this kind of processor, which are compiled in, or the others.
+fn back_ends(compiled: bool) -> impl Iterator<Item = Backend> {
+    Backend::ALL.iter().copied().filter(move |backend| backend.is_compiled() == compiled)
+}
+
+fn text(used: Backend) -> String {
+    let mut text = format!("back ends for {}\n", consts::ARCH);
+    for backend in back_ends(true) {
         let state = match (backend == used, backend.is_available()) {
             (true, _) => "in use",
             (false, true) => "available",
-            (false, false) => "not on this machine",
+            (false, false) => "not available",
         };
+        let needs = backend.features().map(|(name, here)| format!("{name} {}", if here { "yes" } else { "no" })).collect::<Vec<_>>();
+        let needs = if needs.is_empty() { "nothing".into() } else { needs.join(", ") };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {backend:<13}  {state}");
+        let _ = writeln!(text, "  {backend:<15} {state:<14} needs {needs}");
     }
-    text
+    let others = back_ends(false).map(Backend::name).collect::<Vec<_>>().join(", ");
+    text + &format!("for other processors: {others}\n")
 }
 
 /// All names are plain ASCII without quotes, so nothing has to be escaped.
-fn json(used: Backend, features: &BTreeMap<&str, bool>) -> String {
+fn json(used: Backend) -> String {
+    // Each feature that any back end for this kind of processor needs, and whether it is there.
+    let features: BTreeMap<_, _> = back_ends(true).flat_map(Backend::features).collect();
     let features: Vec<_> = features.iter().map(|(name, here)| format!("\"{name}\":{here}")).collect();
-    let backends: Vec<_> = Backend::ALL
-        .iter()
-        .map(|backend| {
-            let needs: Vec<_> = backend.features().map(|(name, _)| format!("\"{name}\"")).collect();
-            format!("{{\"name\":\"{backend}\",\"available\":{},\"needs\":[{}]}}", backend.is_available(), needs.join(","))
-        })
-        .collect();
-    format!("{{\"features\":{{{}}},\"backends\":[{}],\"in_use\":\"{used}\"}}\n", features.join(","), backends.join(","))
+    let backends = Backend::ALL.iter().map(|backend| {
+        let needs = backend.features().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
+        let (available, compiled) = (backend.is_available(), backend.is_compiled());
+        format!("{{\"name\":\"{backend}\",\"available\":{available},\"compiled\":{compiled},\"needs\":[{needs}]}}")
+    });
+    let backends = backends.collect::<Vec<_>>().join(",");
+    let arch = consts::ARCH;
+    format!("{{\"arch\":\"{arch}\",\"features\":{{{}}},\"backends\":[{backends}],\"in_use\":\"{used}\"}}\n", features.join(","))
 }

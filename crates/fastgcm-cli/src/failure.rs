@@ -8,28 +8,38 @@ pub(crate) struct Failure {
     code: Code,
     /// `None` where the exit code says it all.
     message: Option<String>,
+    /// What the user should know besides, a line each.
+    notes: Vec<String>,
 }
 
-/// The exit codes; 0 is done.
+/// The exit codes; 0 is done. [`Code::MEANINGS`] says what each means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
-    /// Reading, writing or anything else of the operating system.
     Io = 1,
-    /// The command line, or what it names: also clap's code.
+    /// Also clap's code.
     Usage = 2,
-    /// The file is not what was sealed with this key and context.
     Unauthentic = 3,
-    /// The key file: its content, its length or who may read it.
     Key = 4,
-    /// The output exists.
     Exists = 5,
-    /// A back end gave a wrong answer.
     SelfTest = 6,
+}
+
+impl Code {
+    /// All exit codes, for `--help`, for the manual and, by a test, for README.md.
+    pub(crate) const MEANINGS: [(u8, &str); 7] = [
+        (0, "done"),
+        (Self::Io as u8, "reading or writing failed (without a message if the reader of a pipe has gone)"),
+        (Self::Usage as u8, "the command line asks for something that cannot be done"),
+        (Self::Unauthentic as u8, "not authentic: no sealed file, changed, truncated, another key or another context"),
+        (Self::Key as u8, "bad key file: not a key, of the other length, or others may read it"),
+        (Self::Exists as u8, "the output exists"),
+        (Self::SelfTest as u8, "the self-test failed, or answers differ: do not use this machine"),
+    ];
 }
 
 impl Failure {
     pub(crate) fn new(code: Code, message: impl Display) -> Self {
-        Self { code, message: Some(message.to_string()) }
+        Self { code, message: Some(message.to_string()), notes: Vec::new() }
     }
 
     pub(crate) fn usage(message: impl Display) -> Self {
@@ -39,16 +49,16 @@ impl Failure {
     /// That nobody reads on is no news to who closed the pipe, so a broken pipe is silent.
     pub(crate) fn io(what: impl Display, error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self { code: Code::Io, message: None };
+            return Self::silent();
         }
-        Self::new(Code::Io, format_args!("{what}: {error}"))
+        Self::new(Code::Io, format_args!("{what}: {}", reason(&error)))
     }
 
     /// An error of the file format. The readers and writers that we pass in name themselves in their errors.
     pub(crate) fn file(input: impl Display, error: fastgcm_file::Error) -> Self {
         use fastgcm_file::Error;
         match error {
-            Error::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Self { code: Code::Io, message: None },
+            Error::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Self::silent(),
             Error::Io(error) => Self::new(Code::Io, error),
             error if error.is_unauthentic() => Self::new(Code::Unauthentic, format_args!("{input}: {error}")),
             Error::KeyLength => Self::new(Code::Key, error),
@@ -57,12 +67,13 @@ impl Failure {
         }
     }
 
+    fn silent() -> Self {
+        Self { code: Code::Io, message: None, notes: Vec::new() }
+    }
+
     /// Adds what the user should know besides.
     pub(crate) fn note(mut self, note: impl Display) -> Self {
-        self.message = Some(match self.message {
-            Some(message) => format!("{message}\nnote: {note}"),
-            None => format!("note: {note}"),
-        });
+        self.notes.push(note.to_string());
         self
     }
 
@@ -72,17 +83,52 @@ impl Failure {
 
     /// Tells the user. If standard error is closed as well, the exit code remains.
     pub(crate) fn report(self) -> ExitCode {
-        if let Some(message) = self.message {
-            let _ = io::Write::write_all(&mut io::stderr().lock(), format!("fastgcm: {message}\n").as_bytes());
-        }
+        let message = self.message.map(|message| format!("fastgcm: {}\n", escaped(&message)));
+        let notes = self.notes.iter().map(|note| format!("note: {}\n", escaped(note)));
+        let text: String = message.into_iter().chain(notes).collect();
+        let _ = io::Write::write_all(&mut io::stderr().lock(), text.as_bytes());
         ExitCode::from(self.code as u8)
     }
+}
+
+/// A text that may hold names of files, fit to be shown: a terminal would obey control characters, and a line feed or marks of writing
+/// direction would make one message look like another.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut shown = String::new();
+    for letter in text.chars() {
+        match letter {
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => shown.extend(letter.escape_unicode()),
+            letter if letter.is_control() => shown.extend(letter.escape_default()),
+            letter => shown.push(letter),
+        }
+    }
+    shown
+}
+
+/// What the operating system says, without its number.
+fn reason(error: &io::Error) -> String {
+    let reason = error.to_string();
+    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
+    number.and_then(|number| reason.strip_suffix(&number).map(str::to_owned)).unwrap_or(reason)
 }
 
 /// The same error with the name of the file in front.
 pub(crate) fn named(name: &str) -> impl Fn(io::Error) -> io::Error {
     move |error| match error.kind() {
         io::ErrorKind::Interrupted => error,
-        kind => io::Error::new(kind, format!("{name}: {error}")),
+        kind => io::Error::new(kind, format!("{name}: {}", reason(&error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_escaped() {
+        assert_eq!(escaped("a\x1b[31m\r\n\u{9b}\u{202e}\x7f"), "a\\u{1b}[31m\\r\\n\\u{9b}\\u{202e}\\u{7f}");
+        for plain in ["naïve 'quoted' \\ name.txt", "e\u{301}", "日本", ""] {
+            assert_eq!(escaped(plain), plain);
+        }
     }
 }

@@ -44,7 +44,7 @@ impl Input {
         let mut file = if is_stdin { standard(io::stdin())? } else { File::open(path)? };
         let metadata = file.metadata()?;
         if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory, and only a file can be read"));
         }
         let len = if metadata.is_file() { Some(metadata.len().saturating_sub(file.stream_position()?)) } else { None };
         Ok(Self { file, name: name.into(), metadata, len, is_stdin })
@@ -160,6 +160,14 @@ impl Seek for Seekable {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.input.file.seek(to).map_err(named(&self.input.name))
     }
+}
+
+/// Standard input can be one of the two.
+pub(crate) fn refuse_two_dashes(file: &Path, key: Option<&Path>) -> Result<(), Failure> {
+    if is_dash(file) && key.is_some_and(is_dash) {
+        return Err(Failure::usage("key and file cannot both come from standard input: name one of them"));
+    }
+    Ok(())
 }
 
 /// Nothing may be read from and written to the same file.

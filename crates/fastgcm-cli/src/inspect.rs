@@ -2,50 +2,94 @@
 
 use crate::{
     cli,
-    failure::{Code, Failure},
-    input::Input,
-    print,
+    failure::{Code, Failure, escaped},
+    input::{Input, refuse_two_dashes},
+    keyfile, print,
     progress::Progress,
 };
-use fastgcm_file::{CHUNK_LEN, Header, SALT_LEN, TAG_LEN, chunks, text_len};
+use fastgcm_file::{CHUNK_LEN, Format, HEADER_LEN, SALT_LEN, TAG_LEN, chunks, sealed_len, text_len};
 use std::io::{self, Read};
 
-/// Tells what can be told without the key: nothing of it is verified.
+/// Tells what can be told without the key, which is little; with the key, all is verified.
 pub(crate) fn run(args: &cli::Inspect) -> Result<(), Failure> {
+    args.more.refuse()?;
+    refuse_two_dashes(&args.file, args.key.as_deref())?;
+    let common = &args.common;
+    if args.key.is_none() && !common.context.is_empty() {
+        return Err(Failure::usage("a context cannot be verified without the key: say -k KEY, too"));
+    }
+    let backend = common.machine.backend()?;
     let input = Input::open(&args.file)?;
     let (name, len) = (input.to_string(), input.len);
-    let mut input = input.watch(Progress::new(true, None));
-    let mut header = [0; size_of::<Header>()];
-    let unauthentic = |why| Failure::new(Code::Unauthentic, format_args!("{name}: {why}"));
+    let key = match &args.key {
+        Some(path) => Some(keyfile::read(path, args.format, common.insecure_key_file)?.0),
+        None => None,
+    };
+    let mut input = input.watch(Progress::new(common.quiet || key.is_none(), len));
+    let unauthentic = |why: &str| Failure::new(Code::Unauthentic, format_args!("{name}: {why}"));
     let io = |error| Failure::io(&name, error);
+    let mut header = [0; HEADER_LEN];
     match input.read_exact(&mut header) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            return Err(unauthentic("not a sealed file, or truncated: it is shorter than a header of 56 bytes".into()));
+            return Err(unauthentic("no sealed file, or truncated: it is shorter than a header of 56 bytes"));
         }
         result => result.map_err(io)?,
     }
-    // The length of a pipe is known at its end only.
-    let sealed = match len {
-        Some(len) => len,
-        None => header.len() as u64 + io::copy(&mut input, &mut io::sink()).map_err(io)?,
+
+    let (sealed, verified) = match key {
+        Some(key) => {
+            let key = key.with_backend(backend).map_err(|error| Failure::file(&name, error))?;
+            let text = fastgcm_file::open(&key, common.context.as_bytes(), header.chain(input), io::sink(), common.threads());
+            let sealed = text.and_then(sealed_len).map_err(|error| Failure::file(&name, error))?;
+            (sealed, Some(key.format()))
+        }
+        // The length of a pipe is known at its end only.
+        None => (if let Some(len) = len { len } else { HEADER_LEN as u64 + io::copy(&mut input, &mut io::sink()).map_err(io)? }, None),
     };
-    let text = text_len(sealed).map_err(|_| unauthentic(format!("no sealed file has {sealed} bytes: it is truncated, or none")))?;
-    let chunks = chunks(text).map_err(|error| Failure::file(&name, error))?;
-    let (salt, commitment) = header.split_at(SALT_LEN);
-    print(format!(
-        "file        {name}\n\
-         format      Cobblestone-256 or Cobblestone-128 (only the key tells)\n\
-         size        {sealed} bytes\n\
-         text        {text} bytes\n\
-         chunks      {chunks}: {} of {CHUNK_LEN} bytes, the last of {}, a tag of {TAG_LEN} bytes each\n\
-         salt        {}\n\
-         commitment  {}\n\
-         nothing of this is verified without the key\n",
-        chunks - 1,
-        text % CHUNK_LEN as u64,
-        hex(salt),
-        hex(commitment)
-    ))
+    let text = text_len(sealed)
+        .map_err(|_| unauthentic(&format!("no sealed file has {sealed} bytes: this is one that was truncated, or none")))?;
+    // A salt and a commitment look random. That 56 random bytes are ASCII has a chance of 2^-56; texts and zeros are.
+    if verified.is_none() && header.is_ascii() {
+        return Err(unauthentic("no sealed file: one begins with 56 random bytes, and this begins with plain ASCII"));
+    }
+    let facts = Facts { sealed, text, chunks: chunks(text).map_err(|error| Failure::file(&name, error))?, header };
+    print(format!("file        {}\n{}", escaped(&name), facts.lines(verified)))
+}
+
+/// What a sealed file says.
+struct Facts {
+    sealed: u64,
+    text: u64,
+    chunks: u64,
+    header: [u8; HEADER_LEN],
+}
+
+impl Facts {
+    /// A line each, as certain as it is: with the format it has been verified.
+    fn lines(&self, verified: Option<Format>) -> String {
+        let Self { sealed, text, chunks, header } = self;
+        let (salt, commitment) = header.split_at(SALT_LEN);
+        let (format, verdict) = match verified {
+            Some(format) => (format.name(), "verified: this is what was sealed with this key and this context, unchanged and complete"),
+            None => (
+                "could be cobblestone-256 or cobblestone-128, or none: its length fits, and more cannot be told without the key",
+                "all of this holds only if it is a sealed file, which -k KEY verifies",
+            ),
+        };
+        format!(
+            "format      {format}\n\
+             size        {sealed} bytes\n\
+             text        {text} bytes\n\
+             chunks      {chunks}: {} of {CHUNK_LEN} bytes, the last of {}, a tag of {TAG_LEN} bytes each\n\
+             salt        {}\n\
+             commitment  {}\n\
+             {verdict}\n",
+            chunks - 1,
+            text % CHUNK_LEN as u64,
+            hex(salt),
+            hex(commitment)
+        )
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

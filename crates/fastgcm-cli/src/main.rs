@@ -29,15 +29,17 @@ mod study;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
-use failure::Failure;
-use std::{io::Write, process::ExitCode};
+use failure::{Failure, escaped};
+use std::{env, io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
-            // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no failure.
-            let _ = answer.print();
+            // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no failure. An error repeats what it
+            // was given, which may come from the name of a file: so it is made of what is fit to be shown.
+            let arguments = env::args_os().map(|argument| escaped(&argument.to_string_lossy()));
+            let _ = Cli::try_parse_from(arguments).err().as_ref().unwrap_or(&answer).print();
             return ExitCode::from(answer.exit_code() as u8);
         }
     };
@@ -63,16 +65,12 @@ fn run(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);
             print(&script)
         }
-        Command::Man { command } => {
-            let mut page = Vec::new();
-            cli::manual(command.as_deref())?.render(&mut page).map_err(|error| Failure::io("the manual", error))?;
-            print(&page)
-        }
+        Command::Man { command } => print(cli::manual(command.as_deref())?),
     }
 }
 
 /// Writes an answer to standard output. (`println!` would panic at a broken pipe.)
 fn print(answer: impl AsRef<[u8]>) -> Result<(), Failure> {
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(answer.as_ref()).and_then(|()| stdout.flush()).map_err(|error| Failure::io("standard output", error))
+    let written = input::standard(std::io::stdout()).and_then(|mut stdout| stdout.write_all(answer.as_ref()));
+    written.map_err(|error| Failure::io("standard output", error))
 }

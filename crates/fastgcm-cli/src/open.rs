@@ -3,9 +3,9 @@
 use crate::{
     cli,
     failure::{Code, Failure},
-    input::{Input, is_dash, refuse_same},
+    input::{Input, is_dash, refuse_same, refuse_two_dashes},
     keyfile,
-    output::{Output, Target},
+    output::{Output, PRIVATE, Target},
     progress::Progress,
 };
 use fastgcm_file::{Key, RangeReader};
@@ -18,16 +18,18 @@ use std::{
 /// Opens a sealed file.
 pub(crate) fn run(args: &cli::Open) -> Result<(), Failure> {
     let common = &args.common;
-    if is_dash(&args.file) && is_dash(&args.key) {
-        return Err(Failure::usage("key and file cannot both come from standard input"));
-    }
+    args.more.refuse()?;
+    refuse_two_dashes(&args.file, Some(&args.key))?;
     let backend = common.machine.backend()?;
     let path = output(args)?;
     let input = Input::open(&args.file)?;
     if args.range.is_some() && !input.is_seekable() {
         return Err(Failure::usage(format_args!("{input}: a range needs a regular file, by its name")));
     }
-    let target = Target::plan(&path, args.force)?;
+    let mut target = Target::plan(&path, args.force, PRIVATE)?;
+    if args.output.is_none() {
+        target.text_only();
+    }
     refuse_same(&input, target.identity())?;
     target.refuse_existing()?;
     let (key, identity) = keyfile::read(&args.key, args.format, common.insecure_key_file)?;
@@ -36,8 +38,9 @@ pub(crate) fn run(args: &cli::Open) -> Result<(), Failure> {
     }
     let key = key.with_backend(backend).map_err(|error| Failure::file(&input, error))?;
 
+    let quiet = common.quiet || target.is_terminal();
     let mut output = target.create()?;
-    let job = Job { key: &key, context: common.context.as_bytes(), threads: common.threads(), quiet: common.quiet };
+    let job = Job { key: &key, context: common.context.as_bytes(), threads: common.threads(), quiet };
     if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
     output.commit()
 }

@@ -5,40 +5,48 @@
 //! everything, and whatever stops the program, even SIGKILL, leaves nothing behind.
 //!
 //! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then; a signal leaves that.
-//! To replace a file (`--force`), the new one is linked to a random name, and renamed over the old: for an instant both exist.
+//! To replace a file (`--force`), the new one is linked to a random name, and renamed over the old: for an instant both exist. The new
+//! one takes over the old one's mode, owner and group.
 
 use crate::{
     failure::{Code, Failure, named},
     input::{Identity, is_dash, standard},
 };
 use rustix::{
-    fs::{Advice, AtFlags, CWD, Mode, OFlags, RenameFlags},
+    fs::{Advice, AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Uid},
     io::{Errno, retry_on_intr},
 };
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     num::NonZero,
     os::{
         fd::{AsRawFd, OwnedFd},
-        unix::fs::FileTypeExt,
+        unix::fs::{FileTypeExt, PermissionsExt},
     },
     path::Path,
 };
 
 /// Where the output shall go. Nothing has been written yet.
 pub(crate) enum Target {
-    /// Standard output, a named pipe or a device: written as it comes.
-    Stream(File, String),
+    Stream(Stream),
     /// A place in a directory.
     Place(Place),
 }
 
 /// An output that is being written.
 pub(crate) enum Output {
-    Stream(File, String),
+    Stream(Stream),
     New(NewFile),
+}
+
+/// Standard output, a named pipe or a device: written as it comes.
+pub(crate) struct Stream {
+    file: File,
+    name: String,
+    /// Refuse what a terminal would obey. The byte that was written last.
+    text_only: Option<u8>,
 }
 
 /// A name in an open directory.
@@ -49,6 +57,8 @@ pub(crate) struct Place {
     path: String,
     /// Replace what is there.
     force: bool,
+    /// The mode of a new file, before the umask.
+    mode: Mode,
     /// What is there, if anything.
     existing: Option<Identity>,
 }
@@ -65,23 +75,24 @@ pub(crate) struct NewFile {
 }
 
 impl Target {
-    /// Looks at what is there. `-` is standard output.
-    pub(crate) fn plan(path: &Path, force: bool) -> Result<Self, Failure> {
+    /// Looks at what is there. `-` is standard output. A new file gets that mode, which is [`PRIVATE`] or [`BY_UMASK`].
+    pub(crate) fn plan(path: &Path, force: bool, mode: Mode) -> Result<Self, Failure> {
         if is_dash(path) {
             let name = "standard output";
-            return Ok(Self::Stream(standard(io::stdout()).map_err(|error| Failure::io(name, error))?, name.into()));
+            let file = standard(io::stdout()).map_err(|error| Failure::io(name, error))?;
+            return Ok(Self::Stream(Stream { file, name: name.into(), text_only: None }));
         }
         let shown = path.display().to_string();
         let io = |error| Failure::io(&shown, error);
         let metadata = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Place(Place::new(path, force, None)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Place(Place::new(path, force, mode, None)?)),
             Err(error) => return Err(io(error)),
             Ok(metadata) if metadata.is_symlink() => {
-                let nothing = |_| exists(&shown, "is a symbolic link to nothing");
+                let nothing = |_| exists(&shown, "is a symbolic link to nothing: name another file");
                 let end = path.metadata().map_err(nothing)?;
                 if end.is_file() {
                     // The link stays: this is about the file at its end.
-                    return Self::existing(&path.canonicalize().map_err(nothing)?, &end, force);
+                    return Self::existing(&path.canonicalize().map_err(nothing)?, &end, force, mode);
                 }
                 end
             }
@@ -90,22 +101,37 @@ impl Target {
         let kind = metadata.file_type();
         if kind.is_fifo() || kind.is_char_device() {
             let file = File::options().write(true).open(path).map_err(io)?;
-            return Ok(Self::Stream(file, shown));
+            return Ok(Self::Stream(Stream { file, name: shown, text_only: None }));
         }
-        Self::existing(path, &metadata, force)
+        Self::existing(path, &metadata, force, mode)
     }
 
     /// The same for a key: always a new file, or a stream.
     pub(crate) fn plan_new(path: &Path) -> Result<Self, Failure> {
-        let target = Self::plan(path, false)?;
-        target.refuse_existing()?;
-        Ok(target)
+        let target = Self::plan(path, false, PRIVATE)?;
+        match &target {
+            Self::Place(place) if place.existing.is_some() => {
+                Err(exists(&place.path, "exists, and a key is never replaced: name another file, or use that key with -k"))
+            }
+            // What the shell made for `keygen > key`. Nobody knows who has opened it already, so it is not made private now.
+            Self::Stream(Stream { file, name, .. }) => {
+                let metadata = file.metadata().map_err(|error| Failure::io(name, error))?;
+                let mode = metadata.permissions().mode() & 0o777;
+                if metadata.is_file() && mode & 0o077 != 0 {
+                    let why = "is a file that others may read or change, which is no place for a key";
+                    let advice = "name the key file with -o, which makes it private";
+                    return Err(Failure::new(Code::Key, format_args!("{name} {why} (its mode is {mode:04o}): {advice}")));
+                }
+                Ok(target)
+            }
+            Self::Place(_) => Ok(target),
+        }
     }
 
     /// Without `--force` an existing file ends the run, before anything is done.
     pub(crate) fn refuse_existing(&self) -> Result<(), Failure> {
         match self {
-            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, "exists")),
+            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, EXISTS)),
             _ => Ok(()),
         }
     }
@@ -120,31 +146,73 @@ impl Target {
     /// Which file it would replace or append to, if there is one.
     pub(crate) fn identity(&self) -> Option<Identity> {
         match self {
-            Self::Stream(file, _) => file.metadata().ok().map(|metadata| Identity::of(&metadata)),
+            Self::Stream(stream) => stream.file.metadata().ok().map(|metadata| Identity::of(&metadata)),
             Self::Place(place) => place.existing,
+        }
+    }
+
+    /// What is written appears on a screen, where a progress bar would disturb it.
+    pub(crate) fn is_terminal(&self) -> bool {
+        matches!(self, Self::Stream(stream) if stream.file.is_terminal())
+    }
+
+    /// Lets a terminal get nothing but text, as [`Stream::check`] has it.
+    pub(crate) fn text_only(&mut self) {
+        if let Self::Stream(stream) = self {
+            stream.text_only = stream.file.is_terminal().then_some(0);
         }
     }
 
     /// Starts to write.
     pub(crate) fn create(self) -> Result<Output, Failure> {
         match self {
-            Self::Stream(file, name) => Ok(Output::Stream(file, name)),
+            Self::Stream(stream) => Ok(Output::Stream(stream)),
             Self::Place(place) => Ok(Output::New(NewFile::create(place)?)),
         }
     }
 
-    fn existing(path: &Path, metadata: &std::fs::Metadata, force: bool) -> Result<Self, Failure> {
+    fn existing(path: &Path, metadata: &std::fs::Metadata, force: bool, mode: Mode) -> Result<Self, Failure> {
         let shown = path.display();
-        if !metadata.is_file() {
-            return Err(exists(shown, "exists and is not a regular file"));
+        if metadata.is_dir() {
+            return Err(exists(shown, "is a directory: name a file in it"));
         }
-        let place = Place::new(path, force, Some(Identity::of(metadata)))?;
+        if !metadata.is_file() {
+            return Err(exists(shown, "exists and is not a regular file: name another file"));
+        }
+        let place = Place::new(path, force, mode, Some(Identity::of(metadata)))?;
         Ok(Self::Place(place))
     }
 }
 
+impl Stream {
+    /// Plain text has no control characters but tabs and ends of lines. Others move the cursor, change a window's title or answer
+    /// as if somebody typed; U+0080 to U+009F do so, too.
+    fn check(&self, bytes: &[u8]) -> io::Result<()> {
+        let Some(mut last) = self.text_only else { return Ok(()) };
+        for &byte in bytes {
+            let is_control = byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r' | b'\n');
+            if is_control || last == 0xc2 && (0x80..=0x9f).contains(&byte) {
+                let what = "is a terminal, and the text has control characters, which a terminal obeys";
+                let advice = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
+                return Err(io::Error::other(format!("{} {what}: {advice}", self.name)));
+            }
+            last = byte;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.check(bytes)?;
+        let written = self.file.write(bytes).map_err(named(&self.name))?;
+        if let (Some(last), Some(&byte)) = (&mut self.text_only, bytes[..written].last()) {
+            *last = byte;
+        }
+        Ok(written)
+    }
+}
+
 impl Place {
-    fn new(path: &Path, force: bool, existing: Option<Identity>) -> Result<Self, Failure> {
+    fn new(path: &Path, force: bool, mode: Mode, existing: Option<Identity>) -> Result<Self, Failure> {
         let shown = path.display().to_string();
         let Some(name) = path.file_name().map(OsStr::to_owned) else {
             return Err(Failure::usage(format_args!("{shown}: not the name of a file")));
@@ -153,7 +221,7 @@ impl Place {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| rustix::fs::open(parent, flags, Mode::empty()))
             .map_err(|error| Failure::io(parent.display(), error.into()))?;
-        Ok(Self { directory, name, path: shown, force, existing })
+        Ok(Self { directory, name, path: shown, force, mode, existing })
     }
 }
 
@@ -163,7 +231,7 @@ impl NewFile {
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-            match retry_on_intr(|| rustix::fs::openat(&place.directory, ".", flags, PRIVATE)) {
+            match retry_on_intr(|| rustix::fs::openat(&place.directory, ".", flags, place.mode)) {
                 // It gets its name through /proc, so without that it had better have one from the start.
                 Ok(file) if Path::new(&link_to(&file)).exists() => {
                     return Ok(Self { place, file: file.into(), temporary: None, written: 0, started: 0 });
@@ -178,7 +246,7 @@ impl NewFile {
     fn create_named(place: Place) -> Result<Self, Failure> {
         let temporary = random_name().map_err(|error| Failure::io(&place.path, error))?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        match retry_on_intr(|| rustix::fs::openat(&place.directory, &temporary, flags, PRIVATE)) {
+        match retry_on_intr(|| rustix::fs::openat(&place.directory, &temporary, flags, place.mode)) {
             Ok(file) => Ok(Self { place, file: file.into(), temporary: Some(temporary), written: 0, started: 0 }),
             Err(error) => Err(Failure::io(&place.path, error.into())),
         }
@@ -186,9 +254,10 @@ impl NewFile {
 
     /// Syncs the file, gives it its name, and syncs the directory.
     pub(crate) fn commit(mut self) -> Result<(), Failure> {
+        self.keep_mode().map_err(|error| Failure::io(&self.place.path, error.into()))?;
         self.file.sync_all().map_err(|error| Failure::io(&self.place.path, error))?;
         self.give_name().map_err(|error| match error {
-            Errno::EXIST => exists(&self.place.path, "exists"),
+            Errno::EXIST => exists(&self.place.path, EXISTS),
             error => Failure::io(&self.place.path, error.into()),
         })?;
         match retry_on_intr(|| rustix::fs::fsync(&self.place.directory)) {
@@ -199,6 +268,26 @@ impl NewFile {
                 Err(failure.note("the file is complete and in its place, but may not survive a power failure now"))
             }
         }
+    }
+
+    /// Who may read the file that is replaced may read the new one, and nobody else. Owner and group need not be ours to give: if the
+    /// new file has another group than the old one, that group gets what others get.
+    fn keep_mode(&self) -> Result<(), Errno> {
+        let Place { directory, name, force: true, .. } = &self.place else { return Ok(()) };
+        let old = match retry_on_intr(|| rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
+            Err(Errno::NOENT) => return Ok(()),
+            old => old?,
+        };
+        if FileType::from_raw_mode(old.st_mode) != FileType::RegularFile {
+            return Ok(());
+        }
+        let group = retry_on_intr(|| rustix::fs::fchown(&self.file, None, Some(Gid::from_raw(old.st_gid))));
+        // The owner last: after that the file may be out of our hands, but for the superuser's.
+        let others = (old.st_mode & 0o007) << 3;
+        let mode = if group.is_ok() { old.st_mode & 0o777 } else { old.st_mode & 0o707 | others };
+        retry_on_intr(|| rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)))?;
+        let _ = retry_on_intr(|| rustix::fs::fchown(&self.file, Some(Uid::from_raw(old.st_uid)), None));
+        Ok(())
     }
 
     fn give_name(&mut self) -> Result<(), Errno> {
@@ -259,7 +348,7 @@ impl Output {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stream(file, name) => file.write(bytes).map_err(named(name)),
+            Self::Stream(stream) => stream.write(bytes),
             Self::New(new) => {
                 let written = new.file.write(bytes).map_err(named(&new.place.path))?;
                 new.written += written as u64;
@@ -290,8 +379,13 @@ impl NewFile {
 /// Bytes after which writing to the disk is started.
 const WRITEBACK: u64 = 8 << 20;
 
-/// For the owner only.
-const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// For the owner only: keys, and texts that were opened.
+pub(crate) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// As the umask has it: sealed files, which need no secrecy, and results.
+pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).union(Mode::ROTH).union(Mode::WOTH);
+
+const EXISTS: &str = "exists: replace it with --force, or name another file";
 
 fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
     Failure::new(Code::Exists, format_args!("{path} {how}"))

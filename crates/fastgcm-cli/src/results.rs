@@ -5,7 +5,7 @@ use crate::{
     cli,
     failure::{Code, Failure},
     input::is_dash,
-    output::Target,
+    output::{BY_UMASK, Target},
 };
 use std::{fmt::Display, io::Write, path::PathBuf};
 
@@ -27,7 +27,7 @@ impl<R> Files<R> {
         let mut files: Vec<File<R>> = Vec::new();
         for (path, form) in asked {
             let Some(path) = path else { continue };
-            let file = File { form, target: Target::plan(path, args.force)?, is_stdout: is_dash(path) };
+            let file = File { form, target: Target::plan(path, args.force, BY_UMASK)?, is_stdout: is_dash(path) };
             file.target.refuse_existing()?;
             if files.iter().any(|other| other.target.is_same_place(&file.target) || other.is_stdout && file.is_stdout) {
                 return Err(Failure::usage(format_args!("{} is asked for twice", path.display())));

@@ -3,9 +3,9 @@
 use crate::{
     cli,
     failure::Failure,
-    input::{Input, is_dash, refuse_same},
+    input::{Input, is_dash, refuse_same, refuse_two_dashes},
     keyfile,
-    output::Target,
+    output::{BY_UMASK, Target},
     progress::Progress,
 };
 use fastgcm_file::Key;
@@ -15,12 +15,15 @@ use std::path::{Path, PathBuf};
 /// of the output is.
 pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     let common = &args.common;
-    if is_dash(&args.file) && args.which.key.as_deref().is_some_and(is_dash) {
-        return Err(Failure::usage("key and file cannot both come from standard input"));
-    }
+    args.more.refuse()?;
+    refuse_two_dashes(&args.file, args.which.key.as_deref())?;
     let backend = common.machine.backend()?;
     let input = Input::open(&args.file)?;
-    let target = Target::plan(&output(args), args.force)?;
+    let target = Target::plan(&output(args), args.force, BY_UMASK)?;
+    if args.output.is_none() && target.is_terminal() {
+        let advice = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
+        return Err(Failure::usage(format_args!("standard output is a terminal, and a sealed file is no text: {advice}")));
+    }
     refuse_same(&input, target.identity())?;
     target.refuse_existing()?;
 
@@ -46,6 +49,7 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     };
     let key = key.with_backend(backend).map_err(|error| Failure::file(&input, error))?;
 
+    let quiet = common.quiet || target.is_terminal();
     let mut output = target.create()?;
     let new_key = match new_key {
         Some((path, place)) => {
@@ -55,7 +59,7 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
         None => None,
     };
     let name = input.to_string();
-    let progress = Progress::new(common.quiet, input.len);
+    let progress = Progress::new(quiet, input.len);
     fastgcm_file::seal(&key, common.context.as_bytes(), input.watch(progress), &mut output, common.threads())
         .map_err(|error| Failure::file(&name, error))
         .and_then(|_| output.commit())

@@ -20,9 +20,6 @@ fn round_trips() {
                 fs::rename(bench.path("a"), bench.path("original")).unwrap();
                 bench.ok(&["open", "-k", key, "--threads", threads, "a.sealed"]);
                 assert!(bench.read("a") == text);
-                for name in ["a", "a.sealed"] {
-                    assert_eq!(fs::metadata(bench.path(name)).unwrap().permissions().mode() & 0o777, 0o600);
-                }
                 fs::remove_file(bench.path("a.sealed")).unwrap();
                 cases += 1;
             }
@@ -268,8 +265,43 @@ fn inspect() {
     for len in [0, 10, 55, 56, 71, 56 + 16400, 56 + 16400 + 15] {
         bench.write("bad", &sealed[..len]);
         bench.fails(3, &["inspect", "bad"]);
+        bench.fails(3, &["inspect", "-k", "key", "bad"]);
     }
     bench.fails(1, &["inspect", "missing"]);
+
+    // Without the key nothing is certain, whatever it is; only that a text is none.
+    bench.write("random", &text(500));
+    for name in ["a.sealed", "random"] {
+        let shown = String::from_utf8(bench.ok(&["inspect", name])).unwrap();
+        assert!(shown.contains("could be") && shown.contains("-k KEY verifies") && !shown.contains("verified"), "{shown}");
+    }
+    bench.write("letter", "Dear Sir or Madam, ".repeat(30).as_bytes());
+    assert!(bench.fails(3, &["inspect", "letter"]).contains("plain ASCII"));
+
+    // With the key all is.
+    bench.ok(&["seal", "-k", "key128", "--format", "cobblestone-128", "--context", "here", "-o", "b", "a"]);
+    for (args, format) in [
+        (&["inspect", "-k", "key", "a.sealed"][..], "cobblestone-256"),
+        (&["inspect", "-k", "key128", "--context", "here", "b"], "cobblestone-128"),
+    ] {
+        let shown = String::from_utf8(bench.ok(args)).unwrap();
+        for fact in [format, "verified: ", "40000 bytes", "40104 bytes"] {
+            assert!(shown.contains(fact) && !shown.contains("could be"), "{fact}: {shown}");
+        }
+    }
+    let piped = bench.run_with(&["inspect", "-k", "key", "-"], &sealed);
+    assert!(piped.status.success() && String::from_utf8(piped.stdout).unwrap().contains("verified: "));
+    bench.fails(3, &["inspect", "-k", "key128", "b"]);
+    bench.fails(3, &["inspect", "-k", "key", "random"]);
+    bench.fails(4, &["inspect", "-k", "key", "--format", "cobblestone-128", "a.sealed"]);
+    for args in [&["inspect", "--context", "here", "b"][..], &["inspect", "-k", "-", "-"], &["inspect", "a.sealed", "b"]] {
+        bench.fails(2, args);
+    }
+    let mut last = sealed;
+    *last.last_mut().unwrap() ^= 1;
+    bench.write("bad", &last);
+    bench.fails(3, &["inspect", "-k", "key", "bad"]);
+    bench.passed("commands::inspect", 1 + 2 + 7 * 2 + 1 + 2 + 1 + 1 + 2 + 1 + 3 + 3 + 1);
 }
 
 #[test]
@@ -282,7 +314,7 @@ fn cpu_and_back_ends() {
         let json = String::from_utf8(bench.ok(&["cpu", "--json", "--backend", name])).unwrap();
         assert!(json.contains(&format!("\"in_use\":\"{name}\"")) && json.contains(&format!("{{\"name\":\"{name}\",\"available\":true")));
         let by_environment = bench.command(&["cpu"]).env("FASTGCM_BACKEND", name).output().unwrap();
-        assert!(String::from_utf8(by_environment.stdout).unwrap().contains(&format!("{name:<13}  in use")));
+        assert!(String::from_utf8(by_environment.stdout).unwrap().contains(&format!("{name:<15} in use")));
         let sealed = bench.ok(&["seal", "-k", "key", "--backend", name, "-o", "-", "a"]);
         for other in fastgcm_file::Backend::available() {
             bench.write("s", &sealed);

@@ -12,17 +12,18 @@ use std::{error::Error, ops::Range};
 /// # Errors
 /// None that writing to a string can meet.
 pub fn svg(results: &Results, groups: &[&str]) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
-    let charts: Vec<Chart<'_>> = groups
-        .iter()
-        .flat_map(|group| [Kind::Throughput, Kind::Ratio].map(|kind| Chart { group, kind, lines: lines(results, group, kind) }))
-        .filter(|chart| chart.bounds(|point| point.0).is_some_and(|range| range.start < range.end))
-        .collect();
-    if charts.is_empty() {
-        return Ok(None);
-    }
-    let mut image = String::new();
-    draw(&mut image, &charts).map_err(|error| error.to_string())?;
-    Ok(Some(image))
+    let charts: Vec<Chart<'_>> = groups.iter().flat_map(|group| charts(results, group)).collect();
+    if charts.is_empty() { Ok(None) } else { draw(&charts, 2).map(Some) }
+}
+
+/// The same charts of one group, each an image of its own: a page sets them side by side where it is wide enough.
+pub(crate) fn images(results: &Results, group: &str) -> Result<Vec<String>, Box<dyn Error + Send + Sync>> {
+    charts(results, group).map(|chart| draw(&[chart], 1)).collect()
+}
+
+fn charts<'a>(results: &'a Results, group: &'a str) -> impl Iterator<Item = Chart<'a>> {
+    let charts = [Kind::Throughput, Kind::Ratio].map(|kind| Chart { group, kind, lines: lines(results, group, kind) });
+    charts.into_iter().filter(|chart| chart.bounds(|point| point.0).is_some_and(|range| range.start < range.end))
 }
 
 /// What a chart shows.
@@ -75,12 +76,22 @@ fn height((_, points): &Line<'_>) -> f64 {
 /// An error of drawing.
 type Drawn = Result<(), Box<dyn Error>>;
 
-fn draw(image: &mut String, charts: &[Chart<'_>]) -> Drawn {
-    let rows = charts.len().div_ceil(2);
-    let area = SVGBackend::with_string(image, (2 * SIZE.0, rows as u32 * SIZE.1)).into_drawing_area();
+fn draw(charts: &[Chart<'_>], columns: usize) -> Result<String, Box<dyn Error + Send + Sync>> {
+    let mut image = String::new();
+    draw_to(&mut image, charts, columns).map_err(|error| error.to_string())?;
+    Ok(image)
+}
+
+fn draw_to(image: &mut String, charts: &[Chart<'_>], columns: usize) -> Drawn {
+    let rows = charts.len().div_ceil(columns);
+    let legend = charts.iter().map(|chart| chart.lines.len().div_ceil(LEGEND.0)).max().unwrap_or(0) as u32 * LEGEND.1;
+    let size = (SIZE.0, SIZE.1 + legend + MARGIN);
+    let area = SVGBackend::with_string(image, (columns as u32 * size.0, rows as u32 * size.1)).into_drawing_area();
     area.fill(&WHITE)?;
-    for (area, chart) in area.split_evenly((rows, 2)).iter().zip(charts) {
-        chart.draw(area)?;
+    for (area, chart) in area.split_evenly((rows, columns)).iter().zip(charts) {
+        let (plot, legend) = area.split_vertically(SIZE.1);
+        chart.draw(&plot)?;
+        chart.draw_legend(&legend)?;
     }
     area.present()?;
     Ok(())
@@ -117,24 +128,37 @@ impl Chart<'_> {
             .bold_line_style(RGBColor(220, 220, 220))
             .max_light_lines(0)
             .draw()?;
-        for (number, (name, points)) in self.lines.iter().enumerate() {
-            let style = COLOURS[number % COLOURS.len()].stroke_width(2);
-            chart
-                .draw_series(LineSeries::new(points.iter().copied(), style).point_size(3))?
-                .label(*name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+        for (number, (_, points)) in self.lines.iter().enumerate() {
+            chart.draw_series(LineSeries::new(points.iter().copied(), style(number)).point_size(3))?;
         }
-        let corner = match self.kind {
-            Kind::Throughput => SeriesLabelPosition::MiddleRight,
-            Kind::Ratio => SeriesLabelPosition::UpperRight,
-        };
-        chart.configure_series_labels().position(corner).background_style(WHITE.mix(0.85)).border_style(RGBColor(200, 200, 200)).draw()?;
+        Ok(())
+    }
+
+    /// Names and colours, below the chart: in it they would cover the curves.
+    fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>) -> Drawn {
+        let (columns, height) = (LEGEND.0, LEGEND.1 as i32);
+        let width = (SIZE.0 - INSET) as i32 / columns as i32;
+        for (number, (name, _)) in self.lines.iter().enumerate() {
+            let (x, y) = (INSET as i32 + (number % columns) as i32 * width, (number / columns) as i32 * height + height / 2);
+            area.draw(&PathElement::new([(x, y), (x + 16, y)], style(number)))?;
+            area.draw(&Text::new(*name, (x + 22, y - 6), ("sans-serif", 12)))?;
+        }
         Ok(())
     }
 }
 
-/// Pixels of one chart; an SVG scales.
+/// A contender's line.
+fn style(number: usize) -> ShapeStyle {
+    COLOURS[number % COLOURS.len()].stroke_width(2)
+}
+
+/// Pixels of one chart without its legend; an SVG scales.
 const SIZE: (u32, u32) = (640, 400);
+
+/// The legend: columns, and pixels of a line. It begins where the horizontal axis does, and has a margin below.
+const LEGEND: (usize, u32) = (3, 18);
+const INSET: u32 = 68;
+const MARGIN: u32 = 8;
 
 /// Eight colours that stay apart for most kinds of colour blindness (Okabe and Ito, "Color Universal Design", 2008), black last.
 const COLOURS: [RGBColor; 8] = [
@@ -195,5 +219,30 @@ mod tests {
         assert!(["ours", "rival, one", "rival two", "4K", "bytes", "GB/s"].iter().all(|label| image.contains(label)), "{image}");
         assert_eq!(image.matches("throughput").count(), 1);
         assert!(svg(&results, &["key", "no such group"]).unwrap().is_none());
+        assert_eq!((super::images(&results, "seal").unwrap().len(), super::images(&results, "key").unwrap().len()), (2, 0));
+    }
+
+    /// What an image says, with the height at which each stands.
+    fn texts(image: &str) -> Vec<(&str, i32)> {
+        let elements = image.split("<text ").skip(1);
+        let height = |element: &str| element.split("y=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok());
+        elements.map(|element| (element.split(['>', '<']).nth(1).unwrap().trim(), height(element).unwrap())).collect()
+    }
+
+    /// Every name stands below the chart, and all stand in the image.
+    #[test]
+    fn the_legend_covers_no_curve() {
+        let results = example();
+        let mut names = 0;
+        for image in super::images(&results, "seal").unwrap() {
+            let texts = texts(&image);
+            let axis = texts.iter().find(|(text, _)| *text == "bytes").unwrap().1;
+            let bottom = image.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse::<i32>().unwrap();
+            for (name, height) in texts.iter().filter(|(text, _)| ["ours", "rival, one", "rival two"].contains(text)) {
+                assert!((axis + 12..bottom - 12).contains(height), "{name}: {height}, the axis {axis}, the image {bottom}");
+                names += 1;
+            }
+        }
+        assert_eq!(names, 6);
     }
 }

@@ -14,7 +14,7 @@ use std::error::Error;
 pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
     let mut sections = Vec::new();
     for (group, cases) in results.groups() {
-        sections.push(section(results, group, &cases, chart::svg(results, &[group])?));
+        sections.push(section(results, group, &cases, &chart::images(results, group)?));
     }
     let page = html! {
         (DOCTYPE)
@@ -40,28 +40,42 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
     Ok(page.into_string())
 }
 
-fn section(results: &Results, group: &str, cases: &[&Measured], charts: Option<String>) -> Markup {
+/// A row for each contender and a column for each case: names are long, sizes are short, and a page is not wide.
+fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String]) -> Markup {
     let names = names(cases);
     html! {
         h2 { (group) }
-        @if let Some(charts) = charts { (PreEscaped(charts)) }
-        table {
-            tr { th {} @for name in &names { th colspan="3" { (name) } } }
-            tr { th {} @for _ in &names { th { "ns" } th { "GB/s" } th { "times" } } }
-            @for measured in cases {
-                tr {
-                    th { (measured.case.name) }
-                    @for name in &names { @for value in cell(results, measured, name).unwrap_or_default() { td { (value) } } }
+        @if !charts.is_empty() { div class="charts" { @for chart in charts { (PreEscaped(chart)) } } }
+        div class="table" {
+            table {
+                tr { th {} @for measured in cases { th { (measured.case.name) } } }
+                @for name in &names {
+                    tr {
+                        th { (name) }
+                        @for measured in cases {
+                            td {
+                                @if let Some([ns, throughput, times]) = cell(results, measured, name) {
+                                    b { (ns) } " ns"
+                                    @if !throughput.is_empty() { br; (throughput) " GB/s" }
+                                    @if !times.is_empty() { br; (times) " times" }
+                                }
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:72em;margin:2em auto;padding:0 1em;color:#222}\
-dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0}svg{max-width:100%;height:auto}\
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:.1em .6em;text-align:right}\
-tr:nth-child(n+3){border-top:1px solid #ddd}td:nth-child(3n+2),th[colspan]{border-left:1px solid #ddd}";
+/// Charts stand side by side or one below the other, as the page is wide. A table that is wider than the page scrolls by itself, beside its
+/// names.
+const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
+dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
+.charts{display:flex;flex-wrap:wrap}svg{max-width:100%;height:auto}.table{overflow-x:auto}\
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;line-height:1.35}\
+th,td{padding:.25em .7em;text-align:right;vertical-align:top;white-space:nowrap}\
+th:first-child{position:sticky;left:0;background:#fff;text-align:left}tr:nth-child(n+2){border-top:1px solid #ddd}";
 
 #[cfg(test)]
 mod tests {
@@ -72,7 +86,10 @@ mod tests {
     fn one_page() {
         let page = html(&example(), "A & B").unwrap();
         assert!(page.contains("<h1>A &amp; B</h1>") && page.contains("&lt;avx&gt;") && !page.contains("<avx>"));
-        assert_eq!((page.matches("<svg").count(), page.matches("<table>").count(), page.matches("<script").count()), (1, 2, 0));
-        assert_eq!(page.matches("<td>").count(), 3 * 3 * 3 + 3);
+        assert_eq!((page.matches("<svg").count(), page.matches("<script").count()), (2, 0));
+        assert_eq!((page.matches("<table>").count(), page.matches("<div class=\"table\"><table>").count()), (2, 2));
+        assert_eq!(page.matches("<td>").count(), 3 * 3 + 1);
+        // One case of all contenders, then the next.
+        assert!(page.contains("<td><b>16.0</b> ns<br>4.00 GB/s<br>3.00 times</td>"), "{page}");
     }
 }

@@ -108,6 +108,11 @@ impl Backend {
         first.into_iter().chain(Self::ALL.iter().copied().filter(move |backend| Some(*backend) != first))
     }
 
+    /// This program contains it: it is for the kind of processor that the program was compiled for.
+    pub fn is_compiled(self) -> bool {
+        self.compiled().is_some()
+    }
+
     /// This machine can run it.
     pub fn is_available(self) -> bool {
         self.entries().is_ok()

@@ -4,7 +4,7 @@ use super::*;
 use std::fs;
 
 fn place(path: &Path, force: bool) -> Place {
-    match Target::plan(path, force).unwrap() {
+    match Target::plan(path, force, PRIVATE).unwrap() {
         Target::Place(place) => place,
         Target::Stream(..) => panic!("{path:?} is no stream"),
     }

@@ -4,6 +4,7 @@
 use std::{
     fs,
     io::Write,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -79,6 +80,49 @@ impl Bench {
             scope.spawn(move || drop(stdin.write_all(input)));
             child.wait_with_output().unwrap()
         })
+    }
+
+    /// On a terminal, where all that it writes appears as it is; with something on its standard input.
+    pub(crate) fn on_terminal(&self, args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>) {
+        use rustix::{pty, termios};
+        let flags = pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY | pty::OpenptFlags::CLOEXEC;
+        let mut screen = fs::File::from(pty::openpt(flags).unwrap());
+        pty::grantpt(&screen).unwrap();
+        pty::unlockpt(&screen).unwrap();
+        let name = pty::ptsname(&screen, Vec::new()).unwrap().into_string().unwrap();
+        let terminal = fs::OpenOptions::new().read(true).write(true).open(name).unwrap();
+        let mut raw = termios::tcgetattr(&terminal).unwrap();
+        raw.make_raw();
+        termios::tcsetattr(&terminal, termios::OptionalActions::Now, &raw).unwrap();
+        fs::write(self.path(".input"), input).unwrap();
+        let mut command = self.command(args);
+        command.env("TERM", "xterm").stdin(fs::File::open(self.path(".input")).unwrap());
+        command.stdout(terminal.try_clone().unwrap()).stderr(terminal);
+        let mut child = command.spawn().unwrap();
+        fs::remove_file(self.path(".input")).unwrap();
+        drop(command); // It has the terminal open, too.
+        let mut shown = Vec::new();
+        // Without anybody at the other end this is an error, not an end.
+        let _ = std::io::Read::read_to_end(&mut screen, &mut shown);
+        (child.wait().unwrap().code(), shown)
+    }
+
+    /// By a shell, where `fastgcm` is the program.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let line = format!("fastgcm() {{ {} \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_fastgcm"));
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).current_dir(self.dir.path()).env_remove("FASTGCM_BACKEND").stdin(Stdio::null());
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        command.output().unwrap()
+    }
+
+    /// The permissions of a file.
+    pub(crate) fn mode(&self, name: &str) -> u32 {
+        fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o777
+    }
+
+    pub(crate) fn set_mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
     /// It must succeed, and say nothing on standard error. What it wrote to standard output.

@@ -1,0 +1,75 @@
+//! The manual: what clap knows of the commands, and what it does not.
+
+use super::Cli;
+use crate::failure::{Code, Failure};
+use clap::CommandFactory;
+use clap_mangen::{
+    Man,
+    roff::{Roff, bold, roman},
+};
+use std::io;
+
+/// A command line, and what it does. A test runs all of them, one after the other.
+const EXAMPLES: [(&str, &str); 9] = [
+    ("fastgcm keygen -o my.key", "Make a key that only you may read."),
+    ("fastgcm seal -k my.key photos.tar", "Seal a file: this writes photos.tar.sealed."),
+    ("fastgcm inspect -k my.key photos.tar.sealed", "Verify all of a sealed file, and write nothing."),
+    ("fastgcm open -k my.key -o copy.tar photos.tar.sealed", "Open it under another name."),
+    ("fastgcm open -k my.key --force photos.tar.sealed", "Open it in the place of photos.tar."),
+    ("fastgcm open -k my.key --range 512..1024 photos.tar.sealed > part", "Open only some of it."),
+    ("tar c photos | fastgcm seal -k my.key - > photos.sealed", "Seal what comes from a pipe."),
+    ("fastgcm open -k my.key - < photos.sealed | tar t", "Open it into a pipe."),
+    ("for file in *.tar; do fastgcm seal -k my.key --force \"$file\"; done", "Seal several files."),
+];
+
+/// A page of the manual (roff): of one command, or of the program.
+pub(crate) fn manual(command: Option<&str>) -> Result<Vec<u8>, Failure> {
+    let mut program = Cli::command();
+    program.build();
+    let known = program.get_subcommands().find(|known| Some(known.get_name()) == command && !known.is_hide_set());
+    let page = match (command, known) {
+        (None, _) => program.clone(),
+        (Some(_), Some(command)) => command.clone(),
+        (Some(name), None) => return Err(Failure::usage(format_args!("there is no command {name}: `fastgcm --help` lists them"))),
+    };
+    render(page, command).map_err(|error| Failure::io("the manual", error))
+}
+
+fn render(page: clap::Command, command: Option<&str>) -> io::Result<Vec<u8>> {
+    let (has_commands, has_version) = (page.has_subcommands(), page.get_version().is_some());
+    let (man, mut out) = (Man::new(page), Vec::new());
+    man.render_title(&mut out)?;
+    man.render_name_section(&mut out)?;
+    man.render_synopsis_section(&mut out)?;
+    man.render_description_section(&mut out)?;
+    man.render_options_section(&mut out)?;
+    if has_commands {
+        man.render_subcommands_section(&mut out)?;
+    }
+    let mut more = Roff::new();
+    more.control("SH", ["EXIT STATUS"]);
+    for (code, meaning) in Code::MEANINGS {
+        more.control("TP", []).text([bold(code.to_string())]).text([roman(meaning)]);
+    }
+    more.control("SH", ["FILES"]).text([roman(FILES)]);
+    more.control("SH", ["ENVIRONMENT"]);
+    more.control("TP", []).text([bold("FASTGCM_BACKEND")]).text([roman(ENVIRONMENT)]);
+    let examples = EXAMPLES.iter().filter(|(line, _)| command.is_none_or(|name| line.contains(&format!("fastgcm {name} "))));
+    for (number, (line, what)) in examples.enumerate() {
+        if number == 0 {
+            more.control("SH", ["EXAMPLES"]);
+        }
+        more.control("TP", []).text([roman(*what)]).control("EX", []).text([roman(*line)]).control("EE", []);
+    }
+    more.to_writer(&mut out)?;
+    if has_version {
+        man.render_version_section(&mut out)?;
+    }
+    Ok(out)
+}
+
+const FILES: &str = "A new key and a text that was opened are for your eyes only (mode 0600). A sealed file and the results of bench and study get \
+    the mode that the umask gives. What --force replaces keeps its mode, and its owner and group where the system allows that. Standard \
+    output that is redirected to a file is made by the shell, not by fastgcm.";
+
+const ENVIRONMENT: &str = "The back end of the cipher, as --backend names it.";

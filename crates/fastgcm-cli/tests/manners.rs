@@ -1,0 +1,320 @@
+//! How the program behaves towards people: what it does to their terminals, their files' modes and their names, and what it tells them.
+
+mod support;
+
+use fastgcm_file::Backend;
+use rustix::fs::{Gid, Uid};
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt, symlink},
+};
+use support::{Bench, text};
+
+/// Neither sealed bytes nor control characters come to a terminal that was not asked for by name, and no progress bar among the text.
+#[test]
+fn terminals() {
+    let bench = Bench::new();
+    let long = "All work and no play.\r\n\t".repeat(100_000);
+    for (name, text) in [("plain", long.as_bytes()), ("title", b"\x1b]0;title\x07"), ("binary", &text(100_000))] {
+        bench.write(name, text);
+        bench.ok(&["seal", "-k", "key", name]);
+    }
+    // Here the bar is seen: otherwise nothing below would prove anything.
+    let (code, shown) = bench.on_terminal(&["seal", "-k", "key", "-o", "bar", "plain"], b"");
+    assert!(code == Some(0) && String::from_utf8_lossy(&shown).contains("MiB/s"), "{shown:?}");
+
+    let (code, shown) = bench.on_terminal(&["seal", "-k", "key", "-"], long.as_bytes());
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(code == Some(2) && shown.starts_with("fastgcm: standard output is a terminal") && shown.contains("-o -"), "{shown}");
+    let (code, sealed) = bench.on_terminal(&["seal", "-k", "key", "-o", "-", "-"], long.as_bytes());
+    assert_eq!((code, sealed.len() as u64), (Some(0), fastgcm_file::sealed_len(long.len() as u64).unwrap()));
+
+    let sealed = bench.read("plain.sealed");
+    for args in [&["open", "-k", "key", "-"][..], &["open", "-k", "key", "-o", "-", "plain.sealed"]] {
+        let (code, shown) = bench.on_terminal(args, &sealed);
+        assert!(code == Some(0) && shown == long.as_bytes(), "{args:?}");
+    }
+    let (code, shown) = bench.on_terminal(&["open", "-k", "key", "--range", "4..8", "plain.sealed"], b"");
+    assert_eq!((code, &shown[..]), (Some(0), &b"work"[..]));
+
+    // U+009B begins an order as ESC and a bracket do: here with one byte in a chunk and the next byte in the next.
+    let mut split = vec![b'a'; 40_000];
+    split[16383..16385].copy_from_slice("\u{9b}".as_bytes());
+    bench.write("split", &split);
+    bench.ok(&["seal", "-k", "key", "split"]);
+    for name in ["title", "binary", "split"] {
+        let sealed = bench.read(&format!("{name}.sealed"));
+        let text = bench.read(name);
+        let (code, shown) = bench.on_terminal(&["open", "-k", "key", "-"], &sealed);
+        let message = String::from_utf8(shown).unwrap();
+        assert!(code == Some(1) && message.contains("control characters") && message.contains("-o -"), "{message}");
+        assert!(!message.contains(['\x1b', '\u{9b}']), "{message:?}");
+        let (code, shown) = bench.on_terminal(&["open", "-k", "key", "-o", "-", "-"], &sealed);
+        assert!(code == Some(0) && shown == text, "{name}");
+    }
+    bench.passed("manners::terminals", 3 + 1 + 2 + 2 + 1 + 1 + 3 * 2);
+}
+
+/// New files: secrets for the owner only, the rest by the umask. What is replaced keeps its mode, owner and group.
+#[test]
+fn modes() {
+    let bench = Bench::new();
+    bench.write("a", &text(50_000));
+    let run = |line: &str| {
+        let output = bench.shell(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    const BENCH: &str = "bench --quick --quiet --sizes 16 --key-bits 128 --libcrypto none --backend portable";
+    let mut modes = 0;
+    for (umask, public) in [("000", 0o666), ("022", 0o644), ("027", 0o640), ("077", 0o600)] {
+        run(&format!(
+            "umask {umask}; fastgcm seal --new-key new -o sealed a && fastgcm open -k new -o text sealed && fastgcm keygen -o made"
+        ));
+        run(&format!("umask {umask}; fastgcm {BENCH} --csv csv --html html"));
+        for (name, mode) in [("sealed", public), ("csv", public), ("html", public), ("new", 0o600), ("made", 0o600), ("text", 0o600)] {
+            assert_eq!(bench.mode(name), mode, "{name} under umask {umask}");
+            fs::remove_file(bench.path(name)).unwrap();
+            modes += 1;
+        }
+    }
+
+    run("fastgcm seal -k key -o sealed a");
+    symlink("target", bench.path("link")).unwrap();
+    for mode in [0o640, 0o604, 0o600, 0o777, 0o400, 0o6640] {
+        for (name, line) in [
+            ("out", "fastgcm seal -k key --force -o out a"),
+            ("text", "fastgcm open -k key --force -o text sealed"),
+            ("target", "fastgcm open -k key --force -o link sealed"),
+        ] {
+            bench.write(name, b"old");
+            bench.set_mode(name, mode);
+            run(&format!("umask 022; {line}"));
+            let now = fs::metadata(bench.path(name)).unwrap().mode() & 0o7777;
+            assert_eq!((now, bench.read(name) == b"old"), (mode & 0o777, false), "{line}");
+            fs::remove_file(bench.path(name)).unwrap();
+            modes += 1;
+        }
+    }
+    bench.write("html", b"old");
+    bench.set_mode("html", 0o640);
+    run(&format!("umask 077; fastgcm {BENCH} --html html --force"));
+    assert_eq!(bench.mode("html"), 0o640);
+    assert_eq!(modes, 4 * 6 + 6 * 3);
+    println!("manners::modes ok {}", modes + 1);
+}
+
+/// The superuser gives the new file to whom the old one belonged. (Others cannot give files away: for them this says nothing.)
+#[test]
+fn owners() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    bench.write("out", b"old");
+    bench.set_mode("out", 0o640);
+    let mine = fs::metadata(bench.path("out")).unwrap();
+    let given = rustix::process::geteuid().is_root();
+    if given {
+        rustix::fs::chown(bench.path("out"), Some(Uid::from_raw(1234)), Some(Gid::from_raw(2345))).unwrap();
+    }
+    bench.ok(&["seal", "-k", "key", "--force", "-o", "out", "a"]);
+    let now = fs::metadata(bench.path("out")).unwrap();
+    let expected = if given { (1234, 2345) } else { (mine.uid(), mine.gid()) };
+    assert_eq!(((now.uid(), now.gid()), now.mode() & 0o777), (expected, 0o640));
+    bench.passed("manners::owners", 1);
+}
+
+/// A key that others may read would be refused later, so it is not written.
+#[test]
+fn a_key_by_redirection() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    for mode in [0o644, 0o640, 0o602] {
+        bench.write("k", b"");
+        bench.set_mode("k", mode);
+        let output = bench.shell("fastgcm keygen > k");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(4) && message.contains("-o") && message.contains(&format!("{mode:04o}")), "{message}");
+        assert_eq!((bench.read("k").len(), bench.mode("k")), (0, mode));
+    }
+    fs::remove_file(bench.path("k")).unwrap();
+    assert!(bench.shell("umask 077; fastgcm keygen > k && fastgcm seal -k k a").status.success());
+    assert_eq!(bench.shell("fastgcm keygen | wc -c").stdout.trim_ascii(), b"65");
+    assert!(bench.shell("fastgcm keygen > /dev/null").status.success());
+    bench.passed("manners::a_key_by_redirection", 3 + 3);
+}
+
+/// A wrong value is answered with the right ones.
+#[test]
+fn what_may_be_chosen_is_listed() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    let formats = ["cobblestone-256", "cobblestone-128"].map(str::to_owned);
+    let back_ends = Backend::ALL.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let commands = [&["seal", "-k", "key", "a"][..], &["open", "-k", "key", "a"], &["inspect", "-k", "key", "a"]];
+    for command in commands {
+        for (option, names) in [("--format", &formats[..]), ("--backend", &back_ends)] {
+            let message = bench.fails(2, &[command, &[option, "x"]].concat());
+            assert!(names.iter().all(|name| message.contains(name)), "{message}");
+        }
+        let message = bench.fails(2, &[command, &["--threads", "0"]].concat());
+        assert!(message.contains("from 1 on"), "{message}");
+        let message = bench.fails(2, &[command, &["b"]].concat());
+        assert!(message.contains("b: one file a run") && message.contains("for file in"), "{message}");
+    }
+    let message = bench.fails(2, &["keygen", "--format", "x"]);
+    assert!(formats.iter().all(|name| message.contains(name)), "{message}");
+    let wrong = bench.command(&["cpu"]).env("FASTGCM_BACKEND", "x").output().unwrap();
+    assert!(back_ends.iter().all(|name| String::from_utf8_lossy(&wrong.stderr).contains(name)));
+    bench.passed("manners::what_may_be_chosen_is_listed", 3 * 4 + 2);
+}
+
+/// Every back end for this kind of processor has a line with all that it needs, and whether that is here; those of others have one
+/// line together, and nothing of theirs is called missing.
+#[test]
+fn what_back_ends_need() {
+    let bench = Bench::new();
+    let shown = String::from_utf8(bench.ok(&["cpu"])).unwrap();
+    let (ours, others): (Vec<Backend>, Vec<Backend>) = Backend::ALL.iter().partition(|backend| backend.is_compiled());
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines.len(), 1 + ours.len() + 1, "{shown}");
+    let column = lines[1].find("needs").unwrap();
+    for (backend, line) in ours.iter().zip(&lines[1..]) {
+        assert!(line.starts_with(&format!("  {backend} ")) && line.find("needs") == Some(column), "{shown}");
+        for (name, here) in backend.features() {
+            let fact = format!(" {name} {}", if here { "yes" } else { "no" });
+            assert!(line[column..].split(',').any(|part| part.ends_with(&fact)), "{fact}: {line}");
+        }
+        assert_eq!(line.contains("not available"), !backend.is_available());
+    }
+    let last = lines.last().unwrap();
+    assert!(
+        others
+            .iter()
+            .all(|backend| last.contains(backend.name()) && shown.matches(backend.name()).count() == last.matches(backend.name()).count())
+    );
+    let json: serde_json::Value = serde_json::from_slice(&bench.ok(&["cpu", "--json"])).unwrap();
+    let features: Vec<_> = json["features"].as_object().unwrap().keys().cloned().collect();
+    let expected: std::collections::BTreeSet<_> =
+        ours.iter().flat_map(|backend| backend.features()).map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(features, Vec::from_iter(expected));
+    assert_eq!(json["backends"].as_array().unwrap().len(), Backend::ALL.len());
+    println!("manners::what_back_ends_need ok {}", Backend::ALL.len());
+}
+
+/// What a name holds is shown, not obeyed, and no name makes a message of its own.
+#[test]
+fn names_are_shown_not_obeyed() {
+    let bench = Bench::new();
+    let name = "x\x1b[31m\nfastgcm: all is well\r\u{9b}\u{202e}";
+    bench.write(name, b"text");
+    bench.ok(&["seal", "-k", "key", name]);
+    let sealed = format!("{name}.sealed");
+    bench.write("a", b"text");
+    let missing = format!("{name}missing");
+    let cases = [
+        (5, vec!["seal", "-k", "key", name]),
+        (5, vec!["open", "-k", "key", &sealed]),
+        (1, vec!["seal", "-k", "key", &missing]),
+        (1, vec!["seal", "-k", &missing, "a"]),
+        (1, vec!["open", "-k", "key", "-o", "b", &missing]),
+        (2, vec!["seal", "-k", "key", "--force", "-o", name, name]),
+        (2, vec!["open", "-k", "key", name]),
+        (4, vec!["seal", "-k", name, "--insecure-key-file", "a"]),
+        (4, vec!["seal", "-k", name, "a"]),
+        (3, vec!["open", "-k", "key", "-o", "b", name]),
+        (3, vec!["inspect", name]),
+        (2, vec!["seal", "-k", "key", "a", name]),
+        (2, vec!["cpu", name]),
+        (2, vec![name]),
+        (2, vec!["man", name]),
+        (2, vec!["bench", "--libcrypto", name]),
+        (5, vec!["bench", "--html", name]),
+    ];
+    let count = cases.len();
+    for (code, args) in cases {
+        let message = bench.fails(code, &args);
+        let bad = |letter: char| letter != '\n' && letter.is_control() || letter == '\u{202e}';
+        assert!(!message.contains(bad) && message.contains("x\\u{1b}[31m\\nfastgcm: all is well\\r\\u{9b}\\u{202e}"), "{message:?}");
+        assert!(!message.lines().any(|line| line.starts_with("fastgcm: all")), "{message}");
+    }
+    let shown = String::from_utf8(bench.ok(&["inspect", &sealed])).unwrap();
+    assert!(shown.starts_with("file        x\\u{1b}[31m\\nfastgcm: "), "{shown:?}");
+    // Letters of other scripts, quotes and blanks stay as they are.
+    for plain in ["naïve file.txt", "it's \"quoted\"", "日本"] {
+        assert!(bench.fails(1, &["seal", "-k", "key", plain]).contains(plain));
+    }
+    bench.passed("manners::names_are_shown_not_obeyed", 1 + count + 1 + 3);
+}
+
+/// Every page has the sections that a page has; what it and README say of exit codes is the same; its examples work.
+#[test]
+fn the_manual() {
+    let bench = Bench::new();
+    let page = |args: &[&str]| String::from_utf8(bench.ok(&[&["man"], args].concat())).unwrap();
+    let program = page(&[]);
+    let commands = ["keygen", "seal", "open", "inspect", "cpu", "selftest", "bench", "study", "completions", "man"];
+    for page in commands.iter().map(|command| page(&[command])).chain([program.clone()]) {
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
+            assert!(page.contains(&format!(".SH {section}\n")), "{section}: {page}");
+        }
+        assert!(!page.contains("EXTRA"));
+    }
+    bench.fails(2, &["man", "study-probe"]);
+
+    let readme = include_str!("../README.md");
+    let help = String::from_utf8(bench.ok(&["--help"])).unwrap();
+    let rows: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")).collect();
+    let codes: Vec<_> = rows.into_iter().filter(|(code, _)| code.parse::<u8>().is_ok()).collect();
+    assert_eq!(codes.iter().map(|(code, _)| *code).collect::<String>(), "0123456");
+    for (code, meaning) in codes {
+        assert!(help.contains(&format!("\n  {code}  {meaning}\n")), "{meaning}: {help}");
+        assert!(program.contains(&format!("\\fB{code}\\fR\n{}\n", meaning.replace('-', "\\-"))), "{meaning}: {program}");
+    }
+
+    let start = program.find(".SH EXAMPLES").unwrap();
+    let examples: Vec<_> =
+        program[start..].split(".EX\n").skip(1).map(|rest| rest.split("\n.EE").next().unwrap().replace("\\-", "-")).collect();
+    assert_eq!(examples.len(), 9);
+    bench.write("photos.tar", &text(100_000));
+    fs::create_dir(bench.path("photos")).unwrap();
+    for example in &examples {
+        let output = bench.shell(&format!("set -e; {}", example.replace("\\*(Aq", "'").replace("\\(dq", "\"")));
+        assert!(output.status.success() && output.stderr.is_empty(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(bench.read("copy.tar") == text(100_000) && bench.read("part") == text(100_000)[512..1024]);
+    bench.passed("manners::the_manual", commands.len() + 1 + 1 + 1 + examples.len());
+}
+
+/// Who may go on is told how.
+#[test]
+fn what_to_do() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    bench.ok(&["seal", "-k", "key", "a"]);
+    fs::create_dir(bench.path("folder")).unwrap();
+    symlink("nowhere", bench.path("dangling")).unwrap();
+    let cases: [(i32, &[&str], &str); 12] = [
+        (5, &["seal", "-k", "key", "a"], "a.sealed exists: replace it with --force, or name another file"),
+        (5, &["open", "-k", "key", "a.sealed"], "a exists: replace it with --force, or name another file"),
+        (5, &["keygen", "-o", "key"], "key exists, and a key is never replaced: name another file, or use that key with -k"),
+        (5, &["seal", "--new-key", "key", "-o", "b", "a"], "a key is never replaced"),
+        (5, &["seal", "-k", "key", "-o", "folder", "a"], "folder is a directory: name a file in it"),
+        (5, &["seal", "-k", "key", "-o", "dangling", "a"], "dangling is a symbolic link to nothing: name another file"),
+        (1, &["seal", "-k", "key", "folder"], "folder: is a directory, and only a file can be read"),
+        (1, &["seal", "-k", "key", "missing"], "fastgcm: missing: No such file or directory\n"),
+        (1, &["seal", "-k", "missing", "-o", "b", "a"], "fastgcm: missing: No such file or directory\n"),
+        (2, &["open", "-k", "key", "a"], "say where to write with -o"),
+        (2, &["open", "-k", "key", "--range", "0..9", "a.sealed"], "the text, which has 4 bytes"),
+        (2, &["open", "-k", "key", "--range", "5", "a.sealed"], "a range is A..B, in bytes"),
+    ];
+    for (code, args, wanted) in cases {
+        let message = bench.fails(code, args);
+        assert!(message.contains(wanted), "{args:?}: {message}");
+    }
+    // An answer that nobody can get is no success.
+    for command in ["cpu", "inspect a.sealed", "selftest", "man", "completions bash", "keygen"] {
+        let output = bench.shell(&format!("fastgcm {command} >&-"));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && message == "fastgcm: standard output: is closed\n", "{command}: {message}");
+    }
+    bench.passed("manners::what_to_do", 1 + cases.len() + 6);
+}
