@@ -85,7 +85,7 @@ fn draw(charts: &[Chart<'_>], columns: usize) -> Result<String, Box<dyn Error + 
 fn draw_to(image: &mut String, charts: &[Chart<'_>], columns: usize) -> Drawn {
     let rows = charts.len().div_ceil(columns);
     let legend = charts.iter().map(|chart| chart.lines.len().div_ceil(LEGEND.0)).max().unwrap_or(0) as u32 * LEGEND.1;
-    let size = (SIZE.0, SIZE.1 + legend + MARGIN);
+    let size = (SIZE.0, SIZE.1 + MARGIN + legend + MARGIN);
     let area = SVGBackend::with_string(image, (columns as u32 * size.0, rows as u32 * size.1)).into_drawing_area();
     area.fill(&WHITE)?;
     for (area, chart) in area.split_evenly((rows, columns)).iter().zip(charts) {
@@ -139,7 +139,8 @@ impl Chart<'_> {
         let (columns, height) = (LEGEND.0, LEGEND.1 as i32);
         let width = (SIZE.0 - INSET) as i32 / columns as i32;
         for (number, (name, _)) in self.lines.iter().enumerate() {
-            let (x, y) = (INSET as i32 + (number % columns) as i32 * width, (number / columns) as i32 * height + height / 2);
+            let (x, y) =
+                (INSET as i32 + (number % columns) as i32 * width, MARGIN as i32 + (number / columns) as i32 * height + height / 2);
             area.draw(&PathElement::new([(x, y), (x + 16, y)], style(number)))?;
             area.draw(&Text::new(*name, (x + 22, y - 6), ("sans-serif", 12)))?;
         }
@@ -155,7 +156,7 @@ fn style(number: usize) -> ShapeStyle {
 /// Pixels of one chart without its legend; an SVG scales.
 const SIZE: (u32, u32) = (640, 400);
 
-/// The legend: columns, and pixels of a line. It begins where the horizontal axis does, and has a margin below.
+/// The legend: columns, and pixels of a line. It begins where the horizontal axis does, with a margin above and below.
 const LEGEND: (usize, u32) = (3, 18);
 const INSET: u32 = 68;
 const MARGIN: u32 = 8;
@@ -239,7 +240,7 @@ mod tests {
             let axis = texts.iter().find(|(text, _)| *text == "bytes").unwrap().1;
             let bottom = image.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse::<i32>().unwrap();
             for (name, height) in texts.iter().filter(|(text, _)| ["ours", "rival, one", "rival two"].contains(text)) {
-                assert!((axis + 12..bottom - 12).contains(height), "{name}: {height}, the axis {axis}, the image {bottom}");
+                assert!((axis + 4..bottom - 12).contains(height), "{name}: {height}, the axis {axis}, the image {bottom}");
                 names += 1;
             }
         }

@@ -72,7 +72,7 @@ fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String
 /// names.
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
 dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
-.charts{display:flex;flex-wrap:wrap}svg{max-width:100%;height:auto}.table{overflow-x:auto}\
+.charts{display:flex;flex-wrap:wrap}svg{flex:1 1 600px;max-width:min(100%,720px);height:auto}.table{overflow-x:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;line-height:1.35}\
 th,td{padding:.25em .7em;text-align:right;vertical-align:top;white-space:nowrap}\
 th:first-child{position:sticky;left:0;background:#fff;text-align:left}tr:nth-child(n+2){border-top:1px solid #ddd}";
