@@ -133,7 +133,7 @@ pub(crate) struct Open {
     #[arg(long)]
     pub(crate) force: bool,
     /// Only the bytes from A up to, not including, B. All that they depend on is verified before anything is written.
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<Range>,
     /// The format. The key's length tells it if left out.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
@@ -297,7 +297,7 @@ impl FromStr for Range {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WANTED: &str = "a range is A..B, in bytes, with A <= B";
+        const WANTED: &str = "a range is A..B, in bytes, from 0 on, with A <= B < 2^64";
         let (start, end) = text.split_once("..").ok_or(WANTED)?;
         let number = |digits: &str| {
             if digits.bytes().all(|digit| digit.is_ascii_digit()) { digits.parse::<u64>().map_err(|_| WANTED) } else { Err(WANTED) }

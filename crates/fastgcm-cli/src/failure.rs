@@ -60,6 +60,7 @@ impl Failure {
         match error {
             Error::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => Self::silent(),
             Error::Io(error) => Self::new(Code::Io, error),
+            Error::Truncated => Self::new(Code::Unauthentic, format_args!("{input}: truncated, or no sealed file")),
             error if error.is_unauthentic() => Self::new(Code::Unauthentic, format_args!("{input}: {error}")),
             Error::KeyLength => Self::new(Code::Key, error),
             Error::TooLong => Self::new(Code::Io, format_args!("{input}: {error}")),

@@ -87,7 +87,7 @@ impl Job<'_> {
 
 /// Whoever reads a stream must know that it is not the whole text.
 fn incomplete(failure: Failure, output: &Output) -> Failure {
-    if failure.code() == Code::Unauthentic && output.is_stream() {
+    if failure.code() == Code::Unauthentic && output.has_given() {
         return failure.note("what was written so far is authentic, but incomplete: do not use it as the whole text");
     }
     failure

@@ -23,7 +23,10 @@ use std::{
     num::NonZero,
     os::{
         fd::{AsRawFd, OwnedFd},
-        unix::fs::{FileTypeExt, PermissionsExt},
+        unix::{
+            ffi::OsStrExt,
+            fs::{FileTypeExt, PermissionsExt},
+        },
     },
     path::Path,
 };
@@ -47,6 +50,8 @@ pub(crate) struct Stream {
     name: String,
     /// Refuse what a terminal would obey. The byte that was written last.
     text_only: Option<u8>,
+    /// Something has been written.
+    has_given: bool,
 }
 
 /// A name in an open directory.
@@ -80,7 +85,7 @@ impl Target {
         if is_dash(path) {
             let name = "standard output";
             let file = standard(io::stdout()).map_err(|error| Failure::io(name, error))?;
-            return Ok(Self::Stream(Stream { file, name: name.into(), text_only: None }));
+            return Ok(Self::Stream(Stream::new(file, name.into())));
         }
         let shown = path.display().to_string();
         let io = |error| Failure::io(&shown, error);
@@ -101,7 +106,7 @@ impl Target {
         let kind = metadata.file_type();
         if kind.is_fifo() || kind.is_char_device() {
             let file = File::options().write(true).open(path).map_err(io)?;
-            return Ok(Self::Stream(Stream { file, name: shown, text_only: None }));
+            return Ok(Self::Stream(Stream::new(file, shown)));
         }
         Self::existing(path, &metadata, force, mode)
     }
@@ -185,6 +190,10 @@ impl Target {
 }
 
 impl Stream {
+    fn new(file: File, name: String) -> Self {
+        Self { file, name, text_only: None, has_given: false }
+    }
+
     /// Plain text has no control characters but tabs and ends of lines. Others move the cursor, change a window's title or answer
     /// as if somebody typed; U+0080 to U+009F do so, too.
     fn check(&self, bytes: &[u8]) -> io::Result<()> {
@@ -204,6 +213,7 @@ impl Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.check(bytes)?;
         let written = self.file.write(bytes).map_err(named(&self.name))?;
+        self.has_given |= written > 0;
         if let (Some(last), Some(&byte)) = (&mut self.text_only, bytes[..written].last()) {
             *last = byte;
         }
@@ -214,8 +224,10 @@ impl Stream {
 impl Place {
     fn new(path: &Path, force: bool, mode: Mode, existing: Option<Identity>) -> Result<Self, Failure> {
         let shown = path.display().to_string();
-        let Some(name) = path.file_name().map(OsStr::to_owned) else {
-            return Err(Failure::usage(format_args!("{shown}: not the name of a file")));
+        // Of `folder/` and `folder/.` the library takes `folder` for the name.
+        let name = path.file_name().filter(|name| path.as_os_str().as_bytes().ends_with(name.as_bytes())).map(OsStr::to_owned);
+        let Some(name) = name else {
+            return Err(Failure::usage(format_args!("{shown}: this names a directory: name a file in it")));
         };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -339,9 +351,14 @@ impl Output {
         }
     }
 
-    /// What was written is out of our hands at once.
+    /// What is written is out of our hands at once.
     pub(crate) fn is_stream(&self) -> bool {
         matches!(self, Self::Stream(..))
+    }
+
+    /// Something was, and cannot be taken back.
+    pub(crate) fn has_given(&self) -> bool {
+        matches!(self, Self::Stream(stream) if stream.has_given)
     }
 }
 

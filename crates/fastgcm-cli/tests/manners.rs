@@ -292,7 +292,7 @@ fn what_to_do() {
     bench.ok(&["seal", "-k", "key", "a"]);
     fs::create_dir(bench.path("folder")).unwrap();
     symlink("nowhere", bench.path("dangling")).unwrap();
-    let cases: [(i32, &[&str], &str); 12] = [
+    let cases: [(i32, &[&str], &str); 17] = [
         (5, &["seal", "-k", "key", "a"], "a.sealed exists: replace it with --force, or name another file"),
         (5, &["open", "-k", "key", "a.sealed"], "a exists: replace it with --force, or name another file"),
         (5, &["keygen", "-o", "key"], "key exists, and a key is never replaced: name another file, or use that key with -k"),
@@ -305,6 +305,11 @@ fn what_to_do() {
         (2, &["open", "-k", "key", "a"], "say where to write with -o"),
         (2, &["open", "-k", "key", "--range", "0..9", "a.sealed"], "the text, which has 4 bytes"),
         (2, &["open", "-k", "key", "--range", "5", "a.sealed"], "a range is A..B, in bytes"),
+        (2, &["open", "-k", "key", "--range", "-3..5", "a.sealed"], "a range is A..B, in bytes, from 0 on"),
+        (2, &["seal", "-k", "key", "-o", "new/", "a"], "new/: this names a directory: name a file in it"),
+        (2, &["seal", "-k", "key", "-o", "new/.", "a"], "new/.: this names a directory: name a file in it"),
+        (3, &["open", "-k", "key", "-o", "b", "a"], "a: truncated, or no sealed file"),
+        (2, &["cpu", "--backend", if cfg!(target_arch = "aarch64") { "aesni-sse" } else { "aes-neon" }], "`fastgcm cpu` shows why"),
     ];
     for (code, args, wanted) in cases {
         let message = bench.fails(code, args);
