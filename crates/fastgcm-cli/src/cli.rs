@@ -39,8 +39,8 @@ pub(crate) enum Command {
     Open(Open),
     /// Tell what can be told of a sealed file without its key; with the key, verify it without opening it.
     ///
-    /// A sealed file begins with random bytes and has no mark of its own. Without the key it can be told only that a file is none: its length
-    /// or its beginning gives that away.
+    /// A sealed file begins with random bytes and has no mark of its own. Without the key it can be told only
+    /// that a file is none: its length or its beginning gives that away.
     Inspect(Inspect),
     /// Show the back ends of the cipher, what each needs of the processor, and which one is used.
     Cpu(Cpu),
@@ -76,8 +76,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Keygen {
-    /// Where to write the key, as one line of hexadecimal digits, for your eyes only (mode 0600). It must not exist. Standard output if left
-    /// out, which may be a terminal or a pipe, but no file that others may read.
+    /// Where to write the key, as one line of hexadecimal digits, for your eyes only (mode 0600). It must not
+    /// exist. Standard output if left out, which may be a terminal or a pipe, but no file that others may
+    /// read.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) output: Option<PathBuf>,
     /// What the key is for: 32 bytes for cobblestone-256, 16 for cobblestone-128.
@@ -89,11 +90,12 @@ pub(crate) struct Keygen {
 pub(crate) struct Seal {
     #[command(flatten)]
     pub(crate) which: SealKey,
-    /// Where to write the sealed file; FILE.sealed if left out, `-` for standard output. What comes from standard input goes to standard
-    /// output, but to a terminal only with `-o -`.
+    /// Where to write the sealed file; FILE.sealed if left out, `-` for standard output. What comes from
+    /// standard input goes to standard output, but to a terminal only with `-o -`.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it exists, once the new file is complete. It keeps the mode of the old one; without an old one the umask gives it.
+    /// Replace OUT if it exists, once the new file is complete. OUT keeps the mode of the file that it
+    /// replaces; a new OUT gets the mode that the umask gives.
     #[arg(long)]
     pub(crate) force: bool,
     /// The format: AES with keys of 256 or of 128 bits.
@@ -124,12 +126,12 @@ pub(crate) struct Open {
     /// The key file, as it was for sealing; `-` for standard input.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: PathBuf,
-    /// Where to write the text; FILE without `.sealed` if left out (with --range: standard output), `-` for standard output. A terminal gets
-    /// control characters only with `-o -`.
+    /// Where to write the text; FILE without `.sealed` if left out (with --range: standard output), `-` for
+    /// standard output. A terminal gets control characters only with `-o -`.
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace OUT if it exists, once the new file is complete. It keeps the mode of the old one; without an old one it is for your eyes
-    /// only (mode 0600).
+    /// Replace OUT if it exists, once the new file is complete. OUT keeps the mode of the file that it
+    /// replaces; a new OUT is for your eyes only (mode 0600).
     #[arg(long)]
     pub(crate) force: bool,
     /// Only the bytes from A up to, not including, B. All that they depend on is verified before anything is written.
@@ -236,8 +238,8 @@ pub(crate) struct Results {
 /// How the cipher is run.
 #[derive(Debug, Args)]
 pub(crate) struct Machine {
-    /// The back end of the cipher; the best one of this machine if left out. `fastgcm cpu` tells which there are. The environment variable
-    /// FASTGCM_BACKEND says the same.
+    /// The back end of the cipher; the best one of this machine if left out. `fastgcm cpu` tells which there
+    /// are. The environment variable FASTGCM_BACKEND says the same.
     #[arg(long, value_name = "NAME", value_parser = backend(), hide_possible_values = true)]
     backend: Option<Backend>,
 }

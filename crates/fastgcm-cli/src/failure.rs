@@ -92,8 +92,8 @@ impl Failure {
     }
 }
 
-/// A text that may hold names of files, fit to be shown: a terminal would obey control characters, and a line feed or marks of writing
-/// direction would make one message look like another.
+/// A text that may hold names of files, fit to be shown: a terminal would obey control characters, and a line
+/// feed or marks of writing direction would make one message look like another.
 pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {

@@ -44,11 +44,15 @@ pub(crate) fn run(args: &cli::Inspect) -> Result<(), Failure> {
             (sealed, Some(key.format()))
         }
         // The length of a pipe is known at its end only.
-        None => (if let Some(len) = len { len } else { HEADER_LEN as u64 + io::copy(&mut input, &mut io::sink()).map_err(io)? }, None),
+        None => match len {
+            Some(len) => (len, None),
+            None => (HEADER_LEN as u64 + io::copy(&mut input, &mut io::sink()).map_err(io)?, None),
+        },
     };
     let text = text_len(sealed)
         .map_err(|_| unauthentic(&format!("no sealed file has {sealed} bytes: this is one that was truncated, or none")))?;
-    // A salt and a commitment look random. That 56 random bytes are ASCII has a chance of 2^-56; texts and zeros are.
+    // A salt and a commitment look random. That 56 random bytes are ASCII has a chance of 2^-56; texts and
+    // zeros are.
     if verified.is_none() && header.is_ascii() {
         return Err(unauthentic("no sealed file: one begins with 56 random bytes, and this begins with plain ASCII"));
     }

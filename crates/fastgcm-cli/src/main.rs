@@ -36,8 +36,9 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(answer) => {
-            // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no failure. An error repeats what it
-            // was given, which may come from the name of a file: so it is made of what is fit to be shown.
+            // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no
+            // failure. An error repeats arguments, and an argument may be the name of a file: so the error is
+            // made again, of arguments that are fit to be shown.
             let arguments = env::args_os().map(|argument| escaped(&argument.to_string_lossy()));
             let _ = Cli::try_parse_from(arguments).err().as_ref().unwrap_or(&answer).print();
             return ExitCode::from(answer.exit_code() as u8);

@@ -4,9 +4,9 @@
 //! which fails if something has come there meanwhile, and the directory is synced. So under its name there is nothing or
 //! everything, and whatever stops the program, even SIGKILL, leaves nothing behind.
 //!
-//! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then; a signal leaves that.
-//! To replace a file (`--force`), the new one is linked to a random name, and renamed over the old: for an instant both exist. The new
-//! one takes over the old one's mode, owner and group.
+//! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then;
+//! a signal leaves that. To replace a file (`--force`), the new one is linked to a random name, and renamed
+//! over the old: for an instant both exist. The new one takes over the old one's mode, owner and group.
 
 use crate::{
     failure::{Code, Failure, named},
@@ -80,7 +80,8 @@ pub(crate) struct NewFile {
 }
 
 impl Target {
-    /// Looks at what is there. `-` is standard output. A new file gets that mode, which is [`PRIVATE`] or [`BY_UMASK`].
+    /// Looks at what is there. `-` is standard output. A new file gets that mode, which is [`PRIVATE`] or
+    /// [`BY_UMASK`].
     pub(crate) fn plan(path: &Path, force: bool, mode: Mode) -> Result<Self, Failure> {
         if is_dash(path) {
             let name = "standard output";
@@ -118,7 +119,8 @@ impl Target {
             Self::Place(place) if place.existing.is_some() => {
                 Err(exists(&place.path, "exists, and a key is never replaced: name another file, or use that key with -k"))
             }
-            // What the shell made for `keygen > key`. Nobody knows who has opened it already, so it is not made private now.
+            // What the shell made for `keygen > key`. Nobody knows who has opened it already, so it is not
+            // made private now.
             Self::Stream(Stream { file, name, .. }) => {
                 let metadata = file.metadata().map_err(|error| Failure::io(name, error))?;
                 let mode = metadata.permissions().mode() & 0o777;
@@ -194,16 +196,15 @@ impl Stream {
         Self { file, name, text_only: None, has_given: false }
     }
 
-    /// Plain text has no control characters but tabs and ends of lines. Others move the cursor, change a window's title or answer
-    /// as if somebody typed; U+0080 to U+009F do so, too.
+    /// Plain text has no control characters but tabs and ends of lines. Others move the cursor, change a
+    /// window's title or answer as if somebody typed; U+0080 to U+009F do so, too.
     fn check(&self, bytes: &[u8]) -> io::Result<()> {
         let Some(mut last) = self.text_only else { return Ok(()) };
         for &byte in bytes {
             let is_control = byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r' | b'\n');
             if is_control || last == 0xc2 && (0x80..=0x9f).contains(&byte) {
                 let what = "is a terminal, and the text has control characters, which a terminal obeys";
-                let advice = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
-                return Err(io::Error::other(format!("{} {what}: {advice}", self.name)));
+                return Err(io::Error::other(format!("{} {what}: {NOT_HERE}", self.name)));
             }
             last = byte;
         }
@@ -282,8 +283,8 @@ impl NewFile {
         }
     }
 
-    /// Who may read the file that is replaced may read the new one, and nobody else. Owner and group need not be ours to give: if the
-    /// new file has another group than the old one, that group gets what others get.
+    /// Who may read the file that is replaced may read the new one, and nobody else. Owner and group need not
+    /// be ours to give: if the new file has another group than the old one, that group gets what others get.
     fn keep_mode(&self) -> Result<(), Errno> {
         let Place { directory, name, force: true, .. } = &self.place else { return Ok(()) };
         let old = match retry_on_intr(|| rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
@@ -401,6 +402,9 @@ pub(crate) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// As the umask has it: sealed files, which need no secrecy, and results.
 pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).union(Mode::ROTH).union(Mode::WOTH);
+
+/// What to do about a terminal.
+pub(crate) const NOT_HERE: &str = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
 
 const EXISTS: &str = "exists: replace it with --force, or name another file";
 

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     input::{Input, is_dash, refuse_same, refuse_two_dashes},
     keyfile,
-    output::{BY_UMASK, Target},
+    output::{BY_UMASK, NOT_HERE, Target},
     progress::Progress,
 };
 use fastgcm_file::Key;
@@ -21,8 +21,7 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     let input = Input::open(&args.file)?;
     let target = Target::plan(&output(args), args.force, BY_UMASK)?;
     if args.output.is_none() && target.is_terminal() {
-        let advice = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
-        return Err(Failure::usage(format_args!("standard output is a terminal, and a sealed file is no text: {advice}")));
+        return Err(Failure::usage(format_args!("standard output is a terminal, and a sealed file is no text: {NOT_HERE}")));
     }
     refuse_same(&input, target.identity())?;
     target.refuse_existing()?;

@@ -1,4 +1,5 @@
-//! How the program behaves towards people: what it does to their terminals, their files' modes and their names, and what it tells them.
+//! How the program behaves towards people: what it does to their terminals, their files' modes and their
+//! names, and what it tells them.
 
 mod support;
 
@@ -13,7 +14,8 @@ use std::{
 };
 use support::{Bench, text};
 
-/// Neither sealed bytes nor control characters come to a terminal that was not asked for by name, and no progress bar among the text.
+/// Neither sealed bytes nor control characters come to a terminal that was not asked for by name, and no
+/// progress bar among the text.
 #[test]
 fn terminals() {
     let bench = Bench::new();
@@ -59,7 +61,8 @@ fn terminals() {
     bench.passed("manners::terminals", 3 + 1 + 2 + 2 + 1 + 1 + 3 * 2);
 }
 
-/// New files: secrets for the owner only, the rest by the umask. What is replaced keeps its mode, owner and group.
+/// New files: secrets for the owner only, the rest by the umask. What is replaced keeps its mode, owner and
+/// group.
 #[test]
 fn modes() {
     let bench = Bench::new();
@@ -107,7 +110,8 @@ fn modes() {
     println!("manners::modes ok {}", modes + 1);
 }
 
-/// The superuser gives the new file to whom the old one belonged. (Others cannot give files away: for them this says nothing.)
+/// The superuser gives the new file to whom the old one belonged. (Others cannot give files away: for them
+/// this says nothing.)
 #[test]
 fn owners() {
     let bench = Bench::new();
@@ -123,7 +127,8 @@ fn owners() {
     let now = fs::metadata(bench.path("out")).unwrap();
     let expected = if given { (1234, 2345) } else { (mine.uid(), mine.gid()) };
     assert_eq!(((now.uid(), now.gid()), now.mode() & 0o777), (expected, 0o640));
-    // Somebody else, who may replace the superuser's file but cannot give it to the superuser's group: no other group gets its rights.
+    // Somebody else, who may replace the superuser's file but cannot give it to the superuser's group: no
+    // other group gets its rights.
     if given {
         let nobody = (Some(Uid::from_raw(65534)), Some(Gid::from_raw(65534)));
         fs::copy(env!("CARGO_BIN_EXE_fastgcm"), bench.path("fastgcm")).unwrap();
@@ -188,8 +193,8 @@ fn what_may_be_chosen_is_listed() {
     bench.passed("manners::what_may_be_chosen_is_listed", 3 * 4 + 2);
 }
 
-/// Every back end for this kind of processor has a line with all that it needs, and whether that is here; those of others have one
-/// line together, and nothing of theirs is called missing.
+/// Every back end for this kind of processor has a line with all that it needs, and whether that is here;
+/// those of others have one line together, and nothing of theirs is called missing.
 #[test]
 fn what_back_ends_need() {
     let bench = Bench::new();
@@ -266,7 +271,8 @@ fn names_are_shown_not_obeyed() {
     bench.passed("manners::names_are_shown_not_obeyed", 1 + count + 1 + 3);
 }
 
-/// Every page has the sections that a page has; what it and README say of exit codes is the same; its examples work.
+/// Every page has the sections that a page has; what it and README say of exit codes is the same; its
+/// examples work.
 #[test]
 fn the_manual() {
     let bench = Bench::new();

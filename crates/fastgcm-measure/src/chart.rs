@@ -16,7 +16,8 @@ pub fn svg(results: &Results, groups: &[&str]) -> Result<Option<String>, Box<dyn
     if charts.is_empty() { Ok(None) } else { draw(&charts, 2).map(Some) }
 }
 
-/// The same charts of one group, each an image of its own: a page sets them side by side where it is wide enough.
+/// The same charts of one group, each an image of its own: a page sets them side by side where it is wide
+/// enough.
 pub(crate) fn images(results: &Results, group: &str) -> Result<Vec<String>, Box<dyn Error + Send + Sync>> {
     charts(results, group).map(|chart| draw(&[chart], 1)).collect()
 }
@@ -156,7 +157,8 @@ fn style(number: usize) -> ShapeStyle {
 /// Pixels of one chart without its legend; an SVG scales.
 const SIZE: (u32, u32) = (640, 400);
 
-/// The legend: columns, and pixels of a line. It begins where the horizontal axis does, with a margin above and below.
+/// The legend: columns, and pixels of a line. It begins where the horizontal axis does, with a margin above
+/// and below.
 const LEGEND: (usize, u32) = (3, 18);
 const INSET: u32 = 68;
 const MARGIN: u32 = 8;

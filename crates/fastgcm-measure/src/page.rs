@@ -40,7 +40,8 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
     Ok(page.into_string())
 }
 
-/// A row for each contender and a column for each case: names are long, sizes are short, and a page is not wide.
+/// A row for each contender and a column for each case: names are long, sizes are short, and a page is not
+/// wide.
 fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String]) -> Markup {
     let names = names(cases);
     html! {
@@ -68,8 +69,8 @@ fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String
     }
 }
 
-/// Charts stand side by side or one below the other, as the page is wide. A table that is wider than the page scrolls by itself, beside its
-/// names.
+/// Charts stand side by side or one below the other, as the page is wide. A table that is wider than the page
+/// scrolls by itself, beside its names.
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
 dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
 .charts{display:flex;flex-wrap:wrap}svg{flex:1 1 600px;max-width:min(100%,720px);height:auto}.table{overflow-x:auto}\

@@ -32,8 +32,8 @@ pub(crate) struct Bench {
     /// A glance: about 2 seconds, few samples.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only this back end; all that this machine can run if left out. `fastgcm cpu` tells which there are. The environment variable
-    /// FASTGCM_BACKEND says the same.
+    /// Only this back end; all that this machine can run if left out. `fastgcm cpu` tells which there are.
+    /// The environment variable FASTGCM_BACKEND says the same.
     #[arg(long, value_name = "NAME", value_parser = backend(), hide_possible_values = true)]
     backend: Option<Backend>,
     /// Compare with this libcrypto, a path or a name that the system finds, and run its code; with the system's if left out, with none if it
