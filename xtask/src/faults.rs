@@ -6,6 +6,9 @@
 //! **Kernel faults**, those of `xtask/faults/kernel.patch`: what goes wrong in code like ours. A wrong constant, lane, power, a mask off by
 //! one, a lengths block that is missing, a reduction too many, a carry. The quick suite must find each.
 //!
+//! **Faults of the library** and **of files**, those of `xtask/faults/library.patch` and `files.patch`: what is drawn, forced, wiped, counted,
+//! cut, flushed or refused. The tests that each patch names must find it.
+//!
 //! **Faults inside**, those of `xtask/faults/inside.patch`: the same where a vector has more than one block, which few machines can run, or
 //! where a message would need gigabytes. The library's own tests take these paths on any machine, with `Portable` at one, two and four lanes,
 //! and must find each.
@@ -20,173 +23,122 @@ use crate::{
     planted::{Copy, Patch, Verdict},
     together::Together,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-};
+use std::{collections::BTreeSet, fs, path::Path};
 
-/// What notices kernel faults: seconds to run.
-const QUICK: (&str, &str) = (
-    "--test known_answers --test api --test every_length --test memory --test guard_pages",
-    "--skip f05_too_long", // hardly optimised, `open_to` reads the tag before the length is refused
-);
+/// What notices kernel faults: seconds to run. (Hardly optimised, `open_to` reads the tag before the length is refused.)
+const QUICK: &str = "--test known_answers --test api --test every_length --test memory --test guard_pages -- --skip f05_too_long";
 
 /// What notices those that need more: lanes, and counters where no message gets.
-const INSIDE: (&str, &str) = ("--lib", "gcm::");
+const INSIDE: &str = "--lib -- gcm::";
+
+/// Files of patches, what is said of each file, and the tests that must find each of its faults, unless the patch names them.
+const FILES: [(&str, &str, Option<&str>); 4] = [
+    ("kernel.patch", "kernel_faults", Some(QUICK)),
+    ("library.patch", "library_faults", None),
+    ("files.patch", "file_faults", None),
+    ("inside.patch", "inner_faults", Some(INSIDE)),
+];
 
 /// All of them; or those whose names are given.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
-    let named = patches(root)?;
-    check_page(root, &named)?;
+    let folder = root.join("xtask/faults");
+    let mut kinds = vec![("faults", patches(root)?)];
+    check_page(root, &kinds[0].1)?;
     let copy = Copy::new(root)?;
     // Whoever changes the code that a patch changes shall hear of it now, not when the full run plants it.
-    for file in crate::package::files(&root.join("xtask/faults"), "patch") {
+    for file in crate::package::files(&folder, "patch") {
         Patch::read(&file)?.iter().try_for_each(|patch| patch.check(&copy.root))?;
     }
-    let of = |file: &str, tests: &str| -> Result<Vec<Patch>, String> {
-        let mut patches = Patch::read(&root.join("xtask/faults").join(file))?;
-        patches.iter_mut().for_each(|patch| patch.tests = tests.into());
-        Ok(patches)
-    };
-    let (kernel, inner) = (of("kernel.patch", QUICK.0)?, of("inside.patch", INSIDE.0)?);
+    for (file, kind, tests) in FILES.iter().filter(|(file, ..)| folder.join(file).exists()) {
+        let mut patches = Patch::read(&folder.join(file))?;
+        patches.iter_mut().for_each(|patch| patch.tests = tests.map_or(std::mem::take(&mut patch.tests), str::to_owned));
+        kinds.push((kind, patches));
+    }
+    let mut all: BTreeSet<&str> = BTreeSet::new();
+    if let Some(twice) = kinds.iter().flat_map(|(_, patches)| patches).find(|patch| !all.insert(&patch.name)) {
+        return Err(format!("two faults are named {}", twice.name));
+    }
     let wanted = |patch: &&Patch| names.is_empty() || names.contains(&patch.name);
-    let [named, kernel, inner] = [&named, &kernel, &inner].map(|patches| patches.iter().filter(wanted).collect::<Vec<_>>());
+    let patches = || kinds.iter().flat_map(|(_, patches)| patches).filter(wanted);
 
     // The library's own tests take longer to compile than all others together.
-    let (inside, outside): (Vec<&Patch>, Vec<&Patch>) = named.iter().partition(|patch| patch.tests == "--lib");
-    let together = build(&copy, &[&outside[..], &kernel].concat())?;
-    let mut done = Done::default();
-    let kernels = done.plant_in_kernels(&copy, &together, &kernel, QUICK)?;
-    let alone = done.plant(&copy, &together, &outside)?;
-    let mut inner_caught = 0;
-    if crate::ci::full() || !names.is_empty() {
-        // From here on the programs are other ones.
-        done.plant_alone(&copy, &alone)?;
-        let within = [&inside[..], &inner].concat();
-        if !within.is_empty() {
-            let together = build(&copy, &within)?;
-            inner_caught = done.plant_in_kernels(&copy, &together, &inner, INSIDE)?;
-            let alone = done.plant(&copy, &together, &inside)?;
-            done.plant_alone(&copy, &alone)?;
-        }
+    let (inside, outside): (Vec<&Patch>, Vec<&Patch>) = patches().partition(|patch| patch.tests.starts_with("--lib"));
+    let mut done = Done { alone_too: crate::ci::full() || !names.is_empty(), ..Done::default() };
+    done.plant(&copy, &outside)?;
+    if done.alone_too {
+        done.plant(&copy, &inside)?; // from here on the programs are other ones
     } else {
-        done.waiting
-            .extend(alone.iter().chain(&inside).map(|patch| patch.name.clone()).chain([format!("{} of inside.patch", inner.len())]));
+        done.waiting.extend(inside);
     }
     if !done.missed.is_empty() {
         return Err(format!("planted, and not found:\n  {}", done.missed.join("\n  ")));
     }
     if !done.waiting.is_empty() {
-        println!("full run only, since they want builds of their own: {}", done.waiting.join(", "));
+        let waiting: Vec<&str> = done.waiting.iter().map(|patch| patch.name.as_str()).collect();
+        println!("full run only, since they want builds of their own: {}", waiting.join(", "));
     }
-    println!("faults ok {} of {}", done.caught - kernels - inner_caught, named.len());
-    println!("kernel_faults ok {kernels} of {}", kernel.len());
-    if inner_caught > 0 {
-        println!("inner_faults ok {inner_caught} of {}", inner.len());
+    for (kind, patches) in &kinds {
+        match patches.iter().filter(|patch| done.caught.contains(patch.name.as_str())).count() {
+            0 => {}
+            caught => println!("{kind} ok {caught} of {}", patches.iter().filter(wanted).count()),
+        }
     }
     Ok(())
 }
 
-/// One build for all of them, with all tests that any of them names.
-fn build(copy: &Copy, patches: &[&Patch]) -> Result<Together, String> {
-    let targets: BTreeSet<&str> =
-        patches.iter().flat_map(|patch| patch.tests.split("--").map(str::trim)).filter(|t| !t.is_empty()).collect();
-    let targets: String = targets.iter().map(|target| format!(" --{target}")).collect();
-    let switched: Vec<&Patch> = patches.iter().copied().filter(|patch| !seen_in_sources(patch)).collect();
-    Together::build(copy, &switched, &targets)
-}
-
 /// What came of it.
 #[derive(Default)]
-struct Done {
+struct Done<'a> {
+    /// Whether those are planted that want builds of their own.
+    alone_too: bool,
     missed: Vec<String>,
-    waiting: Vec<String>,
-    caught: usize,
+    waiting: Vec<&'a Patch>,
+    caught: BTreeSet<&'a str>,
 }
 
-impl Done {
-    /// Each is looked for by the tests that bear its name. Those are left over that want builds of their own.
-    fn plant<'a>(&mut self, copy: &Copy, together: &Together, patches: &[&'a Patch]) -> Result<Vec<&'a Patch>, String> {
-        let tests = control(copy, together, patches)?;
+impl<'a> Done<'a> {
+    /// In one build, or alone.
+    fn plant(&mut self, copy: &Copy, patches: &[&'a Patch]) -> Result<(), String> {
+        if patches.is_empty() {
+            return Ok(());
+        }
+        let together = Together::build(copy, patches)?;
+        for tests in patches.iter().map(|patch| &patch.tests).collect::<BTreeSet<_>>() {
+            if !together.control(copy, tests)?.lines().any(|line| line.starts_with("test ") && line.ends_with("ok")) {
+                return Err(format!("no test is named so: {tests}"));
+            }
+        }
         let mut alone = Vec::new();
         for &patch in patches {
-            let arguments = format!("--nocapture {}_", patch.name);
-            let verdict = if seen_in_sources(patch) {
-                together.verdict_on_sources(copy, patch, &arguments)?
+            if patch.seen_in_sources() {
+                self.judge(patch, together.verdict_on_sources(copy, patch)?)?;
             } else if together.holds(patch) {
-                together.verdict(copy, &patch.name, &patch.tests, &arguments)?
+                self.judge(patch, together.verdict(copy, &patch.name, &patch.tests)?)?;
             } else {
                 alone.push(patch);
-                continue;
-            };
-            self.judge(patch, verdict, &format!(", of {}", tests[&patch.name]))?;
-        }
-        Ok(alone)
-    }
-
-    fn plant_alone(&mut self, copy: &Copy, patches: &[&Patch]) -> Result<(), String> {
-        for patch in patches {
-            let verdict = copy.verdict(patch, &patch.tests, &format!("--nocapture {}_", patch.name))?;
-            self.judge(patch, verdict, "")?;
-        }
-        Ok(())
-    }
-
-    /// Each is looked for by the same tests. How many were caught.
-    fn plant_in_kernels(
-        &mut self,
-        copy: &Copy,
-        together: &Together,
-        patches: &[&Patch],
-        (targets, arguments): (&str, &str),
-    ) -> Result<usize, String> {
-        let before = self.caught;
-        if !patches.is_empty() {
-            together.control(copy, targets, arguments)?;
-        }
-        for patch in patches {
-            if !together.holds(patch) {
-                return Err(format!("`{}` has no place beside the others, or is neither expression nor statement", patch.name));
             }
-            let verdict = together.verdict(copy, &patch.name, targets, arguments)?;
-            self.judge(patch, verdict, "")?;
         }
-        Ok(self.caught - before)
+        if !self.alone_too {
+            self.waiting.extend(alone);
+            return Ok(());
+        }
+        alone.iter().try_for_each(|patch| self.judge(patch, copy.verdict(patch)?))
     }
 
-    fn judge(&mut self, patch: &Patch, verdict: Verdict, of: &str) -> Result<(), String> {
+    fn judge(&mut self, patch: &'a Patch, verdict: Verdict) -> Result<(), String> {
         match verdict {
             Verdict::Caught { by, took } => {
-                self.caught += 1;
-                println!("{} caught, {} s{of}: {by} ({})", patch.name, took.as_secs(), patch.why);
+                self.caught.insert(&patch.name);
+                println!("{} caught, {} s: {by} ({})", patch.name, took.as_secs(), patch.why);
             }
-            Verdict::Missed => self.missed.push(format!("{} ({})", patch.name, patch.why)),
+            Verdict::Missed => {
+                println!("{} MISSED ({})", patch.name, patch.why);
+                self.missed.push(format!("{} ({})", patch.name, patch.why));
+            }
             Verdict::DoesNotCompile => return Err(format!("{} does not compile", patch.name)),
         }
         Ok(())
     }
-}
-
-/// Tests that read the sources find it: nothing need be compiled.
-fn seen_in_sources(patch: &Patch) -> bool {
-    patch.tests == "--test source"
-}
-
-/// Without a fault there are tests of each name, and they pass. How many there are.
-fn control(copy: &Copy, together: &Together, patches: &[&Patch]) -> Result<BTreeMap<String, usize>, String> {
-    let mut tests = BTreeMap::new();
-    for patch in patches {
-        let prefix = format!("{}_", patch.name);
-        let said = together.control(copy, &patch.tests, &prefix)?;
-        let names = said.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... ok"));
-        let count = names.filter(|name| name.rsplit("::").next().is_some_and(|name| name.starts_with(&prefix))).count();
-        if count == 0 {
-            return Err(format!("no test is named {prefix}...: {}", patch.tests));
-        }
-        tests.insert(patch.name.clone(), count);
-    }
-    Ok(tests)
 }
 
 /// `xtask/faults/f01.patch` and so on, in order.
@@ -200,7 +152,10 @@ fn patches(root: &Path) -> Result<Vec<Patch>, String> {
         }
         let mut read = Patch::read(&file)?;
         match (read.pop(), read.is_empty()) {
-            (Some(patch), true) if patch.name == stem && patch.tests.starts_with("--") => patches.push(patch),
+            (Some(mut patch), true) if patch.name == stem && patch.tests.starts_with("--") => {
+                patch.tests += &format!(" -- --nocapture {stem}_");
+                patches.push(patch);
+            }
             _ => return Err(format!("{}: one patch named {stem}, with the tests to run, is expected", file.display())),
         }
     }

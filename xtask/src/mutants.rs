@@ -129,10 +129,11 @@ impl Tally {
         };
         let holds = |number: usize| texts.iter().any(|(_, text)| text.contains(&format!("crate::planted::is({number})")));
         let faults = mutants.iter().map(|mutant| mutant.name.clone()).collect();
-        let together = Together::of(copy, texts.clone(), faults, suite)?;
+        let together = Together::of(copy, texts.clone(), faults, [suite].into_iter())?;
         println!("mutants: one build of them, {} s", start.elapsed().as_secs());
         let start = Instant::now();
-        together.control(copy, suite, BUT)?;
+        let tests = format!("{suite} -- {BUT}");
+        together.control(copy, &tests)?;
         println!("mutants: without one the tests pass, {} s", start.elapsed().as_secs());
 
         let start = Instant::now();
@@ -142,7 +143,7 @@ impl Tally {
                 planted.alone.push(mutant);
                 continue;
             }
-            match together.verdict(copy, &mutant.name, suite, BUT)? {
+            match together.verdict(copy, &mutant.name, &tests)? {
                 Verdict::Missed => planted.missed.push(mutant),
                 verdict => self.count(mutant, verdict),
             }

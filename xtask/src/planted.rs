@@ -8,7 +8,8 @@
 //! -    wipe(text);
 //! +    _ = text;
 //! ```
-//! What follows a `-` must stand exactly once in that file; the `+` lines after it take its place.
+//! What follows a `-` must stand exactly once in that file; the `+` lines after it take its place. `tests` is what one would type behind
+//! `cargo test`: `[-p PACKAGE] TARGETS [-- ARGUMENTS]`. Without a package they are the library's.
 //!
 //! **The copy** is lean: it has three back ends, one for each way of messages (those of [`KEPT`]). The other rows are the
 //! same code once more, and five rows take a minute to compile, two take ten seconds.
@@ -29,7 +30,7 @@ pub(crate) const KEPT: [&str; 3] = ["aesni-avx", "vpaes-ssse3", "portable"];
 pub(crate) struct Patch {
     pub(crate) name: String,
     pub(crate) why: String,
-    /// Targets for `cargo test`, as one types them.
+    /// What must fail, as one types it behind `cargo test`.
     pub(crate) tests: String,
     pub(crate) changes: Vec<Change>,
 }
@@ -77,6 +78,11 @@ impl Patch {
         }
     }
 
+    /// Tests that read the sources find it: nothing need be compiled.
+    pub(crate) fn seen_in_sources(&self) -> bool {
+        self.tests.starts_with("--test source")
+    }
+
     /// Fails unless what it changes is there, in a folder with the project's files.
     pub(crate) fn check(&self, root: &Path) -> Result<(), String> {
         self.changed(root).map(drop)
@@ -99,6 +105,13 @@ impl Patch {
         }
         Ok(files)
     }
+}
+
+/// Package, targets and arguments of what one types behind `cargo test`.
+pub(crate) fn parts(tests: &str) -> (&str, &str, &str) {
+    let (targets, arguments) = tests.split_once(" -- ").unwrap_or((tests, ""));
+    let (package, targets) = targets.strip_prefix("-p ").and_then(|rest| rest.split_once(' ')).unwrap_or(("fastgcm", targets));
+    (package, targets, arguments)
 }
 
 /// The lean copy.
@@ -143,16 +156,17 @@ impl Copy {
         command.env_remove("FASTGCM_FULL").env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", KEPT.join(",")).env("RUST_BACKTRACE", "0")
     }
 
-    /// Plants a fault, and runs what `arguments` say of these test targets.
-    pub(crate) fn verdict(&self, patch: &Patch, targets: &str, arguments: &str) -> Result<Verdict, String> {
+    /// Plants a fault, and runs its tests.
+    pub(crate) fn verdict(&self, patch: &Patch) -> Result<Verdict, String> {
         let start = Instant::now();
+        let (package, targets, arguments) = parts(&patch.tests);
         self.with(patch, || {
-            let (builds, output) = quietly(&mut self.cargo(&format!("test -p fastgcm {targets} --no-run")))?;
+            let (builds, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} --no-run")))?;
             if !builds {
                 println!("{output}");
                 return Ok(Verdict::DoesNotCompile);
             }
-            let (passed, output) = quietly(&mut self.cargo(&format!("test -p fastgcm {targets} -- {arguments}")))?;
+            let (passed, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} -- {arguments}")))?;
             Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&output), took: start.elapsed() } })
         })
     }

@@ -4,11 +4,18 @@
 //! ```text
 //! (if crate::planted::is(7) { wrong } else { right })
 //! ```
+//! (in the crates that depend on the library: `fastgcm::planted::is(7)`),
 //! and a run of the tests plants the fault whose number is in its environment. Without a number the program is right, which is the
 //! control. What is no expression (an attribute, a constant, a table) wants a build of its own, and so does what overlaps another change.
 
-use crate::planted::{Copy, Patch, Verdict, first_failure, quietly};
-use std::{collections::BTreeMap, fs, path::PathBuf, process::Command, time::Instant};
+use crate::planted::{Copy, Patch, Verdict, first_failure, parts, quietly};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+    process::Command,
+    time::Instant,
+};
 
 /// The switch, as it is added to the copy of the library. One word, read once from the environment; one load where it is asked.
 const SWITCH: &str = r#"
@@ -32,51 +39,66 @@ pub mod planted {
 }
 "#;
 
-/// Where the switch is, and the only sources that can use it.
+/// Where the switch is.
 const LIBRARY: &str = "crates/fastgcm/src/";
+
+/// The sources that can use it, and how they call it.
+const SWITCHABLE: [(&str, &str); 3] = [(LIBRARY, "crate"), ("crates/fastgcm-file/src/", "fastgcm"), ("crates/fastgcm-cli/src/", "fastgcm")];
 
 /// What a test program may take of a processor's time. (The quick suites take a tenth.)
 const SECONDS: u32 = 120;
 
 /// A build with many faults in it.
 pub(crate) struct Together {
-    /// Test programs by their target, as in `--test api`.
-    programs: Vec<(String, PathBuf)>,
+    /// Test programs by their package and target, as in `fastgcm --test api`.
+    programs: BTreeMap<String, PathBuf>,
     /// Names of the faults, in the order of their numbers, from 1 on.
     faults: Vec<String>,
 }
 
 impl Together {
-    /// Builds these test targets (`--lib --test api ...`) with as many of the faults as fit.
-    pub(crate) fn build(copy: &Copy, patches: &[&Patch], targets: &str) -> Result<Self, String> {
+    /// Builds the tests of these faults with as many of them as fit; those that are `seen_in_sources` need no switch.
+    pub(crate) fn build(copy: &Copy, patches: &[&Patch]) -> Result<Self, String> {
         let mut sources: BTreeMap<PathBuf, Source> = BTreeMap::new();
         let mut faults = Vec::new();
-        for patch in patches {
-            if patch.changes.iter().all(|change| change.file.starts_with(LIBRARY)) && add(copy, patch, faults.len() + 1, &mut sources)? {
+        for patch in patches.iter().filter(|patch| !patch.seen_in_sources()) {
+            if add(copy, patch, faults.len() + 1, &mut sources)? {
                 faults.push(patch.name.clone());
             }
         }
         let texts = sources.iter().map(|(path, source)| (path.clone(), source.switched())).collect();
-        Self::of(copy, texts, faults, targets)
+        Self::of(copy, texts, faults, patches.iter().map(|patch| patch.tests.as_str()))
     }
 
-    /// Builds these test targets with these sources, which ask `crate::planted::is(n)` for the n-th of the faults, from 1 on.
-    pub(crate) fn of(copy: &Copy, mut texts: Vec<(PathBuf, String)>, faults: Vec<String>, targets: &str) -> Result<Self, String> {
-        if targets.is_empty() {
-            return Ok(Self { programs: Vec::new(), faults: Vec::new() }); // to `cargo test` that would be all there are
+    /// Builds these tests with these sources, which ask `crate::planted::is(n)` for the n-th of the faults, from 1 on.
+    pub(crate) fn of<'a>(
+        copy: &Copy,
+        mut texts: Vec<(PathBuf, String)>,
+        faults: Vec<String>,
+        tests: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (package, targets, _) in tests.map(parts) {
+            packages.entry(package).or_default().extend(each(targets));
         }
         add_switch(copy, &mut texts)?;
-        let (builds, output) = copy.with_texts(&texts, || quietly(&mut copy.cargo(&format!("test -p fastgcm {targets} --no-run"))))?;
-        if !builds {
-            return Err(format!("{output}\nthe build with all faults fails"));
-        }
-        // `  Executable tests/api/main.rs (/path/to/api-0123456789abcdef)`, and `unittests src/lib.rs` for the library's own.
-        let programs = output.lines().filter_map(|line| {
-            let path = PathBuf::from(line.trim().strip_prefix("Executable ")?.rsplit_once('(')?.1.trim_end_matches(')'));
-            let target = path.file_name()?.to_str()?.rsplit_once('-')?.0.to_owned();
-            Some((if target == "fastgcm" { "--lib".into() } else { format!("--test {target}") }, copy.root.join(path)))
-        });
-        Ok(Self { programs: programs.collect(), faults })
+        let build = |(package, targets): (&str, BTreeSet<&str>)| {
+            let targets: String = targets.iter().map(|target| format!(" --{target}")).collect();
+            let (builds, output) = quietly(&mut copy.cargo(&format!("test -p {package}{targets} --no-run")))?;
+            if !builds {
+                return Err(format!("{output}\nthe build with all faults fails"));
+            }
+            // `  Executable tests/api/main.rs (/path/to/api-0123456789abcdef)`, and `unittests src/lib.rs` for the package's own.
+            let program = |line: &str| {
+                let path = PathBuf::from(line.trim().strip_prefix("Executable ")?.rsplit_once('(')?.1.trim_end_matches(')'));
+                let target = path.file_name()?.to_str()?.rsplit_once('-')?.0.to_owned();
+                let target = if line.contains(" unittests ") { "lib".into() } else { format!("test {target}") };
+                Some((format!("{package} --{target}"), copy.root.join(path)))
+            };
+            Ok(output.lines().filter_map(program).collect::<Vec<_>>())
+        };
+        let programs = copy.with_texts(&texts, || packages.into_iter().map(build).collect::<Result<Vec<_>, _>>())?;
+        Ok(Self { programs: programs.into_iter().flatten().collect(), faults })
     }
 
     /// Whether the fault is in this build.
@@ -84,19 +106,22 @@ impl Together {
         self.faults.contains(&patch.name)
     }
 
-    /// Runs targets with the fault of that name planted, or none. One target after the other, until one fails. Whether they passed,
+    /// Runs tests with the fault of that name planted, or none. One target after the other, until one fails. Whether they passed,
     /// and all that they said.
-    fn tests(&self, copy: &Copy, fault: Option<&str>, targets: &str, arguments: &str) -> Result<(bool, String), String> {
+    fn tests(&self, copy: &Copy, fault: Option<&str>, tests: &str) -> Result<(bool, String), String> {
         let number =
             fault.map_or(Ok(0), |fault| self.faults.iter().position(|name| name == fault).map(|i| i + 1).ok_or("no such fault"))?;
+        let (package, targets, arguments) = parts(tests);
         let mut said = String::new();
-        for target in targets.split("--").map(str::trim).filter(|target| !target.is_empty()) {
-            let program = self.programs.iter().find(|(name, _)| name[2..] == *target).ok_or(format!("no program for --{target}"))?;
+        for target in each(targets) {
+            let program = self.programs.get(&format!("{package} --{target}")).ok_or(format!("{package} has no --{target}"))?;
             // An endless loop ends by the processor's seconds: a machine that is busy with other things is no fault.
             let mut command = Command::new("timeout");
             command.args(["--kill-after=5", "1200", "prlimit", &format!("--cpu={SECONDS}")]);
-            command.arg(&program.1).args(arguments.split_whitespace());
-            copy.tests_environment(&mut command).current_dir(copy.root.join("crates/fastgcm")).env("FASTGCM_FAULT", number.to_string());
+            command.arg(program).args(arguments.split_whitespace());
+            copy.tests_environment(&mut command)
+                .current_dir(copy.root.join("crates").join(package))
+                .env("FASTGCM_FAULT", number.to_string());
             let (passed, output) = quietly(&mut command)?;
             said += &output;
             if !passed {
@@ -107,26 +132,31 @@ impl Together {
     }
 
     /// The control: without a fault, the tests pass. What they said.
-    pub(crate) fn control(&self, copy: &Copy, targets: &str, arguments: &str) -> Result<String, String> {
-        match self.tests(copy, None, targets, arguments)? {
+    pub(crate) fn control(&self, copy: &Copy, tests: &str) -> Result<String, String> {
+        match self.tests(copy, None, tests)? {
             (true, said) => Ok(said),
             (false, said) => Err(format!("{said}\nthe tests fail without a planted fault")),
         }
     }
 
     /// Plants a fault that this build holds.
-    pub(crate) fn verdict(&self, copy: &Copy, fault: &str, targets: &str, arguments: &str) -> Result<Verdict, String> {
+    pub(crate) fn verdict(&self, copy: &Copy, fault: &str, tests: &str) -> Result<Verdict, String> {
         let start = Instant::now();
-        let (passed, said) = self.tests(copy, Some(fault), targets, arguments)?;
+        let (passed, said) = self.tests(copy, Some(fault), tests)?;
         Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
     }
 
     /// Plants a fault that is seen by tests that only read the sources: nothing is compiled.
-    pub(crate) fn verdict_on_sources(&self, copy: &Copy, patch: &Patch, arguments: &str) -> Result<Verdict, String> {
+    pub(crate) fn verdict_on_sources(&self, copy: &Copy, patch: &Patch) -> Result<Verdict, String> {
         let start = Instant::now();
-        let (passed, said) = copy.with(patch, || self.tests(copy, None, "--test source", arguments))?;
+        let (passed, said) = copy.with(patch, || self.tests(copy, None, &patch.tests))?;
         Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
     }
+}
+
+/// `--lib --test api` is `lib`, `test api`.
+fn each(targets: &str) -> impl Iterator<Item = &str> {
+    targets.split("--").map(str::trim).filter(|target| !target.is_empty())
 }
 
 /// `crate::planted`, in the text of the library's root.
@@ -151,6 +181,8 @@ struct Source {
 /// Text that stands once in a file, and what faults make of it.
 struct Switch {
     from: String,
+    /// By what name the file knows the library.
+    library: &'static str,
     start: usize,
     faults: Vec<(usize, String)>,
 }
@@ -160,8 +192,8 @@ impl Source {
         let mut text = self.right.clone();
         let mut switches: Vec<&Switch> = self.switches.iter().collect();
         switches.sort_by_key(|switch| std::cmp::Reverse(switch.start));
-        for Switch { from, start, faults } in switches {
-            text.replace_range(*start..start + from.len(), &switch(from, faults).unwrap_or_else(|| from.clone()));
+        for Switch { from, library, start, faults } in switches {
+            text.replace_range(*start..start + from.len(), &switch(library, from, faults).unwrap_or_else(|| from.clone()));
         }
         text
     }
@@ -170,6 +202,7 @@ impl Source {
 /// Adds a fault's changes to those of the others; `false`, and nothing is added, if one of them does not go with the others.
 fn add(copy: &Copy, patch: &Patch, number: usize, sources: &mut BTreeMap<PathBuf, Source>) -> Result<bool, String> {
     for change in &patch.changes {
+        let library = SWITCHABLE.iter().find(|(sources, _)| change.file.starts_with(sources)).map_or("", |(_, library)| library);
         let path = copy.root.join(&change.file);
         let right = match sources.get(&path) {
             Some(source) => source.right.clone(),
@@ -183,7 +216,7 @@ fn add(copy: &Copy, patch: &Patch, number: usize, sources: &mut BTreeMap<PathBuf
         let all = [others, &[(number, change.to.join("\n"))]].concat();
         let overlaps =
             source.switches.iter().any(|other| !same(other) && range.start < other.start + other.from.len() && other.start < range.end);
-        if overlaps || switch(&change.from, &all).is_none() {
+        if overlaps || library.is_empty() || switch(library, &change.from, &all).is_none() {
             for source in sources.values_mut() {
                 source.switches.iter_mut().for_each(|switch| switch.faults.retain(|(other, _)| *other != number));
                 source.switches.retain(|switch| !switch.faults.is_empty());
@@ -192,14 +225,14 @@ fn add(copy: &Copy, patch: &Patch, number: usize, sources: &mut BTreeMap<PathBuf
         }
         match source.switches.iter_mut().find(|switch| same(switch)) {
             Some(switch) => switch.faults = all,
-            None => source.switches.push(Switch { from: change.from.clone(), start, faults: all }),
+            None => source.switches.push(Switch { from: change.from.clone(), library, start, faults: all }),
         }
     }
     Ok(true)
 }
 
 /// Right and wrong in one: `None` if they are not all expressions, or all statements.
-fn switch(right: &str, wrong: &[(usize, String)]) -> Option<String> {
+fn switch(library: &str, right: &str, wrong: &[(usize, String)]) -> Option<String> {
     let (before, right, behind) = shape(right)?;
     let mut text = String::new();
     for (number, wrong) in wrong {
@@ -207,7 +240,7 @@ fn switch(right: &str, wrong: &[(usize, String)]) -> Option<String> {
         if (b, c) != (before, behind) {
             return None;
         }
-        text += &format!("if crate::planted::is({number}) {{ {wrong} }} else ");
+        text += &format!("if {library}::planted::is({number}) {{ {wrong} }} else ");
     }
     text += &format!("{{ {right} }}");
     match (before, behind) {

@@ -176,10 +176,21 @@ mod tests {
         assert!(matches!(cipher.seal_chunk(MAX_CHUNKS, &[], &mut sealed[..16]), Err(Error::TooLong)));
         assert!(matches!(cipher.seal_chunk(0, &[0; CHUNK_LEN + 1], &mut [0; CHUNK_LEN + 17]), Err(Error::OutOfRange)));
         assert!(matches!(cipher.seal_chunk(0, &[0; 4], &mut sealed[..19]), Err(Error::OutOfRange)));
+        assert!(matches!(cipher.seal_chunk(0, &[0; 4], &mut sealed[..21]), Err(Error::OutOfRange)));
+        let mut text = [9; CHUNK_LEN + 17];
         assert!(matches!(cipher.open_chunk(0, &[0; 15], &mut []), Err(Error::Truncated)));
-        assert!(matches!(cipher.open_chunk(0, &[0; 20], &mut [0; 5]), Err(Error::OutOfRange)));
-        assert!(matches!(cipher.open_chunk(MAX_CHUNKS, &[0; 20], &mut [0; 4]), Err(Error::TooLong)));
-        assert_eq!(sealed, [9; SEALED_CHUNK_LEN]);
+        assert!(matches!(cipher.open_chunk(0, &[0; 20], &mut text[..5]), Err(Error::OutOfRange)));
+        assert!(matches!(cipher.open_chunk(0, &[0; 20], &mut text[..3]), Err(Error::OutOfRange)));
+        for more in 1..=17 {
+            // What is longer than a chunk is refused even if it is authentic.
+            let mut long = [0; CHUNK_LEN + 17 + TAG_LEN];
+            let long = &mut long[..CHUNK_LEN + more + TAG_LEN];
+            cipher.key.seal_to(cipher.nonce(0, 0).unwrap(), b"", &[0; CHUNK_LEN + 17][..CHUNK_LEN + more], long).unwrap();
+            assert!(matches!(cipher.open_chunk(0, long, &mut text[..CHUNK_LEN + more]), Err(Error::OutOfRange)), "{more}");
+        }
+        assert!(matches!(cipher.open_chunk(MAX_CHUNKS, &[0; 20], &mut text[..4]), Err(Error::TooLong)));
+        assert!(matches!(cipher.open_chunk(MAX_CHUNKS - 1, &[0; SEALED_CHUNK_LEN], &mut text[..CHUNK_LEN]), Err(Error::TooLong)));
+        assert_eq!((sealed, text), ([9; SEALED_CHUNK_LEN], [9; CHUNK_LEN + 17]));
     }
 
     /// A number that lost a bit would repeat a nonce, in files of gigabytes that no test seals.
@@ -204,6 +215,28 @@ mod tests {
         assert_eq!(text, [0; 4]);
         cipher.open_chunk(5, &sealed, &mut text).unwrap();
         assert_eq!(&text, b"text");
+    }
+
+    /// Each that this processor can run, and no other in its place. The files are the same.
+    #[test]
+    fn the_back_end_that_was_asked_for_is_used() {
+        let mut files = Vec::new();
+        for &backend in fastgcm::Backend::ALL {
+            let key = Key::new(Format::Cobblestone256, &[1; 32]).unwrap();
+            let key = match (key.with_backend(backend), backend.is_available()) {
+                (Ok(key), true) => key,
+                (Err(Error::Unavailable), false) => continue,
+                (other, _) => panic!("{backend}: {other:?}"),
+            };
+            let (header, cipher) = Cipher::with_salt(&key, b"", &[2; SALT_LEN]).unwrap();
+            let of = Cipher::of(&key, b"", &header).unwrap();
+            assert_eq!([key.backend(), cipher.key.backend(), of.key.backend()], [backend; 3]);
+            let mut sealed = [0; 20];
+            cipher.seal_chunk(5, b"text", &mut sealed).unwrap();
+            files.push((header, sealed));
+        }
+        assert_eq!(files.len(), fastgcm::Backend::available().count());
+        assert!(files.iter().all(|file| *file == files[0]));
     }
 
     #[test]

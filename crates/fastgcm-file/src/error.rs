@@ -95,3 +95,39 @@ impl From<Error> for io::Error {
         Self::new(kind, error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    /// What each is to [`std::io`], whether it says that the file is not authentic, and what it says.
+    #[test]
+    fn each_through_the_traits_of_io_and_back() {
+        use io::ErrorKind::{FileTooLarge, InvalidData, InvalidInput, StorageFull, UnexpectedEof, Unsupported};
+        let os = || io::Error::from_raw_os_error(28); // on Unix: no space left on device
+        let cases = [
+            (Error::KeyLength, InvalidInput, false, "not the length of its format"),
+            (Error::UnknownFormat, InvalidInput, false, "no such format"),
+            (Error::Unavailable, Unsupported, false, "cannot run that back end"),
+            (Error::WrongKey, InvalidData, true, "wrong key or context"),
+            (Error::Truncated, UnexpectedEof, true, "truncated"),
+            (Error::Chunk(u64::MAX), InvalidData, true, "chunk 18446744073709551615 is not authentic"),
+            (Error::TooLong, FileTooLarge, false, "longer than the format allows (4 PiB - 1)"),
+            (Error::OutOfRange, InvalidInput, false, "not within the text"),
+            (Error::Io(StorageFull.into()), StorageFull, false, &io::Error::from(StorageFull).to_string()),
+            (Error::Io(os()), os().kind(), false, &os().to_string()),
+        ];
+        for (error, kind, unauthentic, says) in cases {
+            assert_eq!((error.is_unauthentic(), error.source().is_some()), (unauthentic, matches!(error, Error::Io(_))), "{error}");
+            assert!(error.to_string().contains(says), "{error}");
+            let shown = format!("{error:?} {error}");
+            let again = error.again();
+            assert_eq!(format!("{again:?} {again}"), shown);
+            let through = io::Error::from(error);
+            assert_eq!(through.kind(), kind, "{shown}");
+            let back = Error::from(through);
+            assert_eq!(format!("{back:?} {back}"), shown);
+        }
+    }
+}

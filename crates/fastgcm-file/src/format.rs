@@ -161,10 +161,31 @@ mod tests {
     }
 
     #[test]
+    fn names_and_lengths_of_keys() {
+        assert_eq!(Format::ALL, [Format::Cobblestone256, Format::Cobblestone128]);
+        assert_eq!(Format::default(), Format::Cobblestone256);
+        for (format, name, key_len) in [(Format::Cobblestone256, "cobblestone-256", 32), (Format::Cobblestone128, "cobblestone-128", 16)] {
+            assert_eq!((format.name(), format.key_len()), (name, key_len));
+            assert_eq!(format!("{format:>20}|{format}"), format!("{name:>20}|{name}"));
+            assert_eq!(name.parse::<Format>().unwrap(), format);
+            assert_eq!(Format::of_key_len(key_len), Some(format));
+        }
+        assert!((0..100).filter(|len| ![16, 32].contains(len)).all(|len| Format::of_key_len(len).is_none()));
+        for name in ["", "cobblestone", "Cobblestone-256", "cobblestone-256 ", "cobblestone-1280"] {
+            assert!(matches!(name.parse::<Format>(), Err(Error::UnknownFormat)), "{name}");
+        }
+    }
+
+    #[test]
     fn the_longest() {
         assert_eq!(MAX_TEXT_LEN, (4 << 50) - 1);
         let longest = sealed_len(MAX_TEXT_LEN).unwrap();
+        assert_eq!(longest, 56 + MAX_TEXT_LEN + MAX_CHUNKS * 16);
+        assert_eq!((chunks(0).unwrap(), chunks(16383).unwrap(), chunks(16384).unwrap()), (1, 1, 2));
+        assert_eq!(chunks(MAX_TEXT_LEN).unwrap(), MAX_CHUNKS);
         assert!(matches!(sealed_len(MAX_TEXT_LEN + 1), Err(Error::TooLong)));
+        assert!(matches!(chunks(MAX_TEXT_LEN + 1), Err(Error::TooLong)));
+        assert!(matches!(text_len(longest - 16384), Err(Error::Truncated)));
         assert_eq!(text_len(longest).unwrap(), MAX_TEXT_LEN);
         assert!(matches!(text_len(longest + 1), Err(Error::TooLong)));
         assert!(matches!(text_len(u64::MAX), Err(Error::TooLong)));

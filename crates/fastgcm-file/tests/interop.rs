@@ -96,7 +96,8 @@ fn check_text(test: &Test, text: &[u8]) {
     assert_eq!(&Sha512::digest(text)[..], &test.msg_sha512.as_ref().unwrap()[..], "{}: {}", test.tc_id, test.comment);
 }
 
-const LENGTHS: [usize; 9] = [0, 1, 15, 16383, 16384, 16385, 32768, (1 << 20) + 1, 300_000];
+/// The longest has more chunks than one byte counts, and than a unit.
+const LENGTHS: [usize; 10] = [0, 1, 15, 16383, 16384, 16385, 32768, (1 << 20) + 1, 300_000, 520 * 16384 + 1];
 
 #[test]
 fn the_crate_cobblestone() {
@@ -112,6 +113,31 @@ fn the_crate_cobblestone() {
         }
     }
     println!("the_crate_cobblestone ok {cases}");
+}
+
+/// A context of any length counts to its last byte.
+#[test]
+fn contexts_of_any_length() {
+    let lengths = [0, 1, 127, 128, 254, 255, 256, 257, 16_384, 65_535, 65_536, 100_000];
+    for len in lengths {
+        let context: Vec<u8> = (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let (ours, theirs) = (Key::generate(Format::Cobblestone128).unwrap(), cobblestone::Key::try_from);
+        both_ways(&ours, &theirs(ours.as_bytes()).unwrap(), &context, b"text");
+        let (ours, theirs) = (Key::generate(Format::Cobblestone256).unwrap(), cobblestone::Key256::try_from);
+        both_ways(&ours, &theirs(ours.as_bytes()).unwrap(), &context, b"text");
+
+        let mut sealed = Vec::new();
+        seal(&ours, &context, &b"text"[..], &mut sealed, threads(1)).unwrap();
+        let mut other = [&context[..], &[0]].concat();
+        assert!(matches!(open(&ours, &other, &sealed[..], Vec::new(), threads(1)), Err(Error::WrongKey)), "{len}");
+        other.truncate(len);
+        for at in [0, len / 2, len.saturating_sub(1)].into_iter().filter(|at| *at < len) {
+            other[at] ^= 1;
+            assert!(matches!(open(&ours, &other, &sealed[..], Vec::new(), threads(1)), Err(Error::WrongKey)), "{len}: {at}");
+            other[at] ^= 1;
+        }
+    }
+    println!("contexts_of_any_length ok {}", lengths.len());
 }
 
 fn both_ways(ours: &Key, theirs: &impl cobblestone::CobblestoneKey, context: &[u8], text: &[u8]) {

@@ -1,6 +1,8 @@
 //! F16: memory that is given back holds no text and no key. An allocator of our own looks at it on its way.
 
-use fastgcm_file::{CHUNK_LEN, Format, Key, RangeReader, Reader, Writer, open, seal};
+use fastgcm_file::{CHUNK_LEN, Cipher, Format, Key, RangeReader, Reader, SALT_LEN, SEALED_CHUNK_LEN, Writer, open, seal};
+use hkdf::Hkdf;
+use sha2::Sha512;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     io::{self, Cursor, Read, Write},
@@ -79,30 +81,60 @@ fn f16_nothing_secret_is_given_back() {
             let ranges = || {
                 let mut file = RangeReader::new(&key, b"", Cursor::new(&sealed)).unwrap();
                 file.copy(1..file.len(), io::sink(), NonZero::<usize>::MIN).unwrap();
+                // The caller's, who would wipe it.
+                std::mem::forget(file.read(0..file.len()).unwrap());
             };
             assert_eq!(left_by(ranges), 0, "{format}, {length}: RangeReader");
             looked += 2;
+            // Half of the text is read, and the rest is not authentic or never comes.
+            let broken = || {
+                let mut writer = Writer::new(&key, b"", io::sink()).unwrap();
+                writer.write_all(&text).unwrap();
+                drop(writer);
+                let mut reader = Reader::new(&key, b"", &sealed[..]).unwrap();
+                reader.read_exact(&mut [0; 50]).unwrap();
+                drop(reader);
+                let mut changed = sealed.clone();
+                changed[56 + length / CHUNK_LEN / 2 * SEALED_CHUNK_LEN] ^= 1;
+                assert!(open(&key, b"", &changed[..], io::sink(), NonZero::<usize>::MIN).is_err());
+                let range = RangeReader::new(&key, b"", Cursor::new(&changed)).and_then(|mut file| file.read(0..file.len()));
+                assert!(range.is_err());
+            };
+            assert_eq!(left_by(broken), 0, "{format}, {length}: broken off");
+            looked += 1;
         }
     }
-    assert_eq!(looked, 50);
+    assert_eq!(looked, 58);
     println!("file_wiping ok {looked}");
 }
 
-/// Where it lies when it is dropped.
+/// `value`, dropped where it lies; what its bytes are before and after.
+fn bytes_of_dropped<T>(value: T) -> [Vec<u8>; 2] {
+    let place = Box::into_raw(Box::new(value));
+    // SAFETY: inside the box. Volatile, so that the compiler knows nothing of what is read.
+    let bytes = || (0..size_of::<T>()).map(|i| unsafe { place.cast::<u8>().add(i).read_volatile() }).collect();
+    let before = bytes();
+    // SAFETY: from a box; dropped once, and from then on it is bytes.
+    unsafe { place.drop_in_place() };
+    let after = bytes();
+    // SAFETY: likewise; bytes are not dropped.
+    drop(unsafe { Box::from_raw(place.cast::<MaybeUninit<T>>()) });
+    [before, after]
+}
+
+/// Where they lie when they are dropped.
 #[test]
 fn f16_dropped_file_keys_are_wiped() {
-    let key = Box::into_raw(Box::new(Key::new(Format::Cobblestone256, &[0xa5; 32]).unwrap()));
-    let bytes = |place: *const u8| {
-        (0..size_of::<Key>()).filter(move |&i| {
-            // SAFETY: inside the box. Volatile, so that the compiler knows nothing of what is read.
-            unsafe { place.add(i).read_volatile() == 0xa5 }
-        })
-    };
-    assert!(bytes(key.cast()).count() >= 32);
-    // SAFETY: from a box; dropped once, and from then on it is bytes.
-    let place = unsafe {
-        key.drop_in_place();
-        Box::from_raw(key.cast::<MaybeUninit<Key>>())
-    };
-    assert_eq!(bytes(place.as_ptr().cast()).count(), 0);
+    let holds = |bytes: &[u8], secret: &[u8]| bytes.windows(secret.len()).any(|window| window == secret);
+    let secret = [0xa5; 32];
+    let key = Key::new(Format::Cobblestone256, &secret).unwrap();
+    let (header, cipher) = Cipher::create(&key, b"context").unwrap();
+    let info = [b"c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0", &header[..SALT_LEN], b"context"].concat();
+    let mut derived = [0; 32 + 12];
+    let padded = [secret, [0; 32]].concat();
+    Hkdf::<Sha512>::from_prk(&padded).unwrap().expand(&info, &mut derived).unwrap();
+    for ([before, after], secret) in [(bytes_of_dropped(key), &secret[..]), (bytes_of_dropped(cipher), &derived[32..])] {
+        assert!(holds(&before, secret));
+        assert!(!holds(&after, secret) && !holds(&after, &secret[..8]));
+    }
 }
