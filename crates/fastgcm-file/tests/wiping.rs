@@ -1,6 +1,6 @@
 //! F16: memory that is given back holds no text and no key. An allocator of our own looks at it on its way.
 
-use fastgcm_file::{CHUNK_LEN, Cipher, Format, Key, RangeReader, Reader, SALT_LEN, SEALED_CHUNK_LEN, Writer, open, seal};
+use fastgcm_file::{CHUNK_LEN, Cipher, Format, Header, Key, RangeReader, Reader, SALT_LEN, SEALED_CHUNK_LEN, Writer, open, seal};
 use hkdf::Hkdf;
 use sha2::Sha512;
 use std::{
@@ -122,19 +122,65 @@ fn bytes_of_dropped<T>(value: T) -> [Vec<u8>; 2] {
     [before, after]
 }
 
+fn holds(bytes: &[u8], secret: &[u8]) -> bool {
+    bytes.windows(8).any(|window| secret.windows(8).any(|part| part == window))
+}
+
+/// A key, a header, and what the two make: AES key and base nonce.
+fn derived() -> (Key, Header, [u8; 32 + 12]) {
+    let secret: [u8; 32] = std::array::from_fn(|i| (i as u8).wrapping_mul(37).wrapping_add(101));
+    let key = Key::new(Format::Cobblestone256, &secret).unwrap();
+    let (header, _) = Cipher::create(&key, b"context").unwrap();
+    let info = [b"c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0", &header[..SALT_LEN], b"context"].concat();
+    let (mut derived, padded) = ([0; 32 + 12], [secret, [0; 32]].concat());
+    Hkdf::<Sha512>::from_prk(&padded).unwrap().expand(&info, &mut derived).unwrap();
+    (key, header, derived)
+}
+
 /// Where they lie when they are dropped.
 #[test]
 fn f16_dropped_file_keys_are_wiped() {
-    let holds = |bytes: &[u8], secret: &[u8]| bytes.windows(secret.len()).any(|window| window == secret);
-    let secret = [0xa5; 32];
-    let key = Key::new(Format::Cobblestone256, &secret).unwrap();
-    let (header, cipher) = Cipher::create(&key, b"context").unwrap();
-    let info = [b"c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0", &header[..SALT_LEN], b"context"].concat();
-    let mut derived = [0; 32 + 12];
-    let padded = [secret, [0; 32]].concat();
-    Hkdf::<Sha512>::from_prk(&padded).unwrap().expand(&info, &mut derived).unwrap();
+    let (key, header, derived) = derived();
+    let (secret, cipher) = (key.as_bytes().to_vec(), Cipher::of(&key, b"context", &header).unwrap());
     for ([before, after], secret) in [(bytes_of_dropped(key), &secret[..]), (bytes_of_dropped(cipher), &derived[32..])] {
-        assert!(holds(&before, secret));
-        assert!(!holds(&after, secret) && !holds(&after, &secret[..8]));
+        assert!(holds(&before, secret) && !holds(&after, secret));
     }
+}
+
+/// What it was made of lay on the stack.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn f16_derivation_leaves_no_key_on_the_stack() {
+    use std::hint::black_box;
+
+    /// What lies below, where functions had their variables that have returned.
+    #[inline(never)]
+    fn below(stack: &mut [u8]) {
+        let mut here = 0_u8;
+        let top = black_box(&raw mut here);
+        for (i, byte) in stack.iter_mut().rev().enumerate() {
+            // SAFETY: a thread's stack has more than that. Volatile, so that the compiler knows nothing of what is read.
+            *byte = unsafe { top.sub(64 + i).read_volatile() };
+        }
+    }
+    #[inline(never)]
+    fn control(secret: &[u8; 32]) {
+        black_box(&mut [[0; 32], *secret, [0; 32], [0; 32]]);
+    }
+    #[inline(never)]
+    fn derive(key: &Key, header: &Header) {
+        drop(black_box(Cipher::of(key, b"context", header).unwrap()));
+    }
+
+    let (key, header, derived) = derived();
+    let secret: [u8; 32] = key.as_bytes().try_into().unwrap();
+    let mut stack = vec![0; 50_000];
+    control(&secret);
+    below(&mut stack);
+    assert!(holds(&stack, &secret), "the control");
+    control(&[0; 32]);
+    derive(&key, &header);
+    below(&mut stack);
+    assert!(!holds(&stack, &secret), "the key");
+    assert!(!holds(&stack, &derived[..32]), "the AES key");
 }
