@@ -125,3 +125,27 @@ impl<R: Read> fmt::Debug for Reader<R> {
         f.debug_struct("Reader").field("cipher", &self.cipher).field("number", &self.number).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Format, MAX_CHUNKS};
+
+    /// In files of gigabytes that no test opens, up to the longest that there may be.
+    #[test]
+    fn numbers_of_any_size() {
+        let key = Key::new(Format::Cobblestone128, &[1; 16]).unwrap();
+        let (header, cipher) = Cipher::create(&key, b"").unwrap();
+        for number in [255, (1 << 16) - 1, (1 << 32) - 1, MAX_CHUNKS - 2] {
+            let (mut first, mut last) = ([0; SEALED_CHUNK_LEN], [0; 3 + TAG_LEN]);
+            cipher.seal_chunk(number, &[7; CHUNK_LEN], &mut first).unwrap();
+            cipher.seal_chunk(number + 1, &[7; 3], &mut last).unwrap();
+            let sealed = [&header[..], &first, &last].concat();
+            let mut reader = Reader::new(&key, b"", &sealed[..]).unwrap();
+            reader.number = number;
+            let mut text = Vec::new();
+            reader.read_to_end(&mut text).unwrap();
+            assert_eq!(text, [7; CHUNK_LEN + 3]);
+        }
+    }
+}

@@ -116,7 +116,7 @@ impl<W: Write> fmt::Debug for Writer<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, open};
+    use crate::{Format, MAX_CHUNKS, open};
     use std::num::NonZero;
 
     #[test]
@@ -160,5 +160,29 @@ mod tests {
         assert!(writer.write_all(&[0; 2 * CHUNK_LEN]).is_err());
         assert!(writer.write_all(&[0; CHUNK_LEN]).is_err());
         assert!(writer.finish().is_err());
+    }
+
+    /// In files of gigabytes that no test seals, up to the longest that there may be.
+    #[test]
+    fn numbers_of_any_size() {
+        let key = Key::new(Format::Cobblestone128, &[1; 16]).unwrap();
+        for number in [255, (1 << 16) - 1, (1 << 32) - 1, MAX_CHUNKS - 2] {
+            let mut writer = Writer::new(&key, b"", Vec::new()).unwrap();
+            writer.number = number;
+            writer.write_all(&[7; CHUNK_LEN + 3]).unwrap();
+            let sealed = writer.finish().unwrap();
+            let (header, chunks) = sealed.split_first_chunk().unwrap();
+            let cipher = Cipher::of(&key, b"", header).unwrap();
+            for (number, sealed) in (number..).zip(chunks.chunks(SEALED_CHUNK_LEN)) {
+                let mut text = vec![0; sealed.len() - TAG_LEN];
+                cipher.open_chunk(number, sealed, &mut text).unwrap();
+                assert!(text.iter().all(|byte| *byte == 7));
+            }
+        }
+        let mut writer = Writer::new(&key, b"", Vec::new()).unwrap();
+        writer.number = MAX_CHUNKS - 1;
+        writer.write_all(&[7; CHUNK_LEN - 1]).unwrap();
+        assert!(matches!(writer.write_all(&[7]).unwrap_err().downcast(), Ok(Error::TooLong)));
+        assert!(matches!(writer.finish(), Err(Error::Io(_))));
     }
 }
