@@ -70,7 +70,7 @@ pub(crate) const SUITES: &[&str] = &[
     "every_byte_flipped ok 50120",
     "every_byte_and_every_length_of_200_kb ok 400528",
     "the_same_bytes_for_1_to_16_threads ok 288",
-    "file_wiping ok 50",
+    "file_wiping ok 58",
     "refused::every_change ok ",
     "refused::chunks_and_what_is_behind_them ok 402",
     "refused::another_key_or_context ok 72",
