@@ -193,8 +193,7 @@ mod xmm {
 
     #[inline(always)]
     pub(super) fn mask(n: usize) -> *const u8 {
-        debug_assert!(n <= 32);
-        ONES.0.as_ptr().wrapping_add(32 - n)
+        ONES.0.as_ptr().wrapping_add(32 - n.min(32))
     }
 
     /// Four instructions; a number of 128 bits would be put together in general registers first, by eight.
