@@ -13,12 +13,15 @@ pub(super) fn stack_pointer() -> usize {
     here
 }
 
-/// Wipes the stack from `lowest`, or up to 319 bytes below, up to here, in lines of 64 bytes, four at a time (a vector that crosses a line takes two
-/// stores); then the registers: those of vectors, the masks, and the general ones that a function may change. (The others have their caller's
-/// values again.)
+/// Wipes the stack from here down to `lowest`, or up to 319 bytes below it, in lines of 64 bytes, four at a time (a vector that crosses a line takes
+/// two stores). Then it wipes the registers: those of vectors, the masks, and the general ones that a function may change. (The others have their
+/// caller's values again.)
 ///
-/// The stack pointer goes down below what is wiped meanwhile: a signal handler would leave its own things there, and valgrind would take
-/// the stores for accesses beside the stack.
+/// **Downwards**, because more may be wiped than the entry has used (`LEAVES`, `CALLS`), and Windows gives a stack its next page when the page
+/// beside those it has is touched. Whoever touches a page further down first is killed.
+///
+/// The stack pointer stands below what is wiped meanwhile: a signal handler would leave its own things there, and valgrind would take the stores
+/// for accesses beside the stack.
 #[inline(always)]
 pub(super) fn wipe(lowest: usize, registers: Registers) {
     macro_rules! wipe {
