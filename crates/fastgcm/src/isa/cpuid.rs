@@ -32,7 +32,7 @@ fn facts() -> u32 {
     #[cold]
     #[inline(never)]
     fn asked() -> u32 {
-        let facts = ask().0 | ASKED | if matches!(family(), 6 | 18 | 19) { FEW_PORTS } else { 0 };
+        let facts = ask().0 | ASKED | if has_few_ports(cpuid(1).eax) { FEW_PORTS } else { 0 };
         CACHE.store(facts, Relaxed);
         facts
     }
@@ -47,44 +47,38 @@ static CACHE: AtomicU32 = AtomicU32::new(0);
 const ASKED: u32 = 1 << 31;
 const FEW_PORTS: u32 = 1 << 30;
 
-/// The processor's family (Intel's manual, volume 2, CPUID, leaf 1, EAX).
-fn family() -> u32 {
-    let eax = cpuid(1).eax;
-    match eax >> 8 & 15 {
+/// By the processor's family (Intel's manual, volume 2, CPUID, leaf 1, EAX).
+fn has_few_ports(eax: u32) -> bool {
+    let family = match eax >> 8 & 15 {
         15 => 15 + (eax >> 20 & 255),
         family => family,
-    }
+    };
+    matches!(family, 6 | 18 | 19)
 }
 
-/// Intel's manual, volume 2, CPUID, leaves 1 and 7; volume 1, section 15.2, for XCR0.
 fn ask() -> Features {
-    let highest = cpuid(0).eax;
-    let one = cpuid(1);
-    let (seven_b, seven_c) = if highest >= 7 {
-        let seven = cpuid(7);
-        (seven.ebx, seven.ecx)
-    } else {
-        (0, 0)
-    };
+    // SAFETY: `decide` asks for XCR0 where OSXSAVE is set: there XGETBV exists, and register 0 may be read.
+    decide(cpuid(0).eax, cpuid(1).ecx, || (cpuid(7).ebx, cpuid(7).ecx), || unsafe { xcr0() })
+}
+
+/// What these answers allow: the highest leaf, ECX of leaf 1, EBX and ECX of leaf 7 (Intel's manual, volume 2, CPUID), and XCR0 (volume 1,
+/// section 15.2). The last two are asked for where they exist. Deciding is apart from asking, so that a test can make up any processor.
+fn decide(highest: u32, one: u32, seven: impl FnOnce() -> (u32, u32), xcr0: impl FnOnce() -> u64) -> Features {
+    let (seven_b, seven_c) = if highest >= 7 { seven() } else { (0, 0) };
     let has = |register: u32, bit: u32| register >> bit & 1 == 1;
 
     const YMM: u64 = 0b110; // XMM and the upper halves of YMM
     const ZMM: u64 = 0b1110_0110; // these, opmasks, upper halves of ZMM0-15, all of ZMM16-31
-    let saved = if has(one.ecx, 27) {
-        // SAFETY: OSXSAVE is set, so XGETBV exists and register 0 may be read.
-        unsafe { xcr0() }
-    } else {
-        0
-    };
+    let saved = if has(one, 27) { xcr0() } else { 0 };
     let (ymm, zmm) = (saved & YMM == YMM, saved & ZMM == ZMM);
 
     let mut bits = 0;
     for (name, present) in [
-        ("aes", has(one.ecx, 25)),
-        ("pclmulqdq", has(one.ecx, 1)),
-        ("ssse3", has(one.ecx, 9)),
-        ("sse4.1", has(one.ecx, 19)),
-        ("avx", has(one.ecx, 28) && ymm),
+        ("aes", has(one, 25)),
+        ("pclmulqdq", has(one, 1)),
+        ("ssse3", has(one, 9)),
+        ("sse4.1", has(one, 19)),
+        ("avx", has(one, 28) && ymm),
         ("avx2", has(seven_b, 5) && ymm),
         ("bmi2", has(seven_b, 8)),
         ("vaes", has(seven_c, 9) && ymm),
@@ -131,5 +125,70 @@ mod tests {
         }
         agree!("aes" "pclmulqdq" "ssse3" "sse4.1" "avx" "avx2" "bmi2" "vaes" "vpclmulqdq" "avx512f" "avx512bw" "avx512vl" "avx512vbmi");
         assert_eq!(features(), ask());
+    }
+
+    /// F9: every processor and operating system that can be made up of the bits that count, with all other bits clear, and set. Each feature wants
+    /// all of its bits and no other, leaf 7 counts where it exists, and nobody asks for XCR0 without OSXSAVE.
+    #[test]
+    fn f09_every_processor_that_can_be_made_up() {
+        // ECX of leaf 1, EBX and ECX of leaf 7, and XCR0, side by side.
+        const B7: u32 = 32;
+        const C7: u32 = 64;
+        const XCR0: u32 = 96;
+        let bits = |bits: &[u32]| bits.iter().fold(0_u128, |all, bit| all | 1 << bit);
+        let ymm = bits(&[27, XCR0 + 1, XCR0 + 2]);
+        let zmm = ymm | bits(&[XCR0 + 5, XCR0 + 6, XCR0 + 7]);
+        let wants = [
+            ("aes", bits(&[25])),
+            ("pclmulqdq", bits(&[1])),
+            ("ssse3", bits(&[9])),
+            ("sse4.1", bits(&[19])),
+            ("avx", bits(&[28]) | ymm),
+            ("avx2", bits(&[B7 + 5]) | ymm),
+            ("bmi2", bits(&[B7 + 8])),
+            ("vaes", bits(&[C7 + 9]) | ymm),
+            ("vpclmulqdq", bits(&[C7 + 10]) | ymm),
+            ("avx512f", bits(&[B7 + 16]) | zmm),
+            ("avx512bw", bits(&[B7 + 30]) | zmm),
+            ("avx512vl", bits(&[B7 + 31]) | zmm),
+            ("avx512vbmi", bits(&[C7 + 1]) | zmm),
+        ]
+        .map(|(name, bits)| (Features::named(name).0, bits));
+        let all = wants.iter().fold(0, |all, (_, bits)| all | bits);
+        assert_eq!(all.count_ones(), 19);
+        let (mut some, mut processors) = (0_u128, 0);
+        loop {
+            for (highest, others) in [(7, 0), (7, !all), (6, 0), (0x20, !all)] {
+                let said = some | others;
+                let has = if highest < 7 { said & !(u128::from(u64::MAX) << 32) } else { said };
+                let expected = wants.iter().filter(|(_, bits)| has & bits == *bits).fold(0, |sum, (feature, _)| sum | feature);
+                let seven = || {
+                    assert!(highest >= 7, "leaf 7 does not exist");
+                    ((said >> B7) as u32, (said >> C7) as u32)
+                };
+                let xcr0 = || {
+                    assert_eq!(said >> 27 & 1, 1, "XCR0 cannot be read");
+                    (said >> XCR0) as u64
+                };
+                assert_eq!(decide(highest, said as u32, seven, xcr0), Features(expected), "{said:032x}, leaf {highest}");
+                processors += 1;
+            }
+            // The next subset of `all`.
+            some = some.wrapping_sub(all) & all;
+            if some == 0 {
+                break;
+            }
+        }
+        assert_eq!(processors, 4 << 19);
+        std::println!("detection::every_processor_that_can_be_made_up ok {processors}");
+    }
+
+    /// EAX of leaf 1 of processors of many families.
+    #[test]
+    fn families_with_few_ports() {
+        let intel = [0x0005_0654, 0x0008_06f8, 0x0030_0f10, 0x0040_0f00]; // Skylake-SP, Sapphire Rapids, 18, 19
+        let others = [0x0000_0f4a, 0x0080_0f12, 0x00a2_0f10, 0x00a1_0f12, 0x00b4_0f40]; // Pentium 4; Zen, Zen 3, 4 and 5
+        assert!(intel.iter().all(|&eax| has_few_ports(eax)));
+        assert!(!others.iter().any(|&eax| has_few_ports(eax)));
     }
 }
