@@ -48,7 +48,7 @@ fn every_back_end_every_length() {
     for (k, key_length) in [16, 24, 32].into_iter().enumerate() {
         let key = bytes(key_length, 1);
         let model = Model::new(&key);
-        let keys: Vec<Key> = backends().into_iter().map(|backend| Key::with_backend(&key, backend).unwrap()).collect();
+        let keys: Vec<Key> = backends().into_iter().map(|backend| support::key(&key, backend)).collect();
         for (i, length) in lengths().enumerate() {
             if quick() && i % 3 != k {
                 continue;
@@ -112,7 +112,7 @@ fn every_back_end_every_nonce_length() {
     let mut messages = 0usize;
     let key = bytes(32, 5);
     let model = Model::new(&key);
-    let keys: Vec<Key> = backends().into_iter().map(|backend| Key::with_backend(&key, backend).unwrap()).collect();
+    let keys: Vec<Key> = backends().into_iter().map(|backend| support::key(&key, backend)).collect();
     let nonces: Vec<usize> = (1..=130).step_by(if quick() { 10 } else { 1 }).chain([256, 257, 1000, 4096]).collect();
     // `FASTGCM_EMULATED`: the model takes most of the time, and each message has one of the two.
     let aads = if std::env::var_os("FASTGCM_EMULATED").is_some() { 1 } else { 2 };

@@ -54,7 +54,7 @@ fn random_messages() {
         let (ciphertext, tag) = Model::new(&key).seal(&nonce, &aad, &text);
         for backend in backends() {
             let what = format!("{backend}, key of {}, nonce of {}, {} bytes", key.len(), nonce.len(), text.len());
-            let (key, nonce) = (Key::with_backend(&key, backend).unwrap(), Nonce::any(&nonce).unwrap());
+            let (key, nonce) = (support::key(&key, backend), Nonce::any(&nonce).unwrap());
             let mut buffer = text.clone();
             assert_eq!(key.seal(nonce, &aad, &mut buffer).unwrap().0, tag, "{what}");
             assert!(buffer == ciphertext, "{what}");

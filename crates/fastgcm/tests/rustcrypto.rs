@@ -189,7 +189,7 @@ fn f03_no_empty_nonce() {
 
 #[test]
 fn constants_and_auto_traits() {
-    fn is_shared<T: Send + Sync + Clone + 'static>(_: &T) {}
+    fn is_shared<T: Send + Sync + Clone + zeroize::ZeroizeOnDrop + 'static>(_: &T) {}
     let cipher = Aes256Gcm::new(&Array([0x5a; 32]));
     is_shared(&cipher);
     assert_eq!((A_MAX, P_MAX), ((1 << 61) - 1, (1 << 36) - 32));

@@ -6,12 +6,15 @@
 //! spilled bit plane that nobody has a name for, is left of a secret; only what the caller gets anyway, the tag, is excepted.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/backends.rs"]
 mod backends;
 #[path = "support/suite.rs"]
 mod suite;
 
-use backends::backends;
+use allocator::allocating_in;
+use backends::{backends, boxed};
 use fastgcm::{Backend, Key, Nonce, Tag};
 use std::{arch::asm, hint::black_box};
 use suite::{Random, passed};
@@ -25,6 +28,10 @@ enum Verb {
     Seal,
     Open,
     OpenVerifiedFirst,
+    /// The tag is wrong. The right one, which the caller does not get, is a secret as well.
+    OpenForged,
+    /// A key is made on the heap.
+    Boxed,
     /// The control: leaves a needle on the stack and in a vector register.
     Plant,
 }
@@ -37,12 +44,14 @@ struct Call {
     nonce: ([u8; 16], usize),
     text: Vec<u8>,
     tag: Tag,
+    /// Where that heap is.
+    heap: Vec<u8>,
 }
 
 impl Call {
     fn new(backend: Backend, verb: Verb, (text, nonce): (usize, usize)) -> Self {
-        let key = Key::boxed_with_backend(&[0; 32], backend).unwrap();
-        Self { verb, key, key_bytes: [0; 32], nonce: ([3; 16], nonce), text: vec![0; text], tag: Tag([0; 16]) }
+        let key = boxed(&[0; 32], backend);
+        Self { verb, key, key_bytes: [0; 32], nonce: ([3; 16], nonce), text: vec![0; text], tag: Tag([0; 16]), heap: vec![0; 8192] }
     }
 
     /// Performs it with secrets of that number, and returns all that is left.
@@ -51,22 +60,27 @@ impl Call {
         random.fill(&mut self.key_bytes);
         random.fill(&mut self.text);
         self.key.rekey(&self.key_bytes).unwrap();
-        if matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst) {
+        if matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenForged) {
             let nonce = Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap();
             self.tag = self.key.seal(nonce, b"aad", &mut self.text).unwrap();
+        }
+        if self.verb == Verb::OpenForged {
+            self.tag = Tag([0x77; 16]);
         }
         after(self, perform)
     }
 }
 
 extern "sysv64" fn perform(call: &mut Call) {
-    let Call { verb, key, key_bytes, nonce: (nonce, length), text, tag } = call;
+    let Call { verb, key, key_bytes, nonce: (nonce, length), text, tag, heap } = call;
     let nonce = Nonce::any(&nonce[..*length]).unwrap();
     match verb {
         Verb::Rekey => key.rekey(&key_bytes[..]).unwrap(),
         Verb::Seal => *tag = key.seal(nonce, b"aad", text).unwrap(),
         Verb::Open => key.open(nonce, b"aad", text, tag).unwrap(),
         Verb::OpenVerifiedFirst => key.open_verified_first(nonce, b"aad", text, tag).unwrap(),
+        Verb::OpenForged => assert!(key.open(nonce, b"aad", text, tag).is_err()),
+        Verb::Boxed => std::mem::forget(allocating_in(heap, || Key::boxed_with_backend(&key_bytes[..], key.backend()))),
         Verb::Plant => {
             black_box(black_box(*key_bytes));
             // SAFETY: the register is declared, the bytes are there.
@@ -167,6 +181,22 @@ fn differences(a: &Left, b: &Left, public: [&[u8]; 2]) -> Vec<usize> {
 /// F16: after a call, no byte on the stack or in a register depends on key or text.
 #[test]
 fn f16_calls_leave_nothing_behind() {
+    check([Verb::Rekey, Verb::Seal, Verb::Open, Verb::OpenVerifiedFirst], &SHAPES, "");
+}
+
+/// F16: nor does a message that is refused.
+#[test]
+fn f16_forgeries_leave_nothing_behind() {
+    check([Verb::OpenForged], &SHAPES, "forged_");
+}
+
+/// F16: nor a key that is made where it stays.
+#[test]
+fn f16_boxed_keys_leave_nothing_behind() {
+    check([Verb::Boxed], &SHAPES[..1], "boxed_");
+}
+
+fn check<const N: usize>(verbs: [Verb; N], shapes: &[(usize, usize)], what: &str) {
     let (mut calls, mut left_behind) = (0, 0);
     for backend in backends() {
         // The control, with the feature as without: a needle on the stack and one in a register are found.
@@ -176,8 +206,8 @@ fn f16_calls_leave_nothing_behind() {
             (planted.iter().filter(|&&at| at < STACK).count(), planted.iter().filter(|&&at| at >= STACK).count());
         assert!(on_stack >= 28 && in_registers >= 14, "planted: {on_stack} bytes on the stack, {in_registers} in registers");
 
-        for shape in SHAPES {
-            for verb in [Verb::Rekey, Verb::Seal, Verb::Open, Verb::OpenVerifiedFirst] {
+        for &shape in shapes {
+            for verb in verbs {
                 let mut call = Call::new(backend, verb, shape);
                 call.left(1);
                 let (a, tag_a) = (call.left(2), call.tag);
@@ -194,6 +224,6 @@ fn f16_calls_leave_nothing_behind() {
         }
     }
     assert!(cfg!(feature = "scrub") || left_behind * 2 > calls, "without `scrub`, {left_behind} of {calls} leave something");
-    let name = if cfg!(feature = "scrub") { "wiping::with_scrub" } else { "wiping::without_scrub" };
-    passed(name, calls, backends().len() * SHAPES.len() * 4);
+    let name = format!("wiping::{what}{}", if cfg!(feature = "scrub") { "with_scrub" } else { "without_scrub" });
+    passed(&name, calls, backends().len() * shapes.len() * N);
 }

@@ -1,7 +1,10 @@
 //! Keys, back ends and errors: what they are besides their verbs.
 
-use crate::{bytes, each_backend, passed, support::backends};
-use fastgcm::{Backend, Error, Key, Nonce, ShortTag, Tag};
+use crate::{
+    bytes, each_backend, passed,
+    support::{self, backends},
+};
+use fastgcm::{AnyTag, Backend, Error, Key, Nonce, ShortTag, Tag};
 
 /// However a key is made, it is the same key.
 #[test]
@@ -20,7 +23,7 @@ fn every_constructor_makes_the_same_key() {
         let mut all = vec![Key::new(&key).unwrap(), of_that_length, *Key::boxed(&key).unwrap()];
         assert!(all.iter().all(|key| key.backend() == Backend::detect()));
         all.extend(each_backend(&key));
-        all.extend(backends().into_iter().map(|backend| *Key::boxed_with_backend(&key, backend).unwrap()));
+        all.extend(backends().into_iter().map(|backend| *support::boxed(&key, backend)));
         for old_length in [16, 24, 32] {
             all.extend(each_backend(&bytes(old_length, 22)).map(|mut other| {
                 let backend = other.backend();
@@ -75,6 +78,50 @@ fn debug_shows_nothing_of_a_key() {
     passed("api::debug", keys, 3 * backends().len());
 }
 
+/// The table as it is promised: names, best first, and what each row needs.
+const TABLE: [(&str, &str); 10] = [
+    ("vaes-avx512", "aes pclmulqdq avx2 bmi2 vaes vpclmulqdq avx512f avx512bw avx512vl"),
+    ("vaes-avx512-k4", "aes pclmulqdq avx2 bmi2 vaes vpclmulqdq avx512f avx512bw avx512vl"),
+    ("vaes-avx2", "aes pclmulqdq avx2 vaes vpclmulqdq"),
+    ("aesni-avx", "aes pclmulqdq ssse3 sse4.1 avx"),
+    ("aesni-sse", "aes pclmulqdq ssse3 sse4.1"),
+    ("vpaes-ssse3", "ssse3"),
+    ("aes-neon-eor3", "aes sha3"),
+    ("aes-neon", "aes"),
+    ("aes-zvkned", "v zvbc zvkb zvkned zvkt"),
+    ("portable", ""),
+];
+
+/// Rows, features and order; on Intel's processors of the families that multiply once a cycle the second row comes first.
+#[test]
+fn back_ends_in_order() {
+    let table = Backend::ALL.iter().map(|backend| {
+        let features: Vec<&str> = backend.features().map(|(name, _)| name).collect();
+        (backend.name(), features.join(" "))
+    });
+    assert_eq!(table.collect::<Vec<_>>(), TABLE.map(|(name, features)| (name, features.to_owned())));
+    let mut expected: Vec<Backend> = Backend::ALL.iter().copied().filter(|backend| backend.is_available()).collect();
+    if few_vector_ports() && expected.contains(&Backend::VaesAvx512K4) {
+        expected.swap(0, 1);
+    }
+    assert_eq!(Backend::available().collect::<Vec<_>>(), expected);
+    passed("api::back_ends_in_order", TABLE.len(), 10);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn few_vector_ports() -> bool {
+    #[allow(unused_unsafe)] // it is an unsafe function in Rust 1.89, our oldest
+    // SAFETY: every x86-64 processor has CPUID.
+    let eax = unsafe { std::arch::x86_64::__cpuid(1) }.eax;
+    let family = eax >> 8 & 15;
+    matches!(if family == 15 { 15 + (eax >> 20 & 255) } else { family }, 6 | 18 | 19)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn few_vector_ports() -> bool {
+    false
+}
+
 /// Names go there and back; what can run here is found, forced and reported; what cannot is refused.
 #[test]
 fn back_ends_by_name() {
@@ -110,9 +157,57 @@ fn errors_and_auto_traits() {
     const { is_shared::<ShortTag<12>>() }
     const { is_shared::<Backend>() }
     const { is_shared::<Nonce<'static>>() }
-    let errors = [Error::Unauthentic, Error::InvalidLength, Error::TooLong, Error::Unavailable];
-    let texts: std::collections::HashSet<String> =
-        errors.into_iter().map(|error| Box::<dyn std::error::Error + Send + Sync>::from(error).to_string()).collect();
-    assert!(texts.iter().all(|text| !text.is_empty()));
-    passed("api::errors", texts.len(), 4);
+    const fn is_wiped<T: zeroize::ZeroizeOnDrop>() {}
+    const { is_wiped::<Key>() }
+    let errors = [
+        (Error::Unauthentic, "the message is not authentic"),
+        (Error::InvalidLength, "a key, nonce, tag or buffer has an invalid length"),
+        (Error::TooLong, "a text, AAD or nonce is longer than AES-GCM allows"),
+        (Error::Unavailable, "this processor cannot run that back end"),
+    ];
+    for (error, text) in errors {
+        assert_eq!(Box::<dyn std::error::Error + Send + Sync>::from(error).to_string(), text);
+    }
+    passed("api::errors", errors.len(), 4);
+}
+
+/// A tag is the bytes that it was made of, whole or short.
+#[test]
+fn tags_are_their_bytes() {
+    let whole: [u8; 16] = bytes(16, 24).try_into().unwrap();
+    let tag = Tag::from(whole);
+    assert_eq!((tag.0, tag.as_ref()), (whole, &whole[..]));
+    let mut short = 0;
+    macro_rules! short {
+        ($($n:literal)+) => { $(
+            let first: ShortTag<$n> = tag.truncate();
+            assert_eq!((&first.0[..], first.as_ref()), (&whole[..$n], &whole[..$n]));
+            short += 1;
+        )+ };
+    }
+    short!(12 13 14 15);
+    passed("api::tags_are_their_bytes", 1 + short, 5);
+}
+
+/// Which lengths of a tag can be written down at all: those of the standard, and the two short ones with feature `hazmat` only.
+#[test]
+fn lengths_of_tags() {
+    struct Probe<T>(std::marker::PhantomData<T>);
+    /// What is asked where `Probe` itself has no answer.
+    trait Else {
+        const IS_A_TAG: bool = false;
+    }
+    impl<T> Else for Probe<T> {}
+    impl<T: AnyTag> Probe<T> {
+        const IS_A_TAG: bool = true;
+    }
+    let mut tags = Vec::new();
+    macro_rules! ask {
+        ($($n:literal)+) => { $( if Probe::<ShortTag<$n>>::IS_A_TAG { tags.push($n) } )+ };
+    }
+    ask!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+    let expected = if cfg!(feature = "hazmat") { &[4, 8, 12, 13, 14, 15][..] } else { &[12, 13, 14, 15] };
+    assert_eq!(tags, expected);
+    const { assert!(Probe::<Tag>::IS_A_TAG && !Probe::<[u8; 16]>::IS_A_TAG) }
+    passed("api::lengths_of_tags", 18 + 2, 20);
 }

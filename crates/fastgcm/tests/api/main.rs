@@ -113,7 +113,7 @@ fn keys() -> impl Iterator<Item = (Key, Model)> {
 }
 
 fn each_backend(key: &[u8]) -> impl Iterator<Item = Key> {
-    support::backends().into_iter().map(move |backend| Key::with_backend(key, backend).unwrap())
+    support::backends().into_iter().map(move |backend| support::key(key, backend))
 }
 
 /// Says how many cases were checked, and fails unless it was all of them.

@@ -1,6 +1,8 @@
 //! One call of the library, cut in what everybody may know of it and what nobody may.
 
-use crate::suite::Random;
+use crate::{allocator::allocating_in, backends::boxed, suite::Random};
+#[cfg(feature = "aead06")]
+use fastgcm::rustcrypto::{AeadInOut, Aes256Gcm, KeyInit, aead::array::Array};
 use fastgcm::{Backend, Key, Nonce, Tag};
 
 /// What is done.
@@ -9,17 +11,107 @@ pub(crate) enum Verb {
     /// The key is derived, in place.
     Rekey,
     Seal,
+    SealAppended,
+    SealDetachedTo,
     SealTo,
+    SealVec,
     Open,
     OpenVerifiedFirst,
-    /// Opened with a tag that is wrong in this byte.
-    OpenForged(usize),
+    OpenAppended,
+    OpenDetachedTo,
+    OpenTo,
+    OpenVec,
+    /// Opened with the first 12 bytes of the tag.
+    OpenShort,
+    /// Opened with the first 4.
+    #[cfg(feature = "hazmat")]
+    OpenShortest,
+    /// RustCrypto's interface, which runs the best back end and no other. After a wrong tag it restores the ciphertext.
+    #[cfg(feature = "aead06")]
+    CipherSeal,
+    #[cfg(feature = "aead06")]
+    CipherOpen,
+}
+
+use Verb::*;
+
+impl Verb {
+    /// All that open a message of this back end.
+    pub(crate) fn opening(backend: Backend) -> Vec<Self> {
+        let all = [
+            Open,
+            OpenVerifiedFirst,
+            OpenAppended,
+            OpenDetachedTo,
+            OpenTo,
+            OpenVec,
+            OpenShort,
+            #[cfg(feature = "hazmat")]
+            OpenShortest,
+            #[cfg(feature = "aead06")]
+            CipherOpen,
+        ];
+        all.into_iter().filter(|verb| verb.runs_on(backend)).collect()
+    }
+
+    /// All that seal.
+    pub(crate) fn sealing(backend: Backend) -> Vec<Self> {
+        let all = [
+            Seal,
+            SealAppended,
+            SealDetachedTo,
+            SealTo,
+            SealVec,
+            #[cfg(feature = "aead06")]
+            CipherSeal,
+        ];
+        all.into_iter().filter(|verb| verb.runs_on(backend)).collect()
+    }
+
+    fn runs_on(self, backend: Backend) -> bool {
+        let anywhere = match self {
+            #[cfg(feature = "aead06")]
+            CipherSeal | CipherOpen => false,
+            _ => true,
+        };
+        anywhere || backend == Backend::detect()
+    }
+
+    fn seals(self) -> bool {
+        match self {
+            #[cfg(feature = "aead06")]
+            CipherSeal => true,
+            _ => matches!(self, Seal | SealAppended | SealDetachedTo | SealTo | SealVec),
+        }
+    }
+
+    /// Bytes of the tag that are looked at.
+    pub(crate) fn tag(self) -> usize {
+        match self {
+            OpenShort => 12,
+            #[cfg(feature = "hazmat")]
+            OpenShortest => 4,
+            _ => 16,
+        }
+    }
+
+    /// How often it looks at a tag that is right, or wrong.
+    pub(crate) fn verdicts(self, right: bool) -> u64 {
+        match self {
+            Rekey => 0,
+            _ if self.seals() => 0,
+            OpenVerifiedFirst if right => 2,
+            _ => 1,
+        }
+    }
 }
 
 /// All that an observer may know: bytes of each part, and what is done with them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Public {
     pub(crate) verb: Verb,
+    /// The byte of the tag that is wrong.
+    pub(crate) wrong: Option<usize>,
     pub(crate) key: usize,
     pub(crate) nonce: usize,
     pub(crate) aad: usize,
@@ -32,11 +124,16 @@ pub(crate) const LONGEST: usize = 140_000;
 /// Buffers that stay where they are, whatever is put into them: their addresses are part of a trace.
 pub(crate) struct Call {
     pub(crate) key: Box<Key>,
+    #[cfg(feature = "aead06")]
+    cipher: Box<Aes256Gcm>,
     pub(crate) key_bytes: [u8; 32],
     pub(crate) nonce: [u8; 60],
-    pub(crate) aad: [u8; 64],
+    pub(crate) aad: [u8; 200],
     pub(crate) text: Vec<u8>,
+    /// Text, or ciphertext, and tag: of the verbs that have both in one buffer, or two buffers.
     pub(crate) sealed: Vec<u8>,
+    /// Where a `Vec` is made.
+    pub(crate) place: Vec<u8>,
     pub(crate) tag: Tag,
     public: Public,
     pub(crate) verdict: bool,
@@ -44,10 +141,20 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn new(backend: Backend) -> Self {
-        let key = Key::boxed_with_backend(&[0; 16], backend).unwrap();
-        let (text, sealed) = (vec![0; LONGEST], vec![0; LONGEST + 16]);
-        let public = Public { verb: Verb::Seal, key: 16, nonce: 12, aad: 0, text: 0 };
-        Self { key, key_bytes: [0; 32], nonce: [0; 60], aad: [0; 64], text, sealed, tag: Tag([0; 16]), public, verdict: false }
+        Self {
+            key: boxed(&[0; 16], backend),
+            #[cfg(feature = "aead06")]
+            cipher: Box::new(Aes256Gcm::new(&Array([0; 32]))),
+            key_bytes: [0; 32],
+            nonce: [0; 60],
+            aad: [0; 200],
+            text: vec![0; LONGEST],
+            sealed: vec![0; LONGEST + 16],
+            place: vec![0; LONGEST + 16],
+            tag: Tag([0; 16]),
+            public: Public { verb: Seal, wrong: None, key: 16, nonce: 12, aad: 0, text: 0 },
+            verdict: false,
+        }
     }
 
     /// Fills all buffers with secrets of that number, and leaves nothing to do but the call itself.
@@ -65,31 +172,59 @@ impl Call {
         if public.nonce == 12 {
             self.nonce.fill(0x5a);
         }
-        if public.verb == Verb::Rekey {
+        if public.verb == Rekey {
             return;
         }
-        self.key.rekey(&self.key_bytes[..public.key]).unwrap();
-        if matches!(public.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenForged(_)) {
+        self.set_key();
+        if !public.verb.seals() {
             let nonce = Nonce::any(&self.nonce[..public.nonce]).unwrap();
             self.tag = self.key.seal(nonce, &self.aad[..public.aad], &mut self.text[..public.text]).unwrap();
         }
-        if let Verb::OpenForged(byte) = public.verb {
+        if let Some(byte) = public.wrong {
             self.tag.0[byte] ^= 1;
+        }
+        self.sealed[..public.text].copy_from_slice(&self.text[..public.text]);
+        self.sealed[public.text..][..16].copy_from_slice(&self.tag.0);
+    }
+
+    /// The key of these bytes, where it stays.
+    pub(crate) fn set_key(&mut self) {
+        self.key.rekey(&self.key_bytes[..self.public.key]).unwrap();
+        #[cfg(feature = "aead06")]
+        if matches!(self.public.verb, CipherSeal | CipherOpen) {
+            *self.cipher = Aes256Gcm::new(&Array(self.key_bytes));
         }
     }
 
     /// The call itself; its verdict is in `verdict`.
     #[inline(never)]
     pub(crate) extern "sysv64" fn perform(&mut self) {
-        let Self { key, nonce, aad, text, sealed, tag, public, .. } = self;
+        let Self { key, nonce, aad, text, sealed, place, tag, public, .. } = self;
         let (aad, text) = (&aad[..public.aad], &mut text[..public.text]);
+        let sealed = &mut sealed[..public.text + 16];
+        #[cfg(feature = "aead06")]
+        let nonce96 = *nonce.first_chunk::<12>().unwrap();
         let nonce = Nonce::any(&nonce[..public.nonce]).unwrap();
         self.verdict = match public.verb {
-            Verb::Rekey => key.rekey(&self.key_bytes[..public.key]).is_ok(),
-            Verb::Seal => key.seal(nonce, aad, text).map(|new| *tag = new).is_ok(),
-            Verb::SealTo => key.seal_to(nonce, aad, text, &mut sealed[..public.text + 16]).is_ok(),
-            Verb::Open | Verb::OpenForged(_) => key.open(nonce, aad, text, tag).is_ok(),
-            Verb::OpenVerifiedFirst => key.open_verified_first(nonce, aad, text, tag).is_ok(),
+            Rekey => key.rekey(&self.key_bytes[..public.key]).is_ok(),
+            Seal => key.seal(nonce, aad, text).map(|new| *tag = new).is_ok(),
+            SealAppended => key.seal_appended(nonce, aad, sealed).is_ok(),
+            SealDetachedTo => key.seal_detached_to(nonce, aad, text, &mut sealed[..public.text]).map(|new| *tag = new).is_ok(),
+            SealTo => key.seal_to(nonce, aad, text, sealed).is_ok(),
+            SealVec => allocating_in(place, || key.seal_vec(nonce, aad, text).is_ok()),
+            Open => key.open(nonce, aad, text, tag).is_ok(),
+            OpenVerifiedFirst => key.open_verified_first(nonce, aad, text, tag).is_ok(),
+            OpenAppended => key.open_appended(nonce, aad, sealed).is_ok(),
+            OpenDetachedTo => key.open_detached_to(nonce, aad, &sealed[..public.text], text, tag).is_ok(),
+            OpenTo => key.open_to(nonce, aad, sealed, text).is_ok(),
+            OpenVec => allocating_in(place, || key.open_vec(nonce, aad, sealed).is_ok()),
+            OpenShort => key.open(nonce, aad, text, &tag.truncate::<12>()).is_ok(),
+            #[cfg(feature = "hazmat")]
+            OpenShortest => key.open(nonce, aad, text, &tag.truncate::<4>()).is_ok(),
+            #[cfg(feature = "aead06")]
+            CipherSeal => self.cipher.encrypt_inout_detached(&Array(nonce96), aad, text.into()).map(|new| tag.0 = new.0).is_ok(),
+            #[cfg(feature = "aead06")]
+            CipherOpen => self.cipher.decrypt_inout_detached(&Array(nonce96), aad, text.into(), &Array(tag.0)).is_ok(),
         };
     }
 }

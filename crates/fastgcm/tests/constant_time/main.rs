@@ -8,6 +8,8 @@
 //! What is secret: key, text, AAD, and a nonce unless it has 12 bytes. What is public: lengths, a nonce of 12 bytes, the verdict.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+#[path = "../support/allocator.rs"]
+mod allocator;
 #[path = "../support/backends.rs"]
 mod backends;
 mod call;
