@@ -126,8 +126,7 @@ impl Key {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        let found = self.decrypt(nonce.into(), aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?)?;
-        verdict(found, tag, text)
+        verdict(self.decrypt_to(nonce.into(), aad, ciphertext, text)?, tag, text)
     }
 
     /// Encrypts `text` to `sealed`, which is 16 bytes longer: ciphertext and tag.
@@ -159,7 +158,8 @@ impl Key {
     #[inline]
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::InvalidLength)?;
-        let found = self.decrypt(nonce.into(), aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?)?;
+        // The tag is read last, as above.
+        let found = self.decrypt_to(nonce.into(), aad, ciphertext, text)?;
         verdict(found, &Tag(*tag), text)
     }
 
@@ -195,6 +195,12 @@ impl Key {
             Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
             Kind::Any(_) => self.any(nonce, aad, text, true),
         }
+    }
+
+    /// Decrypts likewise from one buffer to another.
+    #[inline(always)]
+    fn decrypt_to(&self, nonce: Nonce<'_>, aad: &[u8], ciphertext: &[u8], text: &mut [u8]) -> Result<Block, Error> {
+        self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?)
     }
 
     /// Decrypts, and returns the tag that the message should have: the caller must compare it.
