@@ -46,37 +46,6 @@ const TESTS: [(&str, &[Test]); 2] = [
     ("hazmat,scrub", &[("wiping", &[])]),
 ];
 
-/// Suites, and how many cases each row has there.
-const BY_ROW: [(&str, usize); 6] = [
-    ("long_known_answers", 4113),
-    ("known_answers::cavp", 3150),
-    ("known_answers::wycheproof_gcm", 316),
-    ("known_answers::wycheproof_gmac", 414),
-    ("constant_time::f14_traces", 12),
-    ("constant_time::traces_of_later_messages", 3),
-];
-
-/// Suites that count the cases of all rows together.
-const TOGETHER: [&str; 17] = [
-    "every_length ok 3411",
-    "every_nonce_length ok 612",
-    "guard_pages::f07 ok 68256",
-    "guard_pages::f07_nonces ok 6600",
-    "cross_validation ok 2000",
-    "aliasing::f08_in_place ok 1215",
-    "aliasing::f08_side_by_side ok 2430",
-    "api::every_verb ok 1620",
-    "api::f01_no_plaintext_after_a_forgery ok 9720",
-    "api::f02_every_bit_of_the_tag_counts ok 24576",
-    "api::f04_counter_wraps_modulo_2_32 ok 741",
-    "registers::f10_callee_saved_registers ok 36",
-    "registers::f20_upper_halves_are_clear ok 36",
-    "memory::dropped_keys_are_wiped ok 39",
-    "constant_time::the_control_is_caught ok 5",
-    "wiping::without_scrub ok 108",
-    "wiping::with_scrub ok 108",
-];
-
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut log = Log::new(root)?;
     let mut emulate = emulator(root);
@@ -89,22 +58,12 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         }
     }
     log.step(emulate.env("FASTGCM_QUICK", "1").env("FASTGCM_EMULATED", "1"))?;
-    let mut by_row = BY_ROW.to_vec();
-    by_row.push(("constant_time::traces", if full() { 114 } else { 72 }));
-    if full() {
-        // All lengths up to 16 MiB, but not of every key and nonce: minutes.
-        let program = build(root, "hazmat", &[("long_known_answers", &[])])?;
-        log.step(emulator(root).args(program).arg("--nocapture").env_remove("FASTGCM_FULL"))?;
-        by_row.push(("long_known_answers", 24_714));
-        by_row.extend([("ghash_proof::every_pair_of_bits", 16_384), ("ghash_proof::linear_in_both_arguments", 200_000)]);
+    if !full() {
+        return Ok(());
     }
-    let by_row = by_row.into_iter().flat_map(|(name, count)| ROWS.map(|row| format!("{name}/{row} ok {count}")));
-    let unit_blocks = [5400, 5400, 1404].into_iter().zip(ROWS).filter(|_| full());
-    let unit_blocks = unit_blocks.map(|(count, row)| format!("ghash_proof::messages_of_unit_blocks/{row} ok {count}"));
-    let by_row = by_row.chain(unit_blocks);
-    let ran = log.suites();
-    let missing: Vec<String> = by_row.chain(TOGETHER.map(str::to_owned)).filter(|suite| !ran.contains(&suite.as_str())).collect();
-    if missing.is_empty() { Ok(()) } else { Err(format!("these suites did not run, or not whole: {}", missing.join(", "))) }
+    // All lengths up to 16 MiB, but not of every key and nonce: minutes.
+    let program = build(root, "hazmat", &[("long_known_answers", &[])])?;
+    log.step(emulator(root).args(program).arg("--nocapture").env_remove("FASTGCM_FULL"))
 }
 
 /// The emulated processor, for programs that are still to be named.

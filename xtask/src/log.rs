@@ -1,6 +1,9 @@
 //! What the suites of a run printed: shown, kept, and held against what was to be expected.
 
-use crate::package::show;
+use crate::{
+    package::show,
+    suites::{Skips, Suites, flags, suite},
+};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -11,17 +14,18 @@ use std::{
 /// What the suites printed.
 pub(crate) struct Log {
     lines: Vec<String>,
-    allowed_skips: Vec<String>,
+    /// Where the lines of this check begin.
+    section: usize,
+    skips: Skips,
+    /// What the processor has that the check runs on, if it is this one.
+    flags: Option<Vec<String>>,
     /// Shows nothing until it is appended to another.
     quiet: bool,
 }
 
 impl Log {
     pub(crate) fn new(root: &Path) -> Result<Self, String> {
-        let allowed = fs::read_to_string(root.join(".ci/allowed-skips")).map_err(|e| format!(".ci/allowed-skips: {e}"))?;
-        let is_rule = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
-        let rules = allowed.lines().filter(is_rule).map(|line| line.split("  ").next().unwrap_or(line).trim().to_owned());
-        Ok(Self { lines: Vec::new(), allowed_skips: rules.collect(), quiet: false })
+        Ok(Self { lines: Vec::new(), section: 0, skips: Skips::read(root)?, flags: None, quiet: false })
     }
 
     /// Of what runs beside something else.
@@ -29,9 +33,28 @@ impl Log {
         Ok(Self { quiet: true, ..Self::new(root)? })
     }
 
-    /// What follows belongs to that check.
-    pub(crate) fn section(&mut self, name: &str) {
-        self.say(format!("== {name}"));
+    /// What follows belongs to that check, which runs on this processor or on another one.
+    pub(crate) fn begin(&mut self, check: &str, here: bool) -> Result<(), String> {
+        self.say(format!("== {check}"));
+        self.section = self.lines.len();
+        self.flags = if here { Some(flags()?) } else { None };
+        Ok(())
+    }
+
+    /// Holds what the check printed against the table, in which it may be left out if `held` is false. (It has expected its suites itself.)
+    pub(crate) fn compare(&self, suites: &Suites, check: &str, full: bool, held: bool) -> Result<(), String> {
+        let here = self.flags.as_deref().map(|flags| (&self.skips, flags));
+        let faults = suites.faults(check, full, &self.suites(), here);
+        if faults.is_empty() || !held && !suites.knows(check) {
+            return Ok(());
+        }
+        Err(format!(".ci/suites:\n  {}\nIf that is meant: cargo xtask ci --bless '{check}'", faults.join("\n  ")))
+    }
+
+    /// What the check printed is right from now on.
+    pub(crate) fn bless(&self, suites: &mut Suites, check: &str, full: bool) {
+        let here = self.flags.as_deref().map(|flags| (&self.skips, flags));
+        suites.bless(check, full, &self.suites(), here);
     }
 
     /// Shows and keeps what the other one has kept.
@@ -47,7 +70,8 @@ impl Log {
             .map_err(|e| format!("{}: {e}", path.display()))
     }
 
-    fn say(&mut self, line: String) {
+    /// Shows a line and keeps it.
+    pub(crate) fn say(&mut self, line: String) {
         if !self.quiet {
             println!("{line}");
         }
@@ -64,7 +88,7 @@ impl Log {
             let line = line.map_err(|e| e.to_string())?;
             // The harness may have begun the line: `test name ... SKIPPED what: why`.
             if let Some((_, skip)) = line.split_once("SKIPPED ")
-                && !self.allowed_skips.iter().any(|allowed| skip.starts_with(allowed.as_str()))
+                && !self.skips.allow(skip, self.flags.as_deref())
             {
                 skipped.push(skip.to_owned());
             }
@@ -74,27 +98,29 @@ impl Log {
         if !status.success() {
             return Err(format!("{}: {status}", show(command)));
         }
-        if skipped.is_empty() { Ok(()) } else { Err(format!("skipped, and not in .ci/allowed-skips: {}", skipped.join("; "))) }
-    }
-
-    /// Each of these began some line (or followed what the harness had begun).
-    pub(crate) fn expect(&self, suites: &[impl AsRef<str>]) -> Result<(), String> {
-        let ran = |suite: &str| self.lines.iter().any(|line| line.contains(suite));
-        match suites.iter().map(AsRef::as_ref).find(|suite| !ran(suite)) {
-            None => Ok(()),
-            Some(missing) => Err(format!("this suite did not run: {missing}")),
+        if skipped.is_empty() {
+            return Ok(());
         }
+        Err(format!("skipped, and not in .ci/allowed-skips, or here is a processor that has its flags: {}", skipped.join("; ")))
     }
 
-    /// The lines `NAME ok COUNT`, each once, in the order in which they came.
-    pub(crate) fn suites(&self) -> Vec<&str> {
-        let mut suites: Vec<&str> = Vec::new();
-        for line in &self.lines {
-            // The harness may have begun the line.
-            let said = line.rsplit(" ... ").next().unwrap_or(line);
-            let is_suite =
-                said.split_once(" ok ").is_some_and(|(name, count)| !name.contains(' ') && count.starts_with(|c: char| c.is_ascii_digit()));
-            if is_suite && !suites.contains(&said) {
+    /// Each of these suites ran: `NAME ok COUNT`.
+    pub(crate) fn expect(&self, suites: &[impl AsRef<str>]) -> Result<(), String> {
+        let ran = self.suites();
+        let missing = suites.iter().map(AsRef::as_ref).find(|expected| suite(expected).is_none_or(|suite| !ran.contains(&suite)));
+        missing.map_or(Ok(()), |missing| Err(format!("this suite did not run: {missing}")))
+    }
+
+    /// What the suites of this check say, each once, in the order in which they came.
+    fn suites(&self) -> Vec<(&str, &str)> {
+        self.suites_from(self.section)
+    }
+
+    /// Likewise from that line on.
+    pub(crate) fn suites_from(&self, line: usize) -> Vec<(&str, &str)> {
+        let mut suites = Vec::new();
+        for said in self.lines[line..].iter().filter_map(|line| suite(line)) {
+            if !suites.contains(&said) {
                 suites.push(said);
             }
         }

@@ -16,6 +16,7 @@ mod matrix;
 mod mutants;
 mod package;
 mod planted;
+mod readme;
 mod rustcrypto;
 mod studies;
 mod suites;
@@ -29,7 +30,7 @@ use std::{
 };
 
 const COMMANDS: &str = "\
-cargo xtask ci           every check of the project, as .ci/run runs it; or those named
+cargo xtask ci           every check of the project, as .ci/run runs it; or those named; --bless: writes their lines in .ci/suites
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
 cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest;
                          --emulated: those also of back ends that this processor cannot run (needs Debian and root)

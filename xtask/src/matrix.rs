@@ -2,13 +2,14 @@
 //! leaves `target/ci.log`; the shards of a full run leave one each). Nobody writes that table by hand, and nothing is in it that did not
 //! print its `ok`. Without a log: whether the table that is there has the suites and the back ends of today, which the gate asks.
 
+use crate::suites::suite;
 use std::{collections::BTreeSet, fs, path::Path};
 
 const PAGE: &str = "SECURITY.md";
 const BEGIN: &str = "<!-- what ran where: written by `cargo xtask matrix` -->\n";
 const END: &str = "<!-- end -->\n";
 
-/// Suites that are put to back ends: what they are, and how the lines begin by which they say that they ran.
+/// Suites that are put to back ends: what they are, and their names, in front of that of the back end.
 const SUITES: [(&str, &str); 20] = [
     ("proof, on symbols", "ghash_proof::every_multiplication"),
     ("16,384 pairs of bits", "ghash_proof::every_pair_of_bits/"),
@@ -16,20 +17,20 @@ const SUITES: [(&str, &str); 20] = [
     ("NIST's CAVP", "known_answers::cavp/"),
     ("Wycheproof", "known_answers::wycheproof_gcm/"),
     ("long answers of OpenSSL and ring", "long_known_answers/"),
-    ("every length against the model", "every_length"),
-    ("back ends against each other", "cross_validation"),
-    ("every verb", "api::every_verb"),
-    ("forgeries, tags (F1, F2)", "api::f02_every_bit_of_the_tag_counts"),
-    ("wrap of the counter (F4)", "api::f04_counter_wraps_modulo_2_32"),
-    ("guard pages (F7)", "guard_pages::f07"),
-    ("buffers in place and side by side (F8)", "aliasing::f08_in_place"),
-    ("registers (F10, F20)", "registers::f10_callee_saved_registers"),
-    ("wiping of keys (F16)", "memory::dropped_keys_are_wiped"),
-    ("wiping of stack and registers, by `scrub` (F16)", "wiping::with_scrub"),
+    ("every length against the model", "every_length/"),
+    ("back ends against each other", "cross_validation/"),
+    ("every verb", "api::every_verb/"),
+    ("forgeries, tags (F1, F2)", "api::f02_every_bit_of_the_tag_counts/"),
+    ("wrap of the counter (F4)", "api::f04_counter_wraps_modulo_2_32/"),
+    ("guard pages (F7)", "guard_pages::f07/"),
+    ("buffers in place and side by side (F8)", "aliasing::f08_in_place/"),
+    ("registers (F10, F20)", "registers::f10_callee_saved_registers/"),
+    ("wiping of keys (F16)", "memory::dropped_keys_are_wiped/"),
+    ("wiping of stack and registers, by `scrub` (F16)", "wiping::with_scrub/"),
     ("constant time, by traces (F14, F15)", "constant_time::traces/"),
     ("constant time, under valgrind (F15)", "constant_time::undefined/"),
-    ("machine code looked at", "asm "),
-    ("right answers on many processors", "machine::random_messages"),
+    ("machine code looked at", "asm"),
+    ("right answers on many processors", "machine::random_messages/"),
 ];
 
 /// Checks of the run, and what a back end that ran there ran on.
@@ -44,7 +45,7 @@ const PLACES: [(&str, char); 7] = [
 ];
 
 /// Suites that need no processor: they look at the code of every row that is compiled for that machine.
-const CODE: [&str; 2] = ["ghash_proof::every_multiplication", "asm "];
+const CODE: [&str; 2] = ["ghash_proof::every_multiplication", "asm"];
 
 pub(crate) fn run(root: &Path, logs: &[String]) -> Result<(), String> {
     let path = root.join(PAGE);
@@ -97,30 +98,19 @@ impl Ran {
         let mut ran = BTreeSet::new();
         for section in log.split("\n== ").map(|section| section.trim_start_matches("== ")) {
             let (check, text) = section.split_once('\n').unwrap_or((section, ""));
-            // The harness may have begun the line.
-            let said: Vec<&str> = text.lines().filter(|l| l.contains(" ok ")).map(|l| l.rsplit(" ... ").next().unwrap_or(l)).collect();
-            let machine_code = said.iter().any(|line| line.starts_with("asm ok "));
+            let names: BTreeSet<&str> = text.lines().filter_map(suite).map(|(name, _)| name).collect();
             let place = PLACES.iter().find(|(name, _)| *name == check).map(|(_, place)| *place);
-            let Some(place) = place.or(machine_code.then_some('C')) else { continue };
-            // Whoever ran at all ran the vectors of CAVP, or said so before the random messages.
-            let is_here = |row: &&Row| {
-                let says = |line: &&str| line.starts_with(&format!("known_answers::cavp/{} ok ", row.name));
-                let machine = |line: &&str| line.starts_with("machine ok ") && line.split(' ').any(|word| word == row.name);
-                said.iter().any(|line| says(line) || machine(line))
-            };
-            for (_, suite) in SUITES {
-                let begins = |beginning: &str| said.iter().any(|line| line.starts_with(beginning));
-                let by_row = |row: &&Row| begins(&format!("{suite}{} ok ", row.name));
-                let many = |row: &&Row| suite.starts_with("machine::") && begins("machine ok ") && is_here(row);
-                let all = begins(&format!("{} ok ", suite.trim_end()));
-                for row in rows {
-                    if CODE.contains(&suite) {
-                        if all && row.is_compiled(check) {
-                            ran.insert((suite, row.name.clone(), 'C'));
-                        }
-                    } else if if suite.ends_with('/') { by_row(&row) } else { all && is_here(&row) || many(&row) } {
-                        ran.insert((suite, row.name.clone(), place));
+            let Some(place) = place.or(names.contains("asm").then_some('C')) else { continue };
+            // Of the random messages on many processors there is a line for each processor.
+            let machines = || text.lines().filter(|line| line.starts_with("machine ok "));
+            for ((_, suite), row) in SUITES.iter().flat_map(|suite| rows.iter().map(move |row| (*suite, row))) {
+                let many = || suite.starts_with("machine::") && machines().any(|line| line.split(' ').any(|word| word == row.name));
+                if CODE.contains(&suite) {
+                    if names.contains(suite) && row.is_compiled(check) {
+                        ran.insert((suite, row.name.clone(), 'C'));
                     }
+                } else if names.contains(&*format!("{suite}{}", row.name)) || many() {
+                    ran.insert((suite, row.name.clone(), place));
                 }
             }
         }

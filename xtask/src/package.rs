@@ -35,7 +35,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     step(
         Command::new("cargo")
             .args(["test", "--quiet", "--workspace", "--features", "fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat", "--test", "*"])
-            .env("FASTGCM_CASES", "10000") // cross validation has had its million before
+            .env("FASTGCM_CASES", "1500") // cross validation has had a hundred times as many before
             .current_dir(&unpacked),
     )?;
     println!("package ok {}", CRATES.len());

@@ -55,7 +55,7 @@ fn everyone_is_measured() {
     assert_eq!(read("b.csv").lines().count(), 1 + cases.len() * everyone.len());
     assert!(read("b.svg").starts_with("<svg") && read("b.html").starts_with("<!DOCTYPE html>"));
     assert_eq!(bench.names(), ["b.csv", "b.html", "b.json", "b.svg", "key", "key128"]);
-    println!("bench::everyone_is_measured ok {}", cases.len() * everyone.len());
+    println!("bench::everyone_is_measured ok {}", cases.len());
 }
 
 #[test]

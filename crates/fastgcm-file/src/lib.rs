@@ -59,3 +59,8 @@ pub use parallel::{open, seal};
 pub use range::RangeReader;
 pub use reader::Reader;
 pub use writer::Writer;
+
+/// The code in README.md, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

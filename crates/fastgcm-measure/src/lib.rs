@@ -43,3 +43,8 @@ pub use page::html;
 pub use results::{Case, Measured, Measurement, Results};
 pub use sampler::{Contender, Sampler};
 pub use tables::{csv, json, text};
+
+/// The code in README.md, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

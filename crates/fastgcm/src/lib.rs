@@ -84,3 +84,8 @@ pub use tag::{AnyTag, ShortTag, Tag};
 
 /// A 128-bit block, its bytes in memory order: the first is the lowest.
 pub(crate) type Block = u128;
+
+/// The code in README.md, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

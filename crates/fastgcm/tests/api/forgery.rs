@@ -1,12 +1,12 @@
 //! What is not as it was sealed is refused, and leaves no plaintext.
 
-use crate::{STALE, VERBS, bytes, each_backend, keys, passed, support::backends};
+use crate::{STALE, VERBS, bytes, each_backend, keys, support::Tally};
 use fastgcm::{AnyTag, Error, Key, Nonce, ShortTag};
 
 /// F1: no plaintext is left after a forgery of any part. And every pair of verbs agrees with the model.
 #[test]
 fn f01_no_plaintext_after_a_forgery() {
-    let (mut sealed_messages, mut forgeries) = (0, 0);
+    let (mut sealed_messages, mut forgeries) = (Tally::default(), Tally::default());
     for (key, model) in keys() {
         for length in [0, 1, 15, 16, 17, 100, 511, 512, 513, 2000] {
             for nonce in [bytes(12, 1), bytes(16, 2), bytes(1, 3)] {
@@ -18,7 +18,7 @@ fn f01_no_plaintext_after_a_forgery() {
                 for verbs in &VERBS {
                     assert_eq!(verbs.seal(&key, any(nonce), &aad, &text).as_ref(), Ok(&expected), "{}", verbs.name);
                     assert_eq!((verbs.open)(&key, any(nonce), &aad, &expected).as_ref(), Ok(&text), "{}", verbs.name);
-                    sealed_messages += 1;
+                    sealed_messages.add(&key, 1);
                     for place in [0, length / 2, length, length + 15] {
                         let mut forged = expected.clone();
                         forged[place] ^= 0x80;
@@ -26,20 +26,19 @@ fn f01_no_plaintext_after_a_forgery() {
                     }
                     verbs.refuse(&key, any(nonce), &aad[1..], &expected);
                     verbs.refuse(&key, any(&other_nonce), &aad, &expected);
-                    forgeries += 6;
+                    forgeries.add(&key, 6);
                 }
             }
         }
     }
-    let keys = 3 * backends().len();
-    passed("api::every_verb", sealed_messages, keys * 10 * 3 * 6);
-    passed("api::f01_no_plaintext_after_a_forgery", forgeries, keys * 10 * 3 * 6 * 6);
+    sealed_messages.passed("api::every_verb", 3 * 10 * 3 * 6);
+    forgeries.passed("api::f01_no_plaintext_after_a_forgery", 3 * 10 * 3 * 6 * 6);
 }
 
 /// F2: each bit of the tag counts, in 64 messages.
 #[test]
 fn f02_every_bit_of_the_tag_counts() {
-    let mut flips = 0;
+    let mut flips = Tally::default();
     for key in each_backend(&[9; 32]) {
         for i in 0..64 {
             let (text, nonce) = (bytes(3 * i, 6), bytes(12, i as u64));
@@ -49,18 +48,18 @@ fn f02_every_bit_of_the_tag_counts() {
                 sealed[bit / 8] ^= 1 << (bit % 8);
                 VERBS.iter().for_each(|verbs| verbs.refuse(&key, nonce, b"aad", &sealed));
                 sealed[bit / 8] ^= 1 << (bit % 8);
-                flips += 1;
+                flips.add(&key, 1);
             }
             assert_eq!(key.open_vec(nonce, b"aad", &sealed).unwrap(), text, "the forgeries were flips of a true message");
         }
     }
-    passed("api::f02_every_bit_of_the_tag_counts", flips, backends().len() * 64 * 128);
+    flips.passed("api::f02_every_bit_of_the_tag_counts", 64 * 128);
 }
 
 /// F2: of all tags of 0 to 32 bytes that begin as the right one, or are the beginning of it, the one of 16 is accepted.
 #[test]
 fn f02_every_other_length_of_tag_is_refused() {
-    let mut refused = 0;
+    let mut refused = Tally::default();
     for key in each_backend(&[9; 16]) {
         for length in [0, 1, 20, 300] {
             let text = bytes(length, 7);
@@ -79,25 +78,25 @@ fn f02_every_other_length_of_tag_is_refused() {
                 let error = if sealed.len() < 16 { Error::InvalidLength } else { Error::Unauthentic };
                 assert_eq!(key.open_to([1; 12], b"aad", sealed, &mut out), Err(error));
                 assert_eq!(out, vec![0; out.len()]);
-                refused += 4;
+                refused.add(&key, 4);
             }
             assert_eq!(key.open_vec([1; 12], b"aad", &longest[..length + 16]).unwrap(), text);
         }
     }
-    passed("api::f02_every_other_length_of_tag_is_refused", refused, backends().len() * 4 * 32 * 4);
+    refused.passed("api::f02_every_other_length_of_tag_is_refused", 4 * 32 * 4);
 }
 
 /// F2: a shorter tag is a type of its own. It is the beginning of the tag, each of its bits counts, and no more.
 #[test]
 fn f02_short_tags() {
-    let mut flips = 0;
+    let mut flips = Tally::default();
     for key in each_backend(&[9; 24]) {
-        flips += short_tag::<15>(&key) + short_tag::<14>(&key) + short_tag::<13>(&key) + short_tag::<12>(&key);
+        flips.add(&key, short_tag::<15>(&key) + short_tag::<14>(&key) + short_tag::<13>(&key) + short_tag::<12>(&key));
         #[cfg(feature = "hazmat")]
-        (flips += short_tag::<8>(&key) + short_tag::<4>(&key));
+        flips.add(&key, short_tag::<8>(&key) + short_tag::<4>(&key));
     }
     let bytes = 15 + 14 + 13 + 12 + if cfg!(feature = "hazmat") { 8 + 4 } else { 0 };
-    passed("api::f02_short_tags", flips, backends().len() * 8 * bytes);
+    flips.passed("api::f02_short_tags", 8 * bytes);
 }
 
 fn short_tag<const N: usize>(key: &Key) -> usize

@@ -1,7 +1,8 @@
-//! Which back ends a suite is put to, and keys of theirs.
+//! Which back ends a suite is put to, keys of theirs, and what each of them has done.
 #![allow(dead_code)] // no test file needs all of it
 
 use fastgcm::{Backend, Key};
+use std::collections::BTreeMap;
 
 /// All that this machine can run; with `FASTGCM_ONLY=vaes-avx512,vaes-avx2` those of them. An emulated processor is slow, and is there
 /// for the sake of these two.
@@ -26,4 +27,22 @@ pub(crate) fn boxed(bytes: &[u8], backend: Backend) -> Box<Key> {
     let key = Key::boxed_with_backend(bytes, backend).unwrap();
     assert_eq!(key.backend(), backend, "the back end of a key on the heap");
     key
+}
+
+/// Cases, by the back end that they were put to.
+#[derive(Default)]
+pub(crate) struct Tally(BTreeMap<&'static str, usize>);
+
+impl Tally {
+    /// Cases of a key: of the back end that it has, whichever was asked for.
+    pub(crate) fn add(&mut self, key: &Key, cases: usize) {
+        *self.0.entry(key.backend().name()).or_default() += cases;
+    }
+
+    /// Says for each back end how many cases there were, and fails unless it was so many for each of [`backends`] and none for another.
+    pub(crate) fn passed(self, name: &str, each: usize) {
+        let expected = backends().into_iter().map(|backend| (backend.name(), each)).collect();
+        assert_eq!(self.0, expected, "{name}");
+        self.0.iter().for_each(|(backend, count)| println!("{name}/{backend} ok {count}"));
+    }
 }
