@@ -1,11 +1,13 @@
 //! F7: not a byte beside a buffer is read or written. Each buffer begins, or ends, at a page that may not be touched.
 #![cfg(target_os = "linux")]
 
+#[path = "support/guarded.rs"]
+mod guarded;
 #[path = "support/backends.rs"]
 mod support;
 
 use fastgcm::{Backend, Error, Key, Nonce, Tag};
-use std::{io, ptr, slice};
+use guarded::{Guarded, SIDES, Side};
 use support::{Tally, backends};
 
 /// AAD: none, one byte, TLS 1.2's, one block, IPsec's, and more than any tail takes.
@@ -13,16 +15,6 @@ const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
 
 /// Every length around and inside the vectors and turns of every back end.
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=1100;
-
-#[derive(Clone, Copy, Debug)]
-enum Side {
-    /// The buffer begins where the first guard ends.
-    Low,
-    /// The buffer ends where the second guard begins.
-    High,
-}
-
-const SIDES: [Side; 2] = [Side::Low, Side::High];
 
 /// Of long messages every length to more than a turn behind where round keys are spread over the lanes once for all turns (2048 bytes opened, 2560
 /// sealed). Then lengths around places: pages, and where a message makes a table of its own (32 KiB with vectors of one block, 128 KiB with wider
@@ -126,7 +118,7 @@ struct Memory {
 
 impl Memory {
     fn new() -> Self {
-        let [key, nonce, aad, from, to, tag] = std::array::from_fn(|_| Guarded::new());
+        let [key, nonce, aad, from, to, tag] = std::array::from_fn(|_| Guarded::new(LONGEST));
         Self { key, nonce, aad, from, to, tag }
     }
 
@@ -159,60 +151,6 @@ impl Memory {
     }
 }
 
-/// Memory between two pages that may not be touched.
-struct Guarded {
-    start: *mut u8,
-    length: usize,
-    page: usize,
-}
-
-impl Guarded {
-    fn new() -> Self {
-        // SAFETY: only asks.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let length = LONGEST.next_multiple_of(page);
-        // SAFETY: a new mapping, at an address of the system's choice, that nobody may touch.
-        let guard =
-            unsafe { libc::mmap(ptr::null_mut(), length + 2 * page, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
-        assert_ne!(guard, libc::MAP_FAILED, "{}", io::Error::last_os_error());
-        let start = guard.cast::<u8>().wrapping_add(page);
-        // SAFETY: inside that mapping; its first and its last page stay as they are.
-        let answer = unsafe { libc::mprotect(start.cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
-        assert_eq!(answer, 0, "{}", io::Error::last_os_error());
-        Self { start, length, page }
-    }
-
-    /// A copy of `bytes` at one of the guards.
-    fn put(&mut self, side: Side, bytes: &[u8]) -> &mut [u8] {
-        assert!(bytes.len() <= self.length);
-        let skip = match side {
-            Side::Low => 0,
-            Side::High => self.length - bytes.len(),
-        };
-        // SAFETY: between the guards, and borrowed as long as `self` is.
-        let buffer = unsafe { slice::from_raw_parts_mut(self.start.add(skip), bytes.len()) };
-        buffer.copy_from_slice(bytes);
-        buffer
-    }
-
-    fn put_tag(&mut self, side: Side, tag: Tag) -> &mut Tag {
-        const { assert!(size_of::<Tag>() == 16 && align_of::<Tag>() == 1) }
-        let place = self.put(side, &tag.0).as_mut_ptr().cast::<Tag>();
-        // SAFETY: sixteen bytes of ours, and a tag is nothing else.
-        unsafe {
-            place.write(tag);
-            &mut *place
-        }
-    }
-}
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        // SAFETY: our mapping, guards and all; nobody borrows it any more.
-        unsafe { libc::munmap(self.start.wrapping_sub(self.page).cast(), self.length + 2 * self.page) };
-    }
-}
-
 /// The control: the guards do kill. Each sin is committed by a process of its own, a fork of this one (which runs also where an emulator
 /// runs this program, and could not start it anew).
 #[test]
@@ -239,7 +177,7 @@ fn f07_one_byte_beside_is_death() {
 }
 
 fn commit(sin: &str) {
-    let mut memory = Guarded::new();
+    let mut memory = Guarded::new(LONGEST);
     let low = memory.put(Side::Low, &[1; 16]).as_mut_ptr();
     let high = memory.put(Side::High, &[1; 16]).as_mut_ptr();
     // SAFETY: none. The first and the last byte of the buffer are ours, the bytes beside them are not: the process is to die of it.

@@ -11,6 +11,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
     mem::MaybeUninit,
+    ops::Range,
     ptr,
 };
 
@@ -34,6 +35,9 @@ pub(crate) struct Tracer {
     refused: Option<Instruction>,
     /// All steps, where a difference is to be found.
     log: Option<Vec<Step>>,
+    /// Addresses that no access may reach, not even under a mask; and the first that did.
+    pub(crate) forbidden: Vec<Range<u64>>,
+    pub(crate) reached: Option<(Instruction, u64)>,
 }
 
 struct Known {
@@ -86,7 +90,13 @@ impl Tracer {
         let mut digest = mix(self.trace.digest, at);
         for memory in &known.memory {
             match memory.virtual_address(0, |register, _, _| value(registers, register)) {
-                Some(address) => digest = mix(digest, address),
+                Some(address) => {
+                    digest = mix(digest, address);
+                    let end = address.saturating_add(memory.memory_size().size() as u64);
+                    if self.forbidden.iter().any(|pages| address < pages.end && pages.start < end) {
+                        self.reached.get_or_insert((known.instruction, address));
+                    }
+                }
                 None => self.refused = Some(known.instruction),
             }
         }
