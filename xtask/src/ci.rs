@@ -60,6 +60,7 @@ const CHECKS: &[Check] = &[
     Check { name: "aarch64",         when: When::Always,       run: |root, log| log.step(&mut xtask(root, "cross aarch64")) },
     Check { name: "files of others", when: When::Always,       run: files_of_others },
     Check { name: "all features",    when: When::Always,       run: all_features },
+    Check { name: "released build",  when: When::Always,       run: released_build },
     Check { name: "no features",     when: When::Always,       run: no_features },
     Check { name: "examples",        when: When::Always,       run: examples },
     Check { name: "readme",          when: When::Always,       run: readme::run },
@@ -241,6 +242,13 @@ fn all_features(root: &Path, log: &mut Log) -> Result<(), String> {
     let mut tests = cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --test * -- --nocapture");
     log.step(tests.env("FASTGCM_CAVP_FULL", &full).env("FASTGCM_CASES", "1500"))?;
     log.step(&mut cargo(root, "test -p fastgcm --features aead06,getrandom,hazmat --doc"))
+}
+
+/// Traces of every verb as programs have the library: optimised at level 3, in one piece.
+fn released_build(root: &Path, log: &mut Log) -> Result<(), String> {
+    let mut traces =
+        cargo(root, "test --release -p fastgcm --features aead06,hazmat --test constant_time -- --nocapture traces:: --skip very_long");
+    log.step(traces.env("FASTGCM_QUICK", "1"))
 }
 
 /// Without an allocator and the standard library: every length, the registers and the limits. As a debug build, which nothing optimises, in

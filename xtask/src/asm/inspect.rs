@@ -178,6 +178,7 @@ fn with_implied(features: &[String]) -> BTreeSet<String> {
     const IMPLIED: &[(&str, &str)] = &[
         ("vaes", "avx2 aes"),
         ("vpclmulqdq", "avx pclmulqdq"),
+        ("avx512vbmi", "avx512.vbmi avx512bw"), // the table and the decoder spell it in two ways
         ("avx512bw", "avx512f"),
         ("avx512vl", "avx512f"),
         ("avx512f", "avx2 fma f16c"),

@@ -53,12 +53,12 @@ impl Schedule {
         /// The next key.
         macro_rules! key {
             ($more:ident, $i:expr, $key:expr) => {
-                let key = $key;
-                if $i < 4 {
-                    self.keys[$i] = key;
+                let (key, i, more) = ($key, $i, More::$more as usize);
+                if i < WOVEN {
+                    self.keys[i] = key;
                 }
-                if $i >= More::$more as usize {
-                    self.keys[WOVEN + $i - More::$more as usize] = key;
+                if i >= more {
+                    self.keys[WOVEN + i - more] = key;
                 }
                 if H {
                     let next = s.state(s.splat(key));
@@ -84,7 +84,7 @@ impl Schedule {
                     key!(Two, 3 * i - 2, b >> 64 | a1 << 64);
                     key!(Two, 3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
                     (a, b) = six(s, a1, b1, RCON[2 * i]);
-                    if i < 4 {
+                    if i < WOVEN {
                         key!(Two, 3 * i, a);
                     }
                 }
