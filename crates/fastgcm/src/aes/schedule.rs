@@ -84,7 +84,7 @@ impl Schedule {
                     key!(Two, 3 * i - 2, b >> 64 | a1 << 64);
                     key!(Two, 3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
                     (a, b) = six(s, a1, b1, RCON[2 * i]);
-                    if i < WOVEN {
+                    if i < 4 {
                         key!(Two, 3 * i, a);
                     }
                 }
