@@ -298,6 +298,8 @@ fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
     let bench = root.join("bench");
     log.step(&mut cargo(&bench, "fmt --all --check"))?;
     log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
+    log.step(&mut cargo(&bench, "test --locked --package fastgcm-bench -- --nocapture"))?;
+    log.expect(&["published::beside_the_others ok 58"])?;
     if !full() {
         return Ok(());
     }
