@@ -6,8 +6,8 @@ use std::{
     process::Command,
 };
 
-/// The folders of `rivals/` that cargo builds, in the order of columns; and one of them again, built otherwise.
-pub(crate) const RIVALS: [&str; 14] = [
+/// The folders of `rivals/` that cargo builds, in the order of columns; and two of them again, built otherwise.
+pub(crate) const RIVALS: [&str; 15] = [
     "fastgcm",
     "aws-lc",
     "aws-lc-rs",
@@ -16,6 +16,7 @@ pub(crate) const RIVALS: [&str; 14] = [
     "openssl-3.6",
     "openssl-system",
     "ipsec-mb",
+    BARE,
     "ring",
     "graviola",
     "rustcrypto-0.11",
@@ -29,8 +30,11 @@ const SOFT: &str = "rustcrypto-soft";
 /// What makes it so. Flags are part of what cargo compares, so these have a target folder of their own.
 const SOFT_FLAGS: &str = "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"";
 
-/// Debian's packages: ipsec-mb with its header, two libraries, and what BoringSSL's build needs.
-const PACKAGES: [&str; 5] = ["libipsec-mb-dev", "libsodium23", "libssl3", "cmake", "libclang-dev"];
+/// ipsec-mb without its `SAFE_*` options, which Debian's package has.
+const BARE: &str = "ipsec-mb-bare";
+
+/// Debian's packages: ipsec-mb with its header, two libraries, what BoringSSL's build needs, and what that of ipsec-mb does.
+const PACKAGES: [&str; 7] = ["libipsec-mb-dev", "libsodium23", "libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm"];
 
 /// This folder.
 pub(crate) fn root() -> &'static Path {
@@ -43,15 +47,21 @@ pub(crate) fn target() -> Result<PathBuf, String> {
     program.parent().and_then(Path::parent).map(Path::to_owned).ok_or_else(|| "this program is in no folder".into())
 }
 
-/// The shared object of that rival; or why there is none.
-pub(crate) fn build(rival: &str) -> Result<PathBuf, String> {
+/// The shared object of that rival; or why there is none. Sources that are in no registry are fetched only if we may `install`.
+pub(crate) fn build(rival: &str, install: bool) -> Result<PathBuf, String> {
     eprint!("building {rival} ...");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let (folder, target) = if rival == SOFT {
-        cargo.env("RUSTFLAGS", SOFT_FLAGS);
-        ("rustcrypto-0.11", target()?.join("soft"))
-    } else {
-        (rival, target()?)
+    let target = target()?;
+    let (folder, target) = match rival {
+        SOFT => {
+            cargo.env("RUSTFLAGS", SOFT_FLAGS);
+            ("rustcrypto-0.11", target.join("soft"))
+        }
+        BARE => {
+            cargo.env("IPSEC_MB_BARE", bare(&target, install)?);
+            ("ipsec-mb", target.join("bare"))
+        }
+        _ => (rival, target),
     };
     let package = format!("rival-{}", folder.replace('.', "-"));
     cargo.args(["build", "--release", "--locked", "--package", &package, "--target-dir"]).arg(&target).current_dir(root());
@@ -63,6 +73,18 @@ pub(crate) fn build(rival: &str) -> Result<PathBuf, String> {
     eprint!("\r\x1b[K");
     done?;
     Ok(target.join("release").join(format!("lib{}.so", package.replace('-', "_"))))
+}
+
+/// The folder in which ipsec-mb is without its `SAFE_*` options.
+fn bare(target: &Path, install: bool) -> Result<PathBuf, String> {
+    let folder = target.join(BARE);
+    if !folder.join("version").exists() {
+        if !install {
+            return Err("not built yet: --install fetches its source".into());
+        }
+        run(Command::new(root().join("rivals/ipsec-mb/bare.sh")).arg(&folder))?;
+    }
+    Ok(folder)
 }
 
 /// Installs Debian's packages. Of two apt-get at a time one fails, and the full run has checks side by side: the lock is that of

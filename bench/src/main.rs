@@ -31,7 +31,7 @@ struct Options {
     /// Two minutes: few sizes, short samples
     #[arg(long)]
     quick: bool,
-    /// Installs what Debian has of what the rivals need (as root)
+    /// Installs what Debian has of what the rivals need (as root), and builds ipsec-mb from Debian's source
     #[arg(long)]
     install: bool,
     /// Only rivals whose name begins with one of these; fastgcm always takes part
@@ -67,7 +67,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let mut missing = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
     for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival)) {
-        let loaded = builds::build(rival).and_then(|library| peer::load(&library));
+        let loaded = builds::build(rival, options.install).and_then(|library| peer::load(&library));
         match loaded {
             Ok((variants, failed)) => {
                 peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));

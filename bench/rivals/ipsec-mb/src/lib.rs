@@ -3,6 +3,9 @@
 //!
 //! At the machine's own level it chooses its manager itself (`init_mb_mgr_auto`: with AVX-512 and without VAES that is its `avx512`, too);
 //! below that it is held to one. The `avx2` code of 1.3 uses AES-NI without VAES, so that it belongs to `aesni-avx`.
+//!
+//! Built a second time, with the library of `bare.sh`, it is another rival: without `SAFE_DATA` it clears neither the registers nor the
+//! stack after a message, and without `SAFE_PARAM` it checks no parameters. (`SAFE_LOOKUP` changes nothing where there are AES instructions.)
 
 use plugin::{Message, Rival, TAG, level};
 use std::{
@@ -31,6 +34,9 @@ unsafe extern "C" {
     safe fn imb_get_version_str() -> *const c_char;
 }
 
+/// Of Debian's source package, if this is the library of `bare.sh`.
+const BARE: Option<&str> = option_env!("IPSEC_MB_BARE_VERSION");
+
 /// The address of the manager, which lives as long as the process.
 static MANAGER: OnceLock<usize> = OnceLock::new();
 
@@ -45,11 +51,15 @@ fn layout(size: usize) -> Layout {
 }
 
 impl Rival for IpsecMb {
-    const NAME: &'static str = "ipsec-mb";
+    const NAME: &'static str = if BARE.is_some() { "ipsec-mb-bare" } else { "ipsec-mb" };
 
     fn version() -> String {
         // SAFETY: a constant string.
-        unsafe { CStr::from_ptr(imb_get_version_str()) }.to_string_lossy().into()
+        let version = unsafe { CStr::from_ptr(imb_get_version_str()) }.to_string_lossy();
+        BARE.map_or_else(
+            || version.to_string(),
+            |debian| format!("{version}, Debian's {debian} without SAFE_DATA, SAFE_PARAM, SAFE_LOOKUP"),
+        )
     }
 
     fn variants() -> String {
