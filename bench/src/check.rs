@@ -3,8 +3,8 @@
 use crate::work::Peer;
 
 /// Lengths of text around every border that implementations have: blocks, vectors of them, turns of eight and sixteen vectors.
-const LENGTHS: [usize; 20] = [0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 200, 255, 256, 300, 500, 512, 1023, 1420, 4095, 16400];
-const AADS: [usize; 5] = [0, 12, 13, 16, 300];
+const LENGTHS: [usize; 21] = [0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 200, 255, 256, 300, 500, 512, 1023, 1420, 4095, 4096, 16400];
+const AADS: [usize; 7] = [0, 12, 13, 16, 64, 128, 300];
 
 /// All must seal every message to the same bytes, open it again, and refuse it with a bit of the tag changed. Returns how many answers there
 /// were.

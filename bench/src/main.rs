@@ -7,12 +7,16 @@
 //! | `peer` | loads them, a copy for each level |
 //! | `process` | Go and Java, which live in processes of their own |
 //! | `check` | identical answers first |
+//! | `buffer` | memory that ends with a page behind which nothing may be touched |
 //! | `work`, `plan` | what is measured, and the list of it |
+//! | `instructions` | instead of time: instructions for one message, counted |
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
 //! | `report` | tables, CSV, JSON, charts, one page |
 
+mod buffer;
 mod builds;
 mod check;
+mod instructions;
 mod peer;
 mod plan;
 mod process;
@@ -46,10 +50,20 @@ struct Options {
     /// Builds, loads and checks, and measures nothing
     #[arg(long)]
     check: bool,
+    /// Counts instructions for one message, beside those of ipsec-mb or of `--only`, and measures nothing
+    #[arg(long)]
+    instructions: bool,
+    /// For `--instructions`, which starts this: one message each, by the rival of that shared object
+    #[arg(long, hide = true)]
+    messages: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    let mut options = Options::parse();
+    if options.instructions && options.only.is_empty() {
+        options.only = vec!["ipsec-mb".into()];
+    }
+    match run(&options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(3),
         Err(why) => {
@@ -61,15 +75,21 @@ fn main() -> ExitCode {
 
 /// Whether the run is valid: no rival slower than it has been seen on this processor.
 fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
+    if let Some(library) = &options.messages {
+        instructions::messages(library)?;
+        return Ok(true);
+    }
     if options.install {
         builds::install()?;
     }
     let mut missing = Vec::new();
+    let mut libraries = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
     for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival)) {
-        let loaded = builds::build(rival, options.install).and_then(|library| peer::load(&library));
+        let loaded = builds::build(rival, options.install).and_then(|library| Ok((peer::load(&library)?, library)));
         match loaded {
-            Ok((variants, failed)) => {
+            Ok(((variants, failed), library)) => {
+                libraries.push(library);
                 peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
                 missing.extend(failed);
             }
@@ -93,7 +113,10 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let answers = check::all(&peers)?;
     println!("{} implementations, identical wherever they were asked the same", peers.len());
     println!("bench::same_answers ok {answers}");
-    if options.check {
+    if options.instructions {
+        println!("bench::instructions ok {}", instructions::print(&libraries)?);
+    }
+    if options.check || options.instructions {
         return Ok(true);
     }
 

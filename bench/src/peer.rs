@@ -1,15 +1,18 @@
 //! Shared objects, loaded: a copy of the file for each processor level, so that each has variables of its own.
 
-use crate::work::{self, Buffers, Peer, Work};
+use crate::{
+    buffer::Buffer,
+    work::{self, Buffers, Peer, Place, Work},
+};
 use fastgcm_measure::Contender;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use plugin::{INTERFACE, Message, SYMBOL, Table, level};
+use plugin::{INTERFACE, Message, SYMBOL, TAG, Table, level};
 use std::{
     env,
     ffi::{CStr, CString, c_char, c_void},
     fs,
     path::Path,
-    process,
+    process, ptr,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -52,6 +55,11 @@ pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String>
 }
 
 impl Loaded {
+    /// How it is called.
+    pub(crate) fn table(&self) -> &'static Table {
+        self.table
+    }
+
     /// Loads a copy of its own; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
     /// first key.
     fn new(library: &Path, name: &str, variant: &str) -> Result<Self, String> {
@@ -177,39 +185,49 @@ impl Peer for Loaded {
         }) else {
             return Ok(None);
         };
-        // From one buffer to another, at odd addresses; then in place, opened again; then with a wrong tag.
         let len = text.len();
-        let mut input = [&[0], text, &[0; 16]].concat();
-        let mut sealed = vec![0xee; 1 + len + 16];
-        let mut message = Message {
-            nonce: nonce.as_ptr(),
-            aad: aad.as_ptr(),
-            aad_len: aad.len(),
-            input: input[1..].as_ptr(),
-            output: sealed[1..].as_mut_ptr(),
-            len,
-        };
-        // SAFETY: buffers as `Message` wants them, each used through one message at a time.
-        unsafe { key.seal(&message) };
-        sealed.remove(0);
-        let mut opened = vec![0xee; len + 16];
-        (message.input, message.output) = (sealed.as_ptr(), opened.as_mut_ptr());
-        // SAFETY: as above.
-        if !unsafe { key.open(&message) } || opened[..len] != *text {
-            return Err("does not open what it sealed".into());
+        let [mut given, mut sealed, mut opened] = [0; 3].map(|_| Buffer::new(len + TAG, 0));
+        let mut aad_buffer = Buffer::new(aad.len(), 0);
+        let mut answer: Option<Vec<u8>> = None;
+        for place in [Place::Aligned, Place::Odd, Place::PageEnd] {
+            let mut message = Message {
+                nonce: nonce.as_ptr(),
+                aad: ptr::dangling(),
+                aad_len: aad.len(),
+                input: given.at(place, len),
+                output: sealed.at(place, len + TAG),
+                len,
+            };
+            if !aad.is_empty() {
+                aad_buffer.bytes(place, aad.len()).copy_from_slice(aad);
+                message.aad = aad_buffer.at(place, aad.len());
+            }
+            // From one buffer to another and back; then in place; then with a wrong tag.
+            given.bytes(place, len).copy_from_slice(text);
+            // SAFETY: buffers as `Message` wants them, each used through one message at a time.
+            unsafe { key.seal(&message) };
+            (message.input, message.output) = (message.output, opened.at(place, len + TAG));
+            // SAFETY: as above.
+            if !unsafe { key.open(&message) } || opened.bytes(place, len + TAG)[..len] != *text {
+                return Err(format!("does not open what it sealed, {place:?}"));
+            }
+            opened.bytes(place, len + TAG)[..len].copy_from_slice(text);
+            message.input = message.output;
+            // SAFETY: as above.
+            unsafe { key.seal(&message) };
+            let sealed = sealed.bytes(place, len + TAG).to_vec();
+            if opened.bytes(place, len + TAG) != sealed {
+                return Err(format!("seals to something else in place, {place:?}"));
+            }
+            opened.bytes(place, len + TAG)[len + len % 16] ^= 0x40;
+            // SAFETY: as above.
+            if unsafe { key.open(&message) } {
+                return Err(format!("opens with a wrong tag, {place:?}"));
+            }
+            if *answer.get_or_insert_with(|| sealed.clone()) != sealed {
+                return Err(format!("seals to something else, {place:?}"));
+            }
         }
-        input.remove(0);
-        (message.input, message.output) = (input.as_ptr(), input.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe { key.seal(&message) };
-        if input != sealed {
-            return Err("seals to something else in place".into());
-        }
-        input[len + text.len() % 16] ^= 0x40;
-        // SAFETY: as above.
-        if unsafe { key.open(&message) } {
-            return Err("opens with a wrong tag".into());
-        }
-        Ok(Some(sealed))
+        Ok(answer)
     }
 }

@@ -1,6 +1,6 @@
 //! The list of what is measured: seal and open at every size, for every level; then one question at a time beside that.
 
-use crate::work::{Nonces, Verb, Work};
+use crate::work::{Nonces, Place, Verb, Work};
 use fastgcm_measure::Sampler;
 use std::time::Duration;
 
@@ -10,7 +10,9 @@ const SIZES: [usize; 21] =
 /// Above 16 KiB, a nonce or a key is nothing.
 const UP_TO_16_KIB: &[usize] = SIZES.split_at(18).0;
 /// For questions beside the main one: with and without whole blocks, below, in and above what implementations treat differently.
-const SOME: [usize; 10] = [0, 16, 63, 200, 256, 500, 1024, 1500, 4095, 16384];
+const SOME: [usize; 10] = [0, 16, 64, 200, 256, 300, 512, 1420, 4096, 16384];
+/// Of AAD, beside 12: none, that of TLS 1.2, a block, and two as long as the headers of RTP and IPv6 and of database rows.
+const AADS: [usize; 5] = [0, 13, 16, 64, 128];
 /// What a quick run has.
 const FEW: [usize; 9] = [0, 16, 64, 256, 1024, 1500, 4096, 16384, MIB];
 /// A quick run's for questions beside the main one.
@@ -34,7 +36,8 @@ fn of_level(quick: bool, level: &str, own: bool) -> Vec<Work> {
     use {Nonces::*, Verb::*};
     let mut plan = Vec::new();
     let without_aes = matches!(level, "vpaes-ssse3" | "portable");
-    let every = |bits, verb| Work { level: level.into(), verb, bits, bytes: 0, aad: 12, nonces: Prepared, in_place: false, odd: false };
+    let every =
+        |bits, verb| Work { level: level.into(), verb, bits, bytes: 0, aad: 12, nonces: Prepared, in_place: false, place: Place::Aligned };
     let mut add = |of: Work, sizes: &[usize]| plan.extend(sizes.iter().map(|&bytes| Work { bytes, ..of.clone() }));
     let sizes: &[usize] = match (quick, own) {
         // Without AES instructions 16 MiB take a fifth of a second, and nothing changes above 16 KiB.
@@ -69,13 +72,17 @@ fn of_level(quick: bool, level: &str, own: bool) -> Vec<Work> {
             for nonces in [Written, Dependent] {
                 add(Work { nonces, ..every(bits, verb) }, nonce_sizes);
             }
-            add(Work { aad: 16, ..every(bits, verb) }, some);
-            add(Work { odd: true, ..every(bits, verb) }, some);
+            for aad in AADS {
+                add(Work { aad, ..every(bits, verb) }, some);
+            }
+            for place in [Place::Odd, Place::PageEnd] {
+                add(Work { place, ..every(bits, verb) }, some);
+            }
         }
         for verb in [Seal, SealAndOpen] {
             add(Work { in_place: true, ..every(bits, verb) }, some);
         }
-        add(Work { in_place: true, odd: true, ..every(bits, Seal) }, some);
+        add(Work { in_place: true, place: Place::Odd, ..every(bits, Seal) }, some);
     }
     plan
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     builds,
-    work::{Buffers, Nonces, Peer, Verb, Work},
+    work::{Buffers, Nonces, Peer, Place, Verb, Work},
 };
 use fastgcm_measure::Contender;
 use plugin::level;
@@ -94,7 +94,7 @@ impl Peer for Process {
             Verb::Rekey | Verb::RekeyAndSeal | Verb::SealAndOpen => return None,
         };
         // Their ways to write a nonce, and where their buffers lie, are not ours to choose.
-        if work.nonces != Nonces::Prepared || work.in_place || work.odd {
+        if work.nonces != Nonces::Prepared || work.in_place || work.place != Place::Aligned {
             return None;
         }
         let case = format!("{verb} {} {} {}", work.bits / 8, work.bytes, work.aad);

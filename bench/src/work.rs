@@ -1,9 +1,9 @@
 //! What is done again and again, and with which buffers.
 
-use crate::peer::Key;
+use crate::{buffer::Buffer, peer::Key};
 use fastgcm_measure::{Case, Contender};
 use plugin::{Message, TAG, Table};
-use std::{cell::RefCell, fmt, hint::black_box, time::Instant};
+use std::{fmt, hint::black_box, ptr, time::Instant};
 
 /// An implementation at one processor level: in a shared object, or in a process of its own.
 pub(crate) trait Peer {
@@ -50,6 +50,17 @@ pub(crate) enum Nonces {
     Dependent,
 }
 
+/// Where text and AAD lie. How a call is written decides that, and users write it in every way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At a multiple of 64.
+    Aligned,
+    /// One byte after a multiple of 64.
+    Odd,
+    /// Each buffer (of ciphertext: with its tag) ends with its page, and the next page cannot be touched.
+    PageEnd,
+}
+
 /// One case: a row of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
@@ -60,8 +71,7 @@ pub(crate) struct Work {
     pub(crate) aad: usize,
     pub(crate) nonces: Nonces,
     pub(crate) in_place: bool,
-    /// Text and AAD begin one byte after a multiple of 64.
-    pub(crate) odd: bool,
+    pub(crate) place: Place,
 }
 
 impl fmt::Display for Verb {
@@ -89,16 +99,20 @@ impl Work {
             Nonces::Written => ", nonce written before each call",
             Nonces::Dependent => ", nonce from the last output",
         };
-        let place = if self.in_place { ", in place" } else { "" };
-        let odd = if self.odd { ", odd addresses" } else { "" };
-        Case::of_bytes(format!("{level} AES-{bits} {verb}, AAD {}{nonces}{place}{odd}", self.aad), self.bytes as u64)
+        let in_place = if self.in_place { ", in place" } else { "" };
+        let place = match self.place {
+            Place::Aligned => "",
+            Place::Odd => ", odd addresses",
+            Place::PageEnd => ", at the end of a page",
+        };
+        Case::of_bytes(format!("{level} AES-{bits} {verb}, AAD {}{nonces}{in_place}{place}", self.aad), self.bytes as u64)
     }
 }
 
 /// What all contenders share, so that none finds warmer caches than another.
 pub(crate) struct Buffers {
-    input: RefCell<Buffer>,
-    output: RefCell<Buffer>,
+    input: Buffer,
+    output: Buffer,
     aad: Buffer,
     /// Prepared, sixteen bytes apart.
     nonces: Vec<[u8; 16]>,
@@ -106,33 +120,14 @@ pub(crate) struct Buffers {
     keys: Vec<[u8; 32]>,
 }
 
-struct Buffer {
-    bytes: Vec<u8>,
-    start: usize,
-}
-
-impl Buffer {
-    /// Begins so many bytes after a multiple of 4096: if input and output began at the same offset in their pages, processors would
-    /// mistake loads of the one for stores to the other.
-    fn new(len: usize, after_page: usize) -> Self {
-        let mut bytes = vec![0x77; len + 8192];
-        let start = bytes.as_ptr().addr().wrapping_neg() % 4096 + after_page;
-        bytes[start..].fill(0x77);
-        Self { bytes, start }
-    }
-
-    fn at(&mut self, odd: bool) -> *mut u8 {
-        self.bytes[self.start + usize::from(odd)..].as_mut_ptr()
-    }
-}
-
 impl Buffers {
-    /// For up to so many bytes of text, and 64 of AAD.
+    /// For up to so many bytes of text, and 128 of AAD. If input and output began at the same offset in their pages, processors would
+    /// mistake loads of the one for stores to the other.
     pub(crate) fn new(most: usize) -> Self {
         Self {
-            input: RefCell::new(Buffer::new(most + TAG + 1, 0)),
-            output: RefCell::new(Buffer::new(most + TAG + 1, 33 * 64)),
-            aad: Buffer::new(65, 0),
+            input: Buffer::new(most + TAG, 0),
+            output: Buffer::new(most + TAG, 33 * 64),
+            aad: Buffer::new(128, 0),
             nonces: (0..PREPARED).map(|i| [i as u8; 16]).collect(),
             keys: (0..PREPARED).map(|i| [i as u8 ^ 0x5a; 32]).collect(),
         }
@@ -148,7 +143,7 @@ const NONCE: [u8; 12] = [1; 12];
 
 /// A rival in a shared object at work. Everything but the calls through its table is the same for all.
 pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
-    let Work { bytes: len, aad: aad_len, nonces, in_place, odd, verb, bits, .. } = *work;
+    let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, .. } = *work;
     let mut key = Key::new(table, &buffers.keys[0][..bits / 8])?;
     if verb == Verb::Key {
         return Some(Contender::looped(name, move |iterations| {
@@ -156,16 +151,18 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
             (0..iterations).for_each(|_| drop(black_box(Key::new(table, black_box(&buffers.keys[0][..bits / 8])))));
         }));
     }
-    let aad = buffers.aad.bytes[buffers.aad.start + usize::from(odd)..].as_ptr();
+    // `b""` points at address 1.
+    let aad = if aad_len == 0 { ptr::dangling() } else { buffers.aad.at(place, aad_len).cast_const() };
+    // What is opened has its tag behind it.
+    let input = buffers.input.at(place, len + if verb == Verb::Open { TAG } else { 0 });
+    let output = buffers.output.at(place, len + TAG);
     Some(Contender::timed(name, move |iterations| {
         clear_upper_halves();
-        let (mut input, mut output) = (buffers.input.borrow_mut(), buffers.output.borrow_mut());
-        let (input, output) = (input.at(odd), output.at(odd));
         let message = |nonce: *const u8, input: *const u8, output: *mut u8| Message { nonce, aad, aad_len, input, output, len };
         if verb == Verb::Open {
             // Each sample seals its own message first, into `input` and from it. It has other ciphertext each time, and nobody's time
             // depends on that.
-            // SAFETY: buffers with room for the text and a tag, borrowed for this sample.
+            // SAFETY: buffers with room for the text and a tag; contenders use them one at a time.
             unsafe { key.seal(&message(NONCE.as_ptr(), input, input)) };
         }
         let start = Instant::now();
