@@ -55,3 +55,31 @@ impl Drop for Buffer {
         let _ = unsafe { munmap(self.first.cast(), self.size + PAGE) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Every place is where it says, and the kernel lets nobody touch the page behind the last byte.
+    #[test]
+    fn places() {
+        let mut places = 0;
+        for len in [0, 1, 13, 16, 64, 200, 4079, 4080, 4095, 4096, 4097, 20_000] {
+            for after_page in [0, 33 * 64] {
+                let mut buffer = Buffer::new(len, after_page);
+                let [aligned, odd, end] = [Place::Aligned, Place::Odd, Place::PageEnd].map(|place| buffer.at(place, len).addr());
+                assert_eq!((aligned % PAGE, odd % PAGE), (after_page % PAGE, after_page % PAGE + 1), "{len} bytes");
+                assert_eq!((end + len) % PAGE, 0, "{len} bytes");
+                for place in [Place::Aligned, Place::Odd, Place::PageEnd] {
+                    buffer.bytes(place, len).fill(places as u8);
+                    places += 1;
+                }
+                let maps = fs::read_to_string("/proc/self/maps").unwrap();
+                let behind = maps.lines().find(|line| line.starts_with(&format!("{:x}-", end + len)));
+                assert!(behind.is_some_and(|line| line.contains(" ---p ")), "{len} bytes: {behind:?}");
+            }
+        }
+        println!("buffer::places ok {places}");
+    }
+}
