@@ -15,12 +15,14 @@ FRESH = [(f"AES-{bits}", f"AES-{bits} fresh key and seal, AAD 12") for bits in (
 
 
 def read(path):
-    """Group -> case -> the line of the back end that a caller gets, which is the first of fastgcm's."""
+    """Group -> case -> the line of the back end that a caller gets, which is the first of fastgcm's. It has what it takes called as usual."""
     groups = {}
     with open(path, newline="") as file:
         for line in csv.DictReader(file):
             if line["contender"].startswith("fastgcm"):
-                groups.setdefault(line["group"], {}).setdefault(line["case"], line)
+                first = groups.setdefault(line["group"], {}).setdefault(line["case"], line)
+                if line["contender"] == "fastgcm as usual":
+                    first["usual"] = float(line["best_ns"])
     return groups
 
 
@@ -79,17 +81,13 @@ def dear(groups):
     print("\n### Every way of calling that costs more than it may\n")
     asked = found = 0
     for group, cases in groups.items():
-        for way in ("AAD 0", "AAD 12, odd addresses", "AAD 12, in place", "AAD 12, at the end of a page"):
-            if not group.endswith(f", {way}"):
-                continue
-            plain = groups.get(group.removesuffix(way) + "AAD 12", {})
-            for case, line in cases.items():
-                if case in plain:
-                    ours, usual = float(line["best_ns"]), float(plain[case]["best_ns"])
-                    asked += 1
-                    if ours > (usual + 15 if way.endswith("page") else usual * 1.1):
-                        found += 1
-                        print(f"* {group}, {case}: {ours:.1f} ns, not {usual:.1f}")
+        for case, line in cases.items():
+            if usual := line.get("usual"):
+                ours = float(line["best_ns"])
+                asked += 1
+                if ours > (usual + 15 if group.endswith("page") else usual * 1.1):
+                    found += 1
+                    print(f"* {group}, {case}: {ours:.1f} ns, not {usual:.1f}")
     print(f"\n{found} of {asked} cells.")
 
 

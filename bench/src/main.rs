@@ -152,8 +152,12 @@ fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
     let most = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
     let (buffers, sampler, start) = (Buffers::new(most), plan::sampler(options.quick), Instant::now());
     for (number, work) in plan.iter().enumerate() {
-        let here = peers.iter().filter(|peer| peer.level() == work.level);
-        let mut contenders: Vec<_> = here.filter_map(|peer| peer.contender(work, &buffers)).collect();
+        let here: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
+        let mut contenders: Vec<_> = here.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();
+        // fastgcm comes first, and once more called as usual, so that what another way costs is a ratio within one case.
+        if let (Some(usual), Some(peer)) = (work.usual(), here.first()) {
+            contenders.extend(peer.contender("fastgcm as usual", &usual, &buffers));
+        }
         let case = work.case();
         if std::io::stderr().is_terminal() {
             eprint!("\r\x1b[K{}/{} {} {}", number + 1, plan.len(), case.group, case.name);

@@ -174,8 +174,8 @@ impl Peer for Loaded {
         self.version.clone()
     }
 
-    fn contender<'a>(&'a self, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
-        work::contender(&self.name, self.table, work, buffers)
+    fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
+        work::contender(name, self.table, work, buffers)
     }
 
     fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String> {

@@ -86,7 +86,7 @@ impl Peer for Process {
         self.version.clone()
     }
 
-    fn contender<'a>(&'a self, work: &Work, _buffers: &'a Buffers) -> Option<Contender<'a>> {
+    fn contender<'a>(&'a self, name: &str, work: &Work, _buffers: &'a Buffers) -> Option<Contender<'a>> {
         let verb = match work.verb {
             Verb::Seal => "seal",
             Verb::Open => "open",
@@ -99,7 +99,7 @@ impl Peer for Process {
         }
         let case = format!("{verb} {} {} {}", work.bits / 8, work.bytes, work.aad);
         let mut ready = false;
-        Some(Contender::timed(&self.name, move |iterations| {
+        Some(Contender::timed(name, move |iterations| {
             // No contender of this process is asked between another's samples: one case is one contender here.
             if !std::mem::replace(&mut ready, true) {
                 self.ask(&format!("case {case}")).expect("the process answers");

@@ -16,8 +16,8 @@ pub(crate) trait Peer {
     /// Its own version.
     fn version(&self) -> String;
 
-    /// `None` if it cannot do that.
-    fn contender<'a>(&'a self, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
+    /// By that name. `None` if it cannot do that.
+    fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
 
     /// Ciphertext and tag of one message, after it has opened it again and refused it with a wrong tag. `None` if it has no such key.
     fn answer(&self, key: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> Result<Option<Vec<u8>>, String>;
@@ -88,6 +88,13 @@ impl fmt::Display for Verb {
 }
 
 impl Work {
+    /// If this is a way of calling that should cost nothing, the same called as usual.
+    pub(crate) fn usual(&self) -> Option<Self> {
+        let usual = Self { aad: 12, place: Place::Aligned, in_place: false, ..self.clone() };
+        let other = self.aad < 12 || self.place != Place::Aligned || self.in_place;
+        (other && matches!(self.verb, Verb::Seal | Verb::Open)).then_some(usual)
+    }
+
     /// Its group and row.
     pub(crate) fn case(&self) -> Case {
         let Self { level, verb, bits, .. } = self;
