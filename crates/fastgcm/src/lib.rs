@@ -23,12 +23,16 @@
 //! # Features
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | implies `alloc`; nothing else needs the standard library today |
+//! | `std` | yes | implies `alloc`; on AArch64 it also finds the instructions for AES (see below) |
 //! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`] |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
 //! | `getrandom` | | with `aead06`: keys and nonces from the operating system (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
+//!
+//! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor has. It then uses those that the
+//! program is compiled for (`-C target-feature=+aes,+sha3`; Apple's targets have them), and [`Backend::Portable`] if there are none. On x86-64
+//! and RISC-V it finds all of them without `std`.
 //!
 //! # Layers
 //! ```text

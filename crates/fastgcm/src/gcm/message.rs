@@ -230,7 +230,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
 
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
 /// that wait for them. With fewer, each turn spreads it anew: of 600 to 1536 bytes 3 to 18 % faster, for 3 KB of code in each direction.
-const fn spread_pays(seal: bool) -> usize {
+pub(super) const fn spread_pays(seal: bool) -> usize {
     if seal { 3072 } else { 2048 }
 }
 
