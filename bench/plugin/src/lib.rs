@@ -22,19 +22,22 @@ pub mod level;
 /// the tag apart.
 ///
 /// `input == output` is in place; otherwise the two do not overlap.
+///
+/// No two fields that a call may take side by side (`aad` and `aad_len`) are neighbours here: compilers move such a pair in one load of 16 bytes,
+/// which has to wait for both of the stores of 8 bytes just before it. That cost ipsec-mb 13 ns a message.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
-    /// Twelve bytes.
-    pub nonce: *const u8,
     /// Additional data.
     pub aad: *const u8,
-    /// Its bytes.
-    pub aad_len: usize,
     /// What is read.
     pub input: *const u8,
+    /// Bytes of `aad`.
+    pub aad_len: usize,
     /// What is written.
     pub output: *mut u8,
+    /// Twelve bytes.
+    pub nonce: *const u8,
     /// Bytes of text, without the tag.
     pub len: usize,
 }
@@ -213,7 +216,7 @@ pub struct Table {
 }
 
 /// Changes with [`Table`] and [`Message`].
-pub const INTERFACE: u32 = 1;
+pub const INTERFACE: u32 = 2;
 /// What [`export`] exports.
 pub const SYMBOL: &str = "FASTGCM_BENCH_RIVAL";
 
