@@ -278,21 +278,29 @@ impl Entries {
     /// `TooLong`.
     #[inline(always)]
     pub(crate) fn seal(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
-        self.by_length(self.seal_short, self.seal, material, nonce, aad, text)
+        self.by_length(self.seal_short, self.seal, material, nonce, aad, text, |tag| tag)
     }
 
-    /// Decrypts, and returns the tag that the message should have.
+    /// Decrypts, and returns what `then` makes of the tag that the message should have.
     ///
     /// # Errors
     /// `TooLong`.
     #[inline(always)]
-    pub(crate) fn open(&self, material: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
-        self.by_length(self.open_short, self.open, material, nonce, aad, text)
+    pub(crate) fn open<T>(
+        &self,
+        material: &Material,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: InOut<'_>,
+        then: impl FnOnce(Block) -> T,
+    ) -> Result<T, Error> {
+        self.by_length(self.open_short, self.open, material, nonce, aad, text, then)
     }
 
     /// Through the entry for its lengths. Those of a short message are within the limits of the standard.
     #[inline(always)]
-    fn by_length(
+    #[allow(clippy::too_many_arguments)]
+    fn by_length<T>(
         &self,
         short: Short,
         long: Long,
@@ -300,15 +308,16 @@ impl Entries {
         nonce: Nonce96,
         aad: &[u8],
         text: InOut<'_>,
-    ) -> Result<Block, Error> {
+        then: impl FnOnce(Block) -> T,
+    ) -> Result<T, Error> {
         let (ends, len) = text.parts();
         if len <= self.most_short.1 && aad.len() <= self.most_short.0 {
             // SAFETY: see the impl.
-            return Ok(Frame::wiped_after(|frame| unsafe { short(frame, material, nonce, aad, ends, len) }));
+            return Ok(Frame::wiped_after(|frame| then(unsafe { short(frame, material, nonce, aad, ends, len) })));
         }
         limits::check(aad.len(), len)?;
         // SAFETY: see the impl.
-        Ok(Frame::wiped_after(|frame| unsafe { long(frame, material, nonce, aad, text) }))
+        Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, text) })))
     }
 
     /// Encrypts (`seal`) or decrypts with a nonce of any length, and returns the tag that the message has or should have.

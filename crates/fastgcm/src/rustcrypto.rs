@@ -127,8 +127,8 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
     ) -> Result<(), Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
         let text = buffer.into_out_with_copied_in();
-        let found = self.key.decrypt(nonce, associated_data, InOut::in_place(text)).map_err(|_| Error)?;
-        if differ(found, &TagSize::native(tag)) {
+        let differs = |found| differ(found, &TagSize::native(tag));
+        if self.key.decrypt(nonce, associated_data, InOut::in_place(text), differs).map_err(|_| Error)? {
             restore(&self.key, nonce, associated_data, text);
             return Err(Error);
         }

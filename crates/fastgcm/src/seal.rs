@@ -54,8 +54,8 @@ impl Key {
     /// for [`seal`](Self::seal): `text` is untouched.
     #[inline]
     pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
-        let found = self.decrypt(nonce.into(), aad, InOut::in_place(text))?;
-        verdict(found, tag, text)
+        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| differ(found, tag))?;
+        verdict(wrong, text)
     }
 
     /// The same in two passes: nothing is written before the tag has been verified. On `Unauthentic`, too, `text` is untouched.
@@ -73,7 +73,7 @@ impl Key {
     ) -> Result<(), Error> {
         let nonce = nonce.into();
         limits::check(aad.len(), text.len())?;
-        if differ(Frame::wiped_after_all(|| self.entries.tag(&self.material, self.j0(nonce), aad, text)), tag) {
+        if Frame::wiped_after_all(|| differ(self.entries.tag(&self.material, self.j0(nonce), aad, text), tag)) {
             return Err(Error::Unauthentic);
         }
         self.open(nonce, aad, text, tag)
@@ -98,8 +98,8 @@ impl Key {
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::Unauthentic)?;
         // The tag is read last: of a text that is too long nothing is.
-        let found = self.decrypt(nonce.into(), aad, InOut::in_place(text))?;
-        verdict(found, &Tag(*tag), text)?;
+        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| differ(found, &Tag(*tag)))?;
+        verdict(wrong, text)?;
         Ok(text)
     }
 
@@ -126,7 +126,7 @@ impl Key {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        verdict(self.decrypt_to(nonce.into(), aad, ciphertext, text)?, tag, text)
+        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| differ(found, tag))
     }
 
     /// Encrypts `text` to `sealed`, which is 16 bytes longer: ciphertext and tag.
@@ -159,8 +159,7 @@ impl Key {
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::InvalidLength)?;
         // The tag is read last, as above.
-        let found = self.decrypt_to(nonce.into(), aad, ciphertext, text)?;
-        verdict(found, &Tag(*tag), text)
+        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| differ(found, &Tag(*tag)))
     }
 
     /// Encrypts `text` to a new vector: ciphertext and tag.
@@ -193,28 +192,43 @@ impl Key {
     fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
             Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
-            Kind::Any(_) => self.any(nonce, aad, text, true),
+            Kind::Any(_) => self.any(nonce, aad, text, true, |tag| tag),
         }
     }
 
-    /// Decrypts likewise from one buffer to another.
+    /// Decrypts from one buffer to another, and wipes the text of a message that is refused.
     #[inline(always)]
-    fn decrypt_to(&self, nonce: Nonce<'_>, aad: &[u8], ciphertext: &[u8], text: &mut [u8]) -> Result<Block, Error> {
-        self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?)
+    fn decrypt_to(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[u8],
+        ciphertext: &[u8],
+        text: &mut [u8],
+        differs: impl FnOnce(Block) -> bool,
+    ) -> Result<(), Error> {
+        let wrong = self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, differs)?;
+        verdict(wrong, text)
     }
 
-    /// Decrypts, and returns the tag that the message should have: the caller must compare it.
+    /// Decrypts, and asks whether the tag that the message should have is another than the caller's. Only the answer is given back: with feature
+    /// `scrub` the tag itself, which would be a forger's, must not outlive the call.
     #[inline(always)]
-    pub(crate) fn decrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+    pub(crate) fn decrypt(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[u8],
+        text: InOut<'_>,
+        differs: impl FnOnce(Block) -> bool,
+    ) -> Result<bool, Error> {
         match nonce.0 {
-            Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text),
-            Kind::Any(_) => self.any(nonce, aad, text, false),
+            Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text, differs),
+            Kind::Any(_) => self.any(nonce, aad, text, false, differs),
         }
     }
 
-    fn any(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, seal: bool) -> Result<Block, Error> {
+    fn any<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, seal: bool, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         limits::check(aad.len(), text.len())?;
-        Ok(Frame::wiped_after_all(|| self.entries.any(&self.material, self.j0(nonce), aad, text, seal)))
+        Ok(Frame::wiped_after_all(|| then(self.entries.any(&self.material, self.j0(nonce), aad, text, seal))))
     }
 
     #[inline]
@@ -228,8 +242,8 @@ impl Key {
 
 /// One branch, on the verdict, which the caller learns anyway.
 #[inline(always)]
-fn verdict(found: Block, tag: &impl AnyTag, text: &mut [u8]) -> Result<(), Error> {
-    if differ(found, tag) {
+fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
+    if wrong {
         wipe(text);
         return Err(Error::Unauthentic);
     }

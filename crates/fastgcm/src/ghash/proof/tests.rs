@@ -1,7 +1,10 @@
 //! The proof, of each row of the table; and that it can fail.
 
 use super::{
-    super::{multiply::Factor, powers::times_x},
+    super::{
+        multiply::Factor,
+        powers::{X, times_x},
+    },
     Fault, Symbolic, compiled,
     polynomial::{apply, input, standard_product},
     symbolic::{self, V},
@@ -54,6 +57,7 @@ fn f17_the_powers_themselves() {
     let factor = Factor::new(s, V::new(apply(times_x, &b)));
     let product = factor.times(s, V::new(apply(times_x, &a))).lane();
     assert!(product == apply(times_x, &standard_product(&a, &b)), "the product of two stored powers is a stored power");
+    assert_eq!(X, times_x(times_x(1 << 127)), "the factor that makes H·x");
     let mut numbers = compiled::Numbers::new(1);
     for _ in 0..100_000 {
         let (a, b) = (numbers.next(), numbers.next());
