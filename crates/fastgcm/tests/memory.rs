@@ -43,7 +43,7 @@ fn f16_dropped_keys_are_wiped() {
 #[cfg(feature = "alloc")]
 #[test]
 fn f16_nothing_is_left_of_a_replaced_key() {
-    let mut replaced = 0;
+    let mut replaced = Tally::default();
     for backend in backends() {
         for new in [16, 24, 32].map(|length| bytes(length, 4)) {
             let fresh = memory_of(&*support::boxed(&new, backend));
@@ -57,18 +57,18 @@ fn f16_nothing_is_left_of_a_replaced_key() {
                 let after = memory_of(&*key);
                 let left: Vec<_> = (0..after.len()).filter(|&at| after[at] != fresh[at]).collect();
                 assert!(left.is_empty(), "{key:?} in place of {} bytes: other bytes at {left:?}", old.len());
-                replaced += 1;
+                replaced.add(&key, 1);
             }
         }
     }
-    passed("memory::nothing_is_left_of_a_replaced_key", replaced, 9 * backends().len());
+    replaced.passed("memory::nothing_is_left_of_a_replaced_key", 9);
 }
 
 /// F1: memory that `open_vec` has given back holds no plaintext after a forgery.
 #[cfg(feature = "alloc")]
 #[test]
 fn f01_a_refused_vec_is_wiped() {
-    let mut refused = 0;
+    let mut refused = Tally::default();
     for backend in backends() {
         let key = support::key(&bytes(32, 6), backend);
         for length in [1, 16, 100, 1000, 5000] {
@@ -77,10 +77,10 @@ fn f01_a_refused_vec_is_wiped() {
             let mut place = vec![0xee; length + 64];
             assert!(allocator::allocating_in(&mut place, || key.open_vec([7; 12], b"aad", &sealed).is_err()));
             assert_eq!(place, [vec![0; length], vec![0xee; 64]].concat(), "{backend}, {length} bytes");
-            refused += 1;
+            refused.add(&key, 1);
         }
     }
-    passed("memory::a_refused_vec_is_wiped", refused, 5 * backends().len());
+    refused.passed("memory::a_refused_vec_is_wiped", 5);
 }
 
 #[cfg(feature = "aead06")]

@@ -69,12 +69,15 @@ impl Verb {
     }
 
     fn runs_on(self, backend: Backend) -> bool {
-        let anywhere = match self {
+        !self.is_of_rustcrypto() || backend == Backend::detect()
+    }
+
+    pub(crate) fn is_of_rustcrypto(self) -> bool {
+        match self {
             #[cfg(feature = "aead06")]
-            CipherSeal | CipherOpen => false,
-            _ => true,
-        };
-        anywhere || backend == Backend::detect()
+            CipherSeal | CipherOpen => true,
+            _ => false,
+        }
     }
 
     fn seals(self) -> bool {

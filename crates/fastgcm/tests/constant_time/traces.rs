@@ -193,12 +193,13 @@ fn f14_f15_traces_of_every_verb() {
         } else {
             (&EVERY_VERB[..3], 2)
         };
-        let mut expected = 0;
+        // Of each back end, and beside that of RustCrypto's interface on the best.
+        let (mut expected, mut of_rustcrypto) = (0, 0);
         for &(aad, text) in cases {
             let case = |verb| Public { key: 32, aad, ..public(verb, 12, text) };
             for verb in Verb::sealing(backend) {
                 same.for_all_secrets(case(verb), secrets);
-                expected += secrets as usize - 1;
+                *if verb.is_of_rustcrypto() { &mut of_rustcrypto } else { &mut expected } += secrets as usize - 1;
             }
             for verb in Verb::opening(backend) {
                 same.for_all_secrets(case(verb), secrets);
@@ -207,10 +208,13 @@ fn f14_f15_traces_of_every_verb() {
                 for (secret, byte) in (1..secrets).zip([verb.tag() - 1, 1]) {
                     same.same(first, (in_byte(0), 0), (in_byte(byte), secret));
                 }
-                expected += 2 * (secrets as usize - 1);
+                *if verb.is_of_rustcrypto() { &mut of_rustcrypto } else { &mut expected } += 2 * (secrets as usize - 1);
             }
         }
-        passed(&format!("constant_time::traces_of_every_verb/{backend}"), same.compared, expected);
+        passed(&format!("constant_time::traces_of_every_verb/{backend}"), same.compared - of_rustcrypto, expected);
+        if of_rustcrypto > 0 {
+            println!("constant_time::traces_of_rustcrypto ok {of_rustcrypto}");
+        }
     });
 }
 
