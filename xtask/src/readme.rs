@@ -81,7 +81,9 @@ impl Shell {
         let opened = command.contains("open ").then(|| command.split(' ').find_map(|word| word.strip_suffix(".sealed"))).flatten();
         let text = opened.map(|name| fs::read(self.folder.join(name)).map_err(|e| format!("{name}: {e}"))).transpose()?;
         opened.map_or(Ok(()), |name| fs::remove_file(self.folder.join(name)).map_err(|e| e.to_string()))?;
-        self.run(log, command)?;
+        // What would be shown is put where it was.
+        let shown = opened.filter(|_| command.contains("-o - "));
+        self.run(log, &shown.map_or(command.to_owned(), |name| format!("{command} > {name}")))?;
         if let Some(missing) = files.iter().find(|file| fs::metadata(self.folder.join(file)).map_or(0, |file| file.len()) == 0) {
             return Err(format!("README.md: {command}: there is no {missing}"));
         }
