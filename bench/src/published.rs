@@ -20,8 +20,9 @@ struct Figure {
 }
 
 /// Zen 5: one AMD EPYC, November 2026, this program's forerunner, rivals of the same versions. Zen 4 (3.7 GHz) and model 85 (Skylake-SP, 2.5
-/// GHz): this program's own runs of that month, BENCHMARKS.md and `results/skylake-sp.md`. None is above 1 MiB: there, memory decides, and memory
-/// has a clock of its own.
+/// GHz): this program's own runs of that month, BENCHMARKS.md and `results/skylake-sp.md`; those of ipsec-mb below 4 KiB on Zen 4 are of a
+/// later run, in which its arguments no longer waited for stores ([`plugin::Message`]). None is above 1 MiB: there, memory decides, and
+/// memory has a clock of its own.
 const FIGURES: &[Figure] = &[
     zen5("vaes-avx512 AES-128 open, AAD 12", "ipsec-mb", 65536, 2193.2),
     zen5("vaes-avx512 AES-128 open, AAD 12", "openssl-4.0", 1 << 20, 35053.0),
@@ -36,20 +37,20 @@ const FIGURES: &[Figure] = &[
     zen5("aesni-avx AES-128 seal, AAD 12", "aws-lc", 1024, 214.9),
     zen5("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 1024, 149.1),
     zen5("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 16384, 2086.4),
-    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 16, 39.0),
-    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 64, 44.0),
-    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 256, 47.6),
-    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 1420, 143.3),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 16, 26.0),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 64, 30.0),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 256, 40.0),
+    zen4("vaes-avx512 AES-128 seal, AAD 12", "ipsec-mb", 1420, 129.9),
     zen4("vaes-avx512 AES-128 seal, AAD 12", "aws-lc", 64, 83.7),
     zen4("vaes-avx512 AES-128 seal, AAD 12", "aws-lc", 4096, 442.5),
     zen4("vaes-avx512 AES-128 open, AAD 12", "boringssl", 65536, 4897.0),
     zen4("vaes-avx512 AES-256 seal, AAD 12", "boringssl", 16384, 1521.5),
     zen4("vaes-avx2 AES-128 seal, AAD 12", "boringssl", 16, 80.7),
     zen4("vaes-avx2 AES-128 open, AAD 12", "boringssl", 16384, 1543.9),
-    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 16, 42.4),
-    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 1024, 227.9),
+    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 16, 26.4),
+    zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 1024, 217.8),
     zen4("aesni-avx AES-128 seal, AAD 12", "ipsec-mb", 16384, 3126.6),
-    zen4("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 1024, 208.4),
+    zen4("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 1024, 196.1),
     zen4("aesni-sse AES-128 seal, AAD 12", "ipsec-mb", 16384, 2741.1),
     zen4("vpaes-ssse3 AES-128 open, AAD 12", "openssl-3.6", 4096, 12488.0),
     zen4("portable AES-128 open, AAD 12", "boringssl", 4096, 21572.0),
