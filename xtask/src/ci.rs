@@ -299,7 +299,6 @@ fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut cargo(&bench, "fmt --all --check"))?;
     log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
     log.step(&mut cargo(&bench, "test --locked --package fastgcm-bench -- --nocapture"))?;
-    log.expect(&["buffer::places ok 72", "published::beside_the_others ok 58"])?;
     if !full() {
         return Ok(());
     }
