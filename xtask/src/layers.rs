@@ -9,6 +9,7 @@ use std::{fs, path::Path};
 /// entries, the row's entries take the key's material).
 const LAYERS: &[&[&str]] = &[
     &["lib", "rustcrypto", "internals"],
+    &["once"],
     &["seal"],
     &["tag"],
     &["key", "backend", "entry", "gcm"],

@@ -4,9 +4,11 @@
 //! 16 KiB, but with `FASTGCM_FULL`.
 
 use super::{Row, count, program::Program, table::Table};
-use crate::{ci::full, package::show};
+use crate::{
+    ci::{full, own_program},
+    package::show,
+};
 use std::{
-    env,
     path::Path,
     process::{Command, Stdio},
 };
@@ -34,7 +36,7 @@ pub(super) fn count(root: &Path, probe: &Path, rows: &[&Row], all: bool) -> Resu
     if rows.is_empty() {
         return Ok(Table::default());
     }
-    let own = env::current_exe().map_err(|e| format!("xtask: {e}"))?;
+    let own = own_program();
     let mut emulate = Command::new("python3");
     emulate.arg(root.join("xtask/emulate.py")).args(["--timeout", "1800"]).current_dir(root);
     for file in libraries(&own)?.iter().map(String::as_str).chain(probe.to_str()) {
