@@ -3,11 +3,11 @@
 use crate::{
     Block, Error,
     entry::entries,
-    inout::{Ends, InOut},
+    inout::{Ends, InOut, Zeros},
     isa::{Frame, detect::Features, features, few_vector_ports, item_on, on},
     key::Material,
     limits,
-    nonce::{J0, Nonce96},
+    nonce::{J0, Kind, Nonce, Nonce96},
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
@@ -192,7 +192,7 @@ macro_rules! calls {
                 #[cfg(debug_assertions)]
                 return unsafe { tail::<S, M, SEAL, N, ALL, WHOLE>(self.0, s, key, rest) };
                 #[cfg(not(debug_assertions))]
-                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, rest)
+                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
             }
         }
     };
@@ -218,6 +218,9 @@ pub(crate) use short_text;
 /// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
 type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) -> Block;
 
+/// An entry for a key and one short message.
+type Once = unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Block;
+
 /// An entry for all others.
 type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
 
@@ -225,11 +228,13 @@ type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
 #[derive(Debug)]
 pub(crate) struct Entries {
     pub(crate) backend: Backend,
-    pub(crate) derive: unsafe fn(Frame<'_>, &[u8]) -> Material,
+    pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize) -> Material,
     pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
     pub(crate) wipe: unsafe fn(&mut Material),
     /// The most bytes of AAD, and of text, of a short message.
     pub(crate) most_short: (usize, usize),
+    /// A key for one short message, and the most bytes of its AAD and text.
+    pub(crate) once: Option<((usize, usize), Once)>,
     pub(crate) seal_short: Short,
     pub(crate) seal: Long,
     pub(crate) open_short: Short,
@@ -248,14 +253,19 @@ pub(crate) struct Entries {
     pub(crate) fill: unsafe fn(&mut Material, Block),
 }
 
+#[allow(unsafe_code)]
+// SAFETY: it is made of numbers, and of how many rounds more than ten a key has: none.
+unsafe impl Zeros for Material {}
+
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
 impl Entries {
-    /// Everything that a message needs, from the bytes of a key. By value: a compiler that sees where it goes has it made there.
+    /// What messages need that ask for no higher power of H than H^`powers`, from the bytes of a key. By value: a compiler that sees where it goes
+    /// has it made there.
     #[inline(always)]
-    pub(crate) fn derive(&self, key: &[u8]) -> Material {
+    pub(crate) fn derive(&self, key: &[u8], powers: usize) -> Material {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key) })
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, powers) })
     }
 
     /// The same in place of what was there.
@@ -263,6 +273,23 @@ impl Entries {
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
         // SAFETY: see the impl.
         Frame::wiped_after(|frame| unsafe { (self.expand)(frame, material, key) })
+    }
+
+    /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of its tag.
+    #[inline(always)]
+    pub(crate) fn once<T>(
+        &self,
+        key: &[u8],
+        nonce: Nonce<'_>,
+        aad: &[u8],
+        text: InOut<'_>,
+        seal: bool,
+        then: impl FnOnce(Block) -> T,
+    ) -> Option<T> {
+        let (Some(((most_aad, most_text), once)), Kind::Public(nonce)) = (self.once, nonce.0) else { return None };
+        let fits = aad.len() <= most_aad && text.len() <= most_text;
+        // SAFETY: see the impl.
+        fits.then(|| Frame::wiped_after(|frame| then(unsafe { once(frame, key, nonce, aad, text, seal) })))
     }
 
     /// Wipes all that this back end has written there.

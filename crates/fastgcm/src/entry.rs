@@ -11,11 +11,12 @@ macro_rules! entries {
                 backend::{Backend, Entries},
                 gcm::{self, Bulk, Calls, Rest, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
-                inout::{Ends, InOut},
+                inout::{Ends, InOut, made},
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
             };
+            use core::mem::MaybeUninit;
 
             pub(super) static ENTRIES: Entries = Entries {
                 backend: Backend::$variant,
@@ -23,6 +24,7 @@ macro_rules! entries {
                 expand,
                 wipe,
                 most_short: gcm::most_short($lanes),
+                once: if $lanes == 1 { None } else { Some((gcm::most_once($lanes), once)) },
                 seal_short,
                 open_short,
                 seal,
@@ -40,9 +42,15 @@ macro_rules! entries {
 
             /// For a key that is returned by value.
             #[target_feature(enable = $features)]
-            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+            fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
                 frame.enter();
-                Material::derived(|new| expand(frame, new, key))
+                made(|place| derive_in(frame, place, key, powers))
+            }
+
+            #[target_feature(enable = $features)]
+            fn derive_in<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+                frame.enter();
+                gcm::derive($isa, $multiply, place, key, powers)
             }
 
             #[target_feature(enable = $features)]
@@ -54,6 +62,12 @@ macro_rules! entries {
             #[target_feature(enable = $features)]
             fn wipe(material: &mut Material) {
                 gcm::wipe($isa, material);
+            }
+
+            #[target_feature(enable = $features)]
+            fn once(frame: Frame<'_>, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+                frame.enter();
+                gcm::once($isa, $multiply, key, nonce, aad, text, seal)
             }
 
             #[target_feature(enable = $features)]
@@ -141,7 +155,7 @@ macro_rules! entries {
                 rest: Rest<'_, S>,
             ) -> Block {
                 frame.enter();
-                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, rest)
+                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
             }
 
             crate::backend::calls!();
@@ -205,11 +219,12 @@ macro_rules! entries {
                 backend::{Backend, Entries},
                 gcm::$way,
                 ghash::*,
-                inout::{Ends, InOut},
+                inout::{Ends, InOut, made},
                 isa::*,
                 key::Material,
                 nonce::{J0, Nonce96},
             };
+            use core::mem::MaybeUninit;
 
             pub(super) static ENTRIES: Entries = Entries {
                 backend: Backend::$variant,
@@ -217,6 +232,7 @@ macro_rules! entries {
                 expand,
                 wipe,
                 most_short: (0, 0), // empty ones alone
+                once: None,
                 seal_short,
                 open_short,
                 seal,
@@ -233,9 +249,15 @@ macro_rules! entries {
             };
 
             $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+            fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
                 frame.enter_calls();
-                Material::derived(|new| expand(frame, new, key))
+                made(|place| derive_in(frame, place, key, powers))
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn derive_in<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+                frame.enter_calls();
+                $way::derive($isa, $multiply, place, key, powers)
             }
 
             $(#[target_feature(enable = $features)])?

@@ -1,6 +1,6 @@
 //! The key: what every message under it needs, derived once and wiped on drop.
 
-use crate::{Backend, Error, aes::Schedule, backend::Entries, ghash::Powers, inout::made};
+use crate::{Backend, Error, aes::Schedule, backend::Entries, ghash::Powers};
 use core::fmt;
 use zeroize::ZeroizeOnDrop;
 
@@ -119,22 +119,22 @@ impl Key {
     /// fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are `boxed` and `rekey`.
     #[inline(always)]
     fn derive(key: &[u8], entries: &'static Entries) -> Self {
-        Self { material: entries.derive(key), entries, _spare: [0; SPARE] }
+        Self::for_one(key, entries, usize::MAX)
+    }
+
+    /// The same for messages that ask for no higher power of H than H^`powers`: whoever has it must not seal or open any other.
+    #[inline(always)]
+    pub(crate) fn for_one(key: &[u8], entries: &'static Entries, powers: usize) -> Self {
+        Self { material: entries.derive(key, powers), entries, _spare: [0; SPARE] }
     }
 }
 
-fn check(key: &[u8]) -> Result<(), Error> {
+pub(crate) fn check(key: &[u8]) -> Result<(), Error> {
     if matches!(key.len(), 16 | 24 | 32) { Ok(()) } else { Err(Error::InvalidLength) }
 }
 
 impl Material {
     pub(crate) const ZERO: Self = Self { schedule: Schedule::ZERO, powers: Powers::ZERO };
-
-    /// What `expand` makes of zeros.
-    #[inline(always)]
-    pub(crate) fn derived(expand: impl FnOnce(&mut Self)) -> Self {
-        made(|| Self::ZERO, expand)
-    }
 }
 
 impl Drop for Key {

@@ -75,6 +75,7 @@ mod isa;
 mod key;
 pub mod limits;
 mod nonce;
+mod once;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
 pub mod seal;
@@ -84,6 +85,7 @@ pub use backend::Backend;
 pub use error::Error;
 pub use key::Key;
 pub use nonce::Nonce;
+pub use once::{open_once, seal_once};
 pub use tag::{AnyTag, ShortTag, Tag};
 
 /// A 128-bit block, its bytes in memory order: the first is the lowest.

@@ -242,7 +242,7 @@ impl Key {
 
 /// One branch, on the verdict, which the caller learns anyway.
 #[inline(always)]
-fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
     if wrong {
         wipe(text);
         return Err(Error::Unauthentic);

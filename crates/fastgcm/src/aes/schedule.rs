@@ -1,6 +1,6 @@
 //! Round keys, in constant time on every back end: the S-box is an operation of the instruction set, never a table.
 
-use crate::{Block, isa::Isa};
+use crate::{Block, inout::load_key, isa::Isa};
 use zeroize::{Zeroize, optimization_barrier};
 
 /// AES round keys.
@@ -40,8 +40,7 @@ impl Schedule {
     /// its rounds are run while the next keys are being made, for each of those waits for the one before.
     #[inline(always)]
     pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> S::V {
-        let half = |i: usize| key[8 * i..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)) as Block;
-        let mut a = half(0) | half(1) << 64;
+        let mut a = load_key(s, key);
         self.more = match key.len() {
             16 => More::None,
             24 => More::Two,
@@ -78,7 +77,8 @@ impl Schedule {
             }
             24 => {
                 // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a half keys.
-                let mut b = half(2) << 64;
+                let third = key[16..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                let mut b = (third as Block) << 64;
                 for i in 1..=4 {
                     let (a1, b1) = six(s, a, b, RCON[2 * i - 1]);
                     key!(Two, 3 * i - 2, b >> 64 | a1 << 64);
@@ -91,7 +91,7 @@ impl Schedule {
                 self.last = a;
             }
             _ => {
-                let mut b = half(2) | half(3) << 64;
+                let mut b = load_key(s, &key[16..]);
                 key!(Four, 1, b);
                 each!(I in 1 2 3 4 5 6 => {
                     a = s.next_words::<true>(a, b, RCON[I]);

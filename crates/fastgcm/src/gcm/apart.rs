@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Block,
-    ghash::Multiply,
+    ghash::{Ask, Down, Multiply},
     inout::{InOut, TURN, load_bytes, load_vector},
     isa::Isa,
     key::Material,
@@ -19,7 +19,7 @@ use crate::{
 use core::hint::black_box;
 
 #[allow(unused_imports, reason = "for rows that have no other way, which most machines lack")]
-pub(crate) use super::message::{expand, wipe};
+pub(crate) use super::message::{derive, expand, wipe};
 #[cfg(test)]
 #[allow(unused_imports, reason = "likewise")]
 pub(crate) use crate::ghash::proof::{fill, products};
@@ -118,7 +118,7 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
         let rest = whole.remainder();
         if !rest.is_empty() {
             let v = s.xor(s.byte_swap(load_bytes(s, rest)), hash);
-            let (first, second) = powers.down_from(s, n).partly(0, n);
+            let (first, second) = powers.down_from(s, n).partly(s, 0, n);
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
         }
         let constants = powers.down_from(s, blocks).constants();
@@ -131,7 +131,7 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
 #[inline(always)]
 fn finish<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, lengths: Block) -> Block {
     let powers = key.powers.down_from(s, 1);
-    let (first, second) = powers.partly(0, 1);
+    let (first, second) = powers.partly(s, 0, 1);
     let product = M::product(s, M::ready(s, s.xor(hash, s.first(lengths)), first, second));
     s.fold(s.byte_swap(M::reduce(s, product, powers.constants())))
 }

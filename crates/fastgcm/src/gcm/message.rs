@@ -3,22 +3,43 @@
 use super::{
     apart::absorb,
     counter::{Counters, Face, Public, STATES},
-    tail::{Before, Calls, Header, Rest},
+    tail::{Before, Calls, Header, Rest, tail},
     turn::{Keys, Meanwhile, Nothing, OfTurn, RoundKey, Spread, rounds},
 };
 use crate::{
     Block,
-    aes::More,
-    ghash::{Multiply, aad_lanes, most_powers},
-    inout::{InOut, Place, TURN, Turn, load_bytes},
+    aes::{More, Schedule},
+    ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
+    inout::{InOut, Place, TURN, Turn, load_bytes, zeroed},
     isa::Isa,
     key::Material,
     nonce::Nonce96,
 };
-use core::hint::black_box;
+use core::{hint::black_box, mem::MaybeUninit};
 use zeroize::Zeroize;
 
-/// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
+/// Everything that messages need, from 16, 24 or 32 bytes of key; of the powers of H those up to H^`powers`, or a few more.
+#[inline(always)]
+pub(crate) fn derive<'a, S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    place: &'a mut MaybeUninit<Material>,
+    key: &[u8],
+    powers: usize,
+) -> &'a mut Material {
+    let new = zeroed(s, place);
+    let h = new.schedule.expand::<S, true>(s, key);
+    if S::BLOCKS == 1 && powers <= 4 {
+        new.powers.fill_first::<S, M, 4>(s, h);
+    } else if S::BLOCKS > 1 && powers <= 16 {
+        new.powers.fill_first::<S, M, 16>(s, h);
+    } else {
+        new.powers.fill::<S, M>(s, h);
+    }
+    new
+}
+
+/// The same in place. Nothing of what was there before is left.
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8]) {
     let h = material.schedule.expand::<S, true>(s, key);
@@ -100,6 +121,29 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
     } else {
         tail!(4 5 3)
     }
+}
+
+/// The most bytes of AAD, and of text, of a message that `once` takes: its powers are those of [`Few`].
+pub(crate) const fn most_once(blocks: usize) -> (usize, usize) {
+    (16 * aad_lanes(blocks), 16 * blocks)
+}
+
+/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of it is stored but its round keys.
+/// Returns the tag.
+#[inline(always)]
+pub(crate) fn once<S: Isa, M: Multiply<S>>(s: S, _: M, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+    let mut schedule = Schedule::ZERO;
+    let h = schedule.expand::<S, true>(s, key);
+    let powers = Few::new::<M>(s, h);
+    let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
+    let rest = Rest { counters: Public::new(s, &schedule, nonce), text, before, pending: None };
+    let tag = match (text.len(), seal) {
+        (0, _) => tail::<S, M::Short, true, 0, 1, 0>(s, &schedule, &powers, rest),
+        (_, true) => tail::<S, M::Short, true, 1, 2, 0>(s, &schedule, &powers, rest),
+        (_, false) => tail::<S, M::Short, false, 1, 2, 0>(s, &schedule, &powers, rest),
+    };
+    schedule.zeroize();
+    tag
 }
 
 /// Any message with a 96-bit nonce. Returns the tag.

@@ -19,5 +19,5 @@ mod tail;
 mod tests;
 mod turn;
 
-pub(crate) use message::{Bulk, bulk, expand, has_lanes, has_much_aad, long, most_short, short, wipe};
+pub(crate) use message::{Bulk, bulk, derive, expand, has_lanes, has_much_aad, long, most_once, most_short, once, short, wipe};
 pub(crate) use tail::{Calls, Rest, tail};

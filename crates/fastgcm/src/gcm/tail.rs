@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     Block,
-    ghash::{BEHIND, Descending, Multiply, aad_lanes},
+    aes::Schedule,
+    ghash::{Ask, BEHIND, Down, Multiply, aad_lanes},
     inout::{InOut, load_bytes},
     isa::Isa,
     key::Material,
@@ -88,13 +89,13 @@ pub(crate) trait Calls<S: Isa, M: Multiply<S>>: Copy {
 #[allow(unused_assignments)] // `each!` writes the loop out, so that some pass sets `outputs` last
 pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
-    key: &Material,
+    schedule: &Schedule,
+    powers: &impl Ask<S>,
     rest: Rest<'_, S>,
 ) -> Block {
     const { assert!(ALL == N + 1 && ALL <= STATES || ALL == N) }
     // The last of them may have no block, and reads powers behind H^1.
     const { assert!(N - WHOLE <= BEHIND) }
-    let (schedule, powers) = (&key.schedule, &key.powers);
     let Rest { mut counters, text, before, pending } = rest;
     let mut text = text.at_least::<S>(WHOLE);
 
@@ -122,7 +123,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     let lengths = if N == 0 { before.lengths ^ s.fold(before.hash) } else { before.lengths };
     let all_powers = powers.down_from(s, aad_blocks + blocks + 1);
     let mut sum = if S::BLOCKS == 1 {
-        let (first, second) = powers.down_from(s, 1).splat();
+        let (first, second) = powers.down_from(s, 1).vector(0);
         let sum = M::product(s, M::ready(s, s.splat(lengths), first, second));
         if aad_blocks == 0 {
             sum
@@ -131,13 +132,13 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
             M::add(s, sum, M::product(s, M::ready(s, aad, first, second)))
         }
     } else {
-        let (first, second) = powers.with_last(s, if M::CONSTANTS { all_powers.partly(0, aad_blocks) } else { all_powers.vector(0) });
+        let (first, second) = powers.with_last(s, if M::CONSTANTS { all_powers.partly(s, 0, aad_blocks) } else { all_powers.vector(0) });
         M::product(s, M::ready(s, s.put_last(aad, lengths), first, second))
     };
 
     // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
     let keys = Keys::of(&schedule.keys);
-    let own = OfTail::<S, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
+    let own = OfTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
     if in_parts {
         rounds::<S, M, _, Public<S>, 0, WOVEN>(s, schedule, &keys, &mut x, &Nothing);
@@ -198,14 +199,14 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
 const WOVEN: usize = 4;
 
 /// The vectors of the tail, each lane with its own power.
-struct OfTail<'a, S: Isa, const N: usize, const WHOLE: usize> {
+struct OfTail<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
     /// From that of its first block on.
-    powers: Descending<'a, S>,
+    powers: D,
     hash: S::V,
     text: InOut<'a>,
 }
 
-impl<S: Isa, const N: usize, const WHOLE: usize> OfTail<'_, S, N, WHOLE> {
+impl<S: Isa, D: Down<S>, const N: usize, const WHOLE: usize> OfTail<'_, S, D, N, WHOLE> {
     /// Vector `I` of the ciphertext meets its powers. Vector 0 carries the hash of what came before.
     #[inline(always)]
     fn meet<M: Multiply<S>, const I: usize>(&self, s: S, v: S::V) -> M::Ready {
@@ -215,13 +216,13 @@ impl<S: Isa, const N: usize, const WHOLE: usize> OfTail<'_, S, N, WHOLE> {
         let (first, second) = if I < WHOLE || !M::CONSTANTS {
             self.powers.vector(skip)
         } else {
-            self.powers.partly(skip, self.text.bytes::<S, I>().div_ceil(16))
+            self.powers.partly(s, skip, self.text.bytes::<S, I>().div_ceil(16))
         };
         M::ready(s, v, first, second)
     }
 }
 
-impl<S: Isa, M: Multiply<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for OfTail<'_, S, N, WHOLE> {
+impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for OfTail<'_, S, D, N, WHOLE> {
     const COUNT: usize = if N < 8 { N } else { 8 };
 
     #[inline(always)]
@@ -231,12 +232,12 @@ impl<S: Isa, M: Multiply<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M>
 }
 
 /// The first part of a tail, sealed: whole vectors.
-struct FirstPart<'a, S: Isa, const N: usize, const WHOLE: usize> {
-    own: &'a OfTail<'a, S, N, WHOLE>,
+struct FirstPart<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
+    own: &'a OfTail<'a, S, D, N, WHOLE>,
     outputs: [S::V; WOVEN],
 }
 
-impl<S: Isa, M: Multiply<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for FirstPart<'_, S, N, WHOLE> {
+impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for FirstPart<'_, S, D, N, WHOLE> {
     const COUNT: usize = WOVEN;
 
     #[inline(always)]

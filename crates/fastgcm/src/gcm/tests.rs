@@ -110,6 +110,6 @@ impl<S: Isa, M: Multiply<S>> Calls<S, M> for Inlined {
         key: &Material,
         rest: Rest<'_, S>,
     ) -> Block {
-        tail::<S, M, SEAL, N, ALL, WHOLE>(s, key, rest)
+        tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
     }
 }

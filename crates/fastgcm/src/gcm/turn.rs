@@ -11,7 +11,7 @@ use super::counter::{Counters, STATES};
 use crate::{
     Block,
     aes::{More, Schedule, WOVEN},
-    ghash::{Multiply, Powers},
+    ghash::{Ask, Multiply, Powers},
     inout::{TURN, Turn},
     isa::Isa,
 };

@@ -37,4 +37,4 @@ pub(crate) use pairs::Nibbles;
 pub(crate) use pairs::Pairs;
 #[cfg(feature = "internals")]
 pub use powers::times_x;
-pub(crate) use powers::{BEHIND, Descending, Powers, aad_lanes, most_powers};
+pub(crate) use powers::{Ask, BEHIND, Down, Few, Powers, aad_lanes, most_powers};

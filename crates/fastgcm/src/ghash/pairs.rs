@@ -2,7 +2,7 @@
 
 use super::{
     multiply::{Multiply, Winograd},
-    powers::Powers,
+    powers::{Ask, Down, Powers},
 };
 use crate::{
     Block,

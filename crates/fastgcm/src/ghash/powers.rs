@@ -67,20 +67,6 @@ impl<S: Isa> Lists<S> {
 impl Powers {
     pub(crate) const ZERO: Self = Self(Table::ZERO);
 
-    /// H^n, H^(n-1) ... H^1, for `n` blocks.
-    #[inline(always)]
-    pub(crate) fn down_from<S: Isa>(&self, s: S, n: usize) -> Descending<'_, S> {
-        const { assert!(Lists::<S>::END + S::BLOCKS - 1 <= SIZE) }
-        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
-    }
-
-    /// The entries of a vector whose last lane has no block yet, with those of H^1 there.
-    #[inline(always)]
-    pub(crate) fn with_last<S: Isa>(&self, s: S, (first, second): (S::V, S::V)) -> (S::V, S::V) {
-        let i = Lists::<S>::LENGTH - 1;
-        (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
-    }
-
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant<S: Isa>(&self, _: S) -> Block {
@@ -88,44 +74,18 @@ impl Powers {
     }
 
     /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0), in every lane.
-    ///
-    /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, the first lane of
-    /// the last of them, are the next n (B blocks to a row). Rows stay in registers: through memory,
-    /// each doubling would wait for the stores of the one before.
     #[inline(always)]
-    #[allow(unused_assignments)] // `each!` writes the loop out, so that factors are set in passes that do not use them
     pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: S::V) {
-        let table = &mut self.0;
-        // H·x, as a product: through general registers it would wait twice as long.
-        let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
+        self.fill_first::<S, M, { ROWS * 4 }>(s, h);
+    }
 
-        // The first row, likewise: of each two runs of n lanes the first has H^n more.
-        let mut row = [h; ROWS];
-        let mut double = Factor::new(s, h);
-        let mut n = 1;
-        while n < S::BLOCKS {
-            let product = double.times(s, row[0]);
-            row[0] = runs(s, n, product, row[0]);
-            double = Factor::first_lane(s, product);
-            n *= 2;
-        }
-
-        // One row and two. Two more by the same factor, while the next one is made of the second of them; and four more by that one.
-        let mut next = Factor::new(s, h);
-        each!(I in 1 2 3 4 5 6 7 8 9 => {
-            let factor = if I < 6 { &double } else { &next };
-            row[I] = factor.times(s, row[I - if I < 2 { 1 } else if I < 6 { 2 } else { 4 }]);
-            if I == 1 {
-                double = Factor::first_lane(s, row[I]);
-            }
-            if I == 3 {
-                next = Factor::first_lane(s, row[I]);
-            }
-        });
-
+    /// The same for the first `POWERS` of them, or all that there are.
+    #[inline(always)]
+    pub(crate) fn fill_first<S: Isa, M: Multiply<S>, const POWERS: usize>(&mut self, s: S, h: S::V) {
+        let (table, row) = (&mut self.0, rows::<S, POWERS>(s, h));
         let at = |i: usize| Lists::<S>::LENGTH - (i + 1) * S::BLOCKS;
         let mut sums = s.splat(0);
-        each!(I in 0 1 2 3 4 5 6 7 8 9 => {
+        each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I * S::BLOCKS < POWERS {
             let (first, second) = M::table(s, row[I], fold(s, row[I]));
             table.store(s, at(I), first);
             table.store(s, Lists::<S>::SECOND + at(I), second);
@@ -133,7 +93,7 @@ impl Powers {
                 sums = s.xor(sums, M::constant(s, first, second));
                 table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
             }
-        });
+        } });
     }
 
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
@@ -188,12 +148,159 @@ impl Powers {
 
     /// Zeros, where `fill` has written.
     #[inline(always)]
-    pub(crate) fn wipe<S: Isa>(&mut self, _: S) {
-        self.0.wipe(Lists::<S>::END);
+    pub(crate) fn wipe<S: Isa>(&mut self, s: S) {
+        self.0.wipe_vectors(s, Lists::<S>::END / S::BLOCKS);
     }
 }
 
+/// The first `POWERS` powers, or all that there are, a vector of them in each row and the highest of it first. `h` is AES(0), in every lane.
+///
+/// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, the first lane of
+/// the last of them, are the next n (B blocks to a row). Rows stay in registers: through memory,
+/// each doubling would wait for the stores of the one before.
+#[inline(always)]
+#[allow(unused_assignments)] // `each!` writes the loop out, so that factors are set in passes that do not use them
+fn rows<S: Isa, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
+    // H·x, as a product: through general registers it would wait twice as long.
+    let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
+
+    // The first row, likewise: of each two runs of n lanes the first has H^n more.
+    let mut row = [h; ROWS];
+    let mut double = Factor::new(s, h);
+    let mut n = 1;
+    while n < S::BLOCKS {
+        let product = double.times(s, row[0]);
+        row[0] = runs(s, n, product, row[0]);
+        double = Factor::first_lane(s, product);
+        n *= 2;
+    }
+
+    // One row and two. Two more by the same factor, while the next one is made of the second of them; and four more by that one.
+    let mut next = Factor::new(s, h);
+    each!(I in 1 2 3 4 5 6 7 8 9 => { if I * S::BLOCKS < POWERS {
+        let factor = if I < 6 { &double } else { &next };
+        row[I] = factor.times(s, row[I - if I < 2 { 1 } else if I < 6 { 2 } else { 4 }]);
+        if I == 1 {
+            double = Factor::first_lane(s, row[I]);
+        }
+        if I == 3 {
+            next = Factor::first_lane(s, row[I]);
+        }
+    } });
+    row
+}
+
+/// Powers that a tail may ask for: those of a key, or [`Few`].
+pub(crate) trait Ask<S: Isa> {
+    type Down<'a>: Down<S>
+    where
+        Self: 'a;
+
+    /// H^n, H^(n-1) ... H^1, for `n` blocks.
+    fn down_from(&self, s: S, n: usize) -> Self::Down<'_>;
+    /// The entries of a vector whose last lane has no block yet, with those of H^1 there.
+    fn with_last(&self, s: S, entries: (S::V, S::V)) -> (S::V, S::V);
+}
+
 /// The entries of H^n, H^(n-1) ... H^1.
+pub(crate) trait Down<S: Isa>: Copy {
+    /// Those of one vector of blocks, behind the first `skip`.
+    fn vector(self, skip: usize) -> (S::V, S::V);
+    /// What to add to a sum that used each of H^1 ..= H^n once and whose lanes will be added.
+    fn constants(self) -> S::V;
+
+    /// Those of its first `blocks` lanes, zeros in the others.
+    #[inline(always)]
+    fn partly(self, s: S, skip: usize, blocks: usize) -> (S::V, S::V) {
+        let (first, second) = self.vector(skip);
+        (s.keep_first(first, 16 * blocks), s.keep_first(second, 16 * blocks))
+    }
+}
+
+impl<S: Isa> Ask<S> for Powers {
+    type Down<'a> = Descending<'a, S>;
+
+    #[inline(always)]
+    fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
+        const { assert!(Lists::<S>::END + S::BLOCKS - 1 <= SIZE) }
+        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
+    }
+
+    #[inline(always)]
+    fn with_last(&self, s: S, (first, second): (S::V, S::V)) -> (S::V, S::V) {
+        let i = Lists::<S>::LENGTH - 1;
+        (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
+    }
+}
+
+/// The powers of two vectors, in registers, for a message that is sealed under a key of its own: from memory, what begins between two rows that have
+/// just been stored would be loaded when both have left the store buffer (15 ns on Zen 5, twice).
+#[derive(Clone, Copy)]
+pub(crate) struct Few<S: Isa> {
+    /// First entries, second entries and constants of H^2B ... H^(B+1).
+    high: [S::V; 3],
+    /// And of H^B ... H^1.
+    low: [S::V; 3],
+}
+
+impl<S: Isa> Few<S> {
+    #[inline(always)]
+    pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
+        let row = rows::<S, 8>(s, h);
+        let (low, high) = (M::table(s, row[0], fold(s, row[0])), M::table(s, row[1], fold(s, row[1])));
+        let mut sums = [s.splat(0); 2];
+        if M::CONSTANTS {
+            sums[0] = M::constant(s, low.0, low.1);
+            sums[1] = s.xor(sums[0], M::constant(s, high.0, high.1));
+        }
+        Self { high: [high.0, high.1, sums[1]], low: [low.0, low.1, sums[0]] }
+    }
+}
+
+impl<S: Isa> Ask<S> for Few<S> {
+    type Down<'a> = Window<S>;
+
+    #[inline(always)]
+    fn down_from(&self, s: S, n: usize) -> Window<S> {
+        let (high, low, lane) = if n > S::BLOCKS { (self.high, self.low, S::BLOCKS) } else { (self.low, [s.splat(0); 3], 0) };
+        let mut window = high;
+        each!(I in 0 1 2 => { window[I] = s.lanes_from(high[I], low[I], lane + S::BLOCKS - n); });
+        Window { entries: (window[0], window[1]), constants: window[2] }
+    }
+
+    #[inline(always)]
+    fn with_last(&self, s: S, (first, second): (S::V, S::V)) -> (S::V, S::V) {
+        (with_last_of(s, first, self.low[0]), with_last_of(s, second, self.low[1]))
+    }
+}
+
+/// `v` with the last lane of `other`.
+#[inline(always)]
+fn with_last_of<S: Isa>(s: S, v: S::V, other: S::V) -> S::V {
+    s.xor(other, s.keep_first(s.xor(v, other), 16 * (S::BLOCKS - 1)))
+}
+
+/// One vector of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Window<S: Isa> {
+    entries: (S::V, S::V),
+    constants: S::V,
+}
+
+impl<S: Isa> Down<S> for Window<S> {
+    #[inline(always)]
+    fn vector(self, skip: usize) -> (S::V, S::V) {
+        assert!(skip == 0);
+        self.entries
+    }
+
+    #[inline(always)]
+    fn constants(self) -> S::V {
+        self.constants
+    }
+}
+
+/// The entries of H^n, H^(n-1) ... H^1 in the memory of a key.
 #[derive(Clone, Copy)]
 pub(crate) struct Descending<'a, S> {
     /// From the first entry of H^n to the vector of its constant, in all three lists.
@@ -201,30 +308,23 @@ pub(crate) struct Descending<'a, S> {
     s: S,
 }
 
-impl<S: Isa> Descending<'_, S> {
-    /// Those of one vector of blocks, behind the first `skip`.
+impl<S: Isa> Down<S> for Descending<'_, S> {
     #[inline(always)]
-    pub(crate) fn vector(self, skip: usize) -> (S::V, S::V) {
+    fn vector(self, skip: usize) -> (S::V, S::V) {
         (self.part.load(self.s, skip), self.part.load(self.s, Lists::<S>::SECOND + skip))
     }
 
-    /// The same for its first `blocks` lanes, zeros in the others.
     #[inline(always)]
-    pub(crate) fn partly(self, skip: usize, blocks: usize) -> (S::V, S::V) {
-        let (first, second) = self.vector(skip);
-        (self.s.keep_first(first, 16 * blocks), self.s.keep_first(second, 16 * blocks))
+    fn constants(self) -> S::V {
+        self.part.load(self.s, Lists::<S>::CONSTANTS)
     }
+}
 
+impl<S: Isa> Descending<'_, S> {
     /// Those of H^n, in every lane.
     #[inline(always)]
     pub(crate) fn splat(self) -> (S::V, S::V) {
         (self.s.splat(self.part.get(0)), self.s.splat(self.part.get(Lists::<S>::SECOND)))
-    }
-
-    /// What to add to a sum that used each of H^1 ..= H^n once and whose lanes will be added.
-    #[inline(always)]
-    pub(crate) fn constants(self) -> S::V {
-        self.part.load(self.s, Lists::<S>::CONSTANTS)
     }
 
     /// What to add, in each lane, to a sum that used H^n once, with n at most the blocks of a vector.

@@ -136,7 +136,7 @@ macro_rules! item_on {
 pub(crate) use item_on;
 
 /// Operations on vectors of `BLOCKS` lanes of 128 bits. Lane 0 is the first block in memory.
-pub trait Isa: Copy {
+pub trait Isa: Copy + 'static {
     /// A vector.
     type V: Copy;
     /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
@@ -168,6 +168,14 @@ pub trait Isa: Copy {
         // SAFETY: the caller's promise.
         unsafe { self.load_first(src, n) }
     }
+    /// Sixteen bytes that will be stored as one block.
+    /// # Safety
+    /// They are readable.
+    #[inline(always)]
+    unsafe fn load_key(self, src: *const u8) -> Block {
+        // SAFETY: the caller's promise.
+        Block::from_le_bytes(unsafe { src.cast::<[u8; 16]>().read() })
+    }
     /// Writes the first `n` bytes, likewise.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are writable.
@@ -185,6 +193,12 @@ pub trait Isa: Copy {
     fn first(self, block: Block) -> Self::V;
     /// `v` with its last lane replaced.
     fn put_last(self, v: Self::V, block: Block) -> Self::V;
+    /// A vector of the lanes of `a` and `b`, from lane `n <= BLOCKS` of `a` on. (Narrow vectors are loaded where they begin.)
+    #[inline(always)]
+    fn lanes_from(self, a: Self::V, b: Self::V, n: usize) -> Self::V {
+        const { assert!(Self::BLOCKS == 1) }
+        if n == 0 { a } else { b }
+    }
     /// The first `n <= 16 * BLOCKS` bytes of `v`; zeros behind them.
     fn keep_first(self, v: Self::V, n: usize) -> Self::V;
     /// The sum (XOR) of the lanes.

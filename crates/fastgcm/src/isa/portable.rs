@@ -23,7 +23,7 @@ pub(crate) use word::Word;
 pub(crate) struct Portable<const N: usize, const ROOMY: bool = false, X = Circuit>(pub(super) X);
 
 /// A way to the S-box of AES.
-pub(crate) trait SBox: Copy {
+pub(crate) trait SBox: Copy + 'static {
     /// See [`Isa::next_words`].
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
 }

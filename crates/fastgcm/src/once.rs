@@ -1,0 +1,98 @@
+//! A key for one message: made, used and wiped in one call.
+//!
+//! Keys that are derived for each message (XAES, envelope encryption, tokens) pay for a [`Key`] more than for the message: it holds the forty powers
+//! of the hash key that a long message wants. A short message wants three. So these functions look at the message first.
+
+use crate::{
+    Backend, Error, Key, Nonce, Tag,
+    backend::Entries,
+    inout::InOut,
+    key::check,
+    nonce::Kind,
+    seal::verdict,
+    tag::{AnyTag, differ},
+};
+
+/// Encrypts `text` in place under a key that is used for this message only, and returns its tag.
+///
+/// The same as [`Key::new`] and [`Key::seal`], and faster: of the powers of the hash key it makes those that the message needs. What it derives from
+/// `key`, of 16, 24 or 32 bytes, stays on the stack and is wiped.
+///
+/// # Errors
+/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, else as for [`Key::seal`]. `text` is untouched.
+///
+/// ```
+/// let (key, mut text) = ([7; 32], *b"to be sealed");
+/// let tag = fastgcm::seal_once(&key, [0; 12], b"header", &mut text)?;
+/// fastgcm::open_once(&key, [0; 12], b"header", &mut text, &tag)?;
+/// assert_eq!(&text, b"to be sealed");
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+#[inline]
+pub fn seal_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+    seal(Backend::best(), key, nonce.into(), aad, text)
+}
+
+/// Decrypts `text` in place under a key that is used for this message only: [`Key::new`] and [`Key::open`].
+///
+/// # Errors
+/// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
+/// [`InvalidLength`](Error::InvalidLength) if `key` has not 16, 24 or 32 bytes, [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
+#[inline]
+pub fn open_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    open(Backend::best(), key, nonce.into(), aad, text, tag)
+}
+
+impl Backend {
+    /// [`seal_once`] with this back end.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`seal_once`]. `text` is untouched.
+    #[inline]
+    pub fn seal_once<'n>(self, key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+        seal(self.entries()?, key, nonce.into(), aad, text)
+    }
+
+    /// [`open_once`] with this back end.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, with `text` untouched, else as for [`open_once`].
+    #[inline]
+    pub fn open_once<'n>(
+        self,
+        key: &[u8],
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        open(self.entries()?, key, nonce.into(), aad, text, tag)
+    }
+}
+
+#[inline(always)]
+fn seal(entries: &'static Entries, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+    check(key)?;
+    if let Some(tag) = entries.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
+        return Ok(tag);
+    }
+    Key::for_one(key, entries, powers(nonce, aad.len(), text.len())).seal(nonce, aad, text)
+}
+
+#[inline(always)]
+fn open(entries: &'static Entries, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    check(key)?;
+    if let Some(wrong) = entries.once(key, nonce, aad, InOut::in_place(text), false, |found| differ(found, tag)) {
+        return verdict(wrong, text);
+    }
+    Key::for_one(key, entries, powers(nonce, aad.len(), text.len())).open(nonce, aad, text, tag)
+}
+
+/// The highest power of H that a message asks for: one for each block, and one for the lengths. A nonce of another length than 12 bytes is hashed as
+/// well, in as many blocks as it pleases.
+fn powers(nonce: Nonce<'_>, aad: usize, text: usize) -> usize {
+    match nonce.0 {
+        Kind::Public(_) => aad.div_ceil(16).saturating_add(text.div_ceil(16)).saturating_add(1),
+        Kind::Any(_) => usize::MAX,
+    }
+}
