@@ -261,4 +261,4 @@ const COUNTER: u64 = 0x0101_0101_0101_0101;
 const NONCE: [u8; 12] = [1; 12];
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

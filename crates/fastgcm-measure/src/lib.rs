@@ -21,7 +21,8 @@
 //! | [`sampler`] | the loop: calibration, rounds, samples |
 //! | [`results`] | what came out: best, median, throughput, ratio to a base |
 //! | [`aead`] | AES-GCM as the work: anything that seals and opens becomes a contender, after it has proved that its answers are right |
-//! | [`text()`], [`csv()`], [`json()`], [`html()`], [`chart`] | tables, for eyes and for programs, and charts |
+//! | [`process`] | the same in another process, which is asked for its samples over pipes |
+//! | [`text()`], [`csv()`], [`json()`], [`html()`], [`chart`] | tables, for eyes and for programs, and charts (feature `report`) |
 //!
 //! # What is not done
 //! The time of asking for the time, some 30 ns a sample, is not subtracted: 0.15 %. The clock is wall time, not cycles. On a processor that
@@ -31,17 +32,23 @@
 #![forbid(unsafe_code)]
 
 pub mod aead;
+#[cfg(feature = "report")]
 pub mod chart;
 mod machine;
+#[cfg(feature = "report")]
 mod page;
+pub mod process;
 pub mod results;
 pub mod sampler;
+#[cfg(feature = "report")]
 mod tables;
 
 pub use machine::{Machine, pin};
+#[cfg(feature = "report")]
 pub use page::html;
 pub use results::{Case, Measured, Measurement, Results};
 pub use sampler::{Contender, Sampler};
+#[cfg(feature = "report")]
 pub use tables::{csv, json, text};
 
 /// The code in README.md, as tests.

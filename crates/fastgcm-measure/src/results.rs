@@ -1,10 +1,12 @@
 //! What came out: case by contender, and what follows from it.
 
 use crate::Machine;
+#[cfg(feature = "report")]
 use serde::{Deserialize, Serialize};
 
 /// All that one run measured. As JSON it can be kept, read again and shown again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Results {
     /// On what.
     pub machine: Machine,
@@ -15,7 +17,8 @@ pub struct Results {
 }
 
 /// What is measured: a row of the table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Case {
     /// Cases that belong together: one table, one chart. `AES-128 seal`, for example.
     pub group: String,
@@ -26,7 +29,8 @@ pub struct Case {
 }
 
 /// One case, by all contenders.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Measured {
     /// Which.
     pub case: Case,
@@ -35,7 +39,8 @@ pub struct Measured {
 }
 
 /// One case by one contender. All times are nanoseconds an iteration.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "report", derive(Serialize, Deserialize))]
 pub struct Measurement {
     /// Its name.
     pub contender: String,

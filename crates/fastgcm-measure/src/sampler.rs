@@ -47,9 +47,14 @@ impl<'a> Contender<'a> {
         &self.name
     }
 
+    /// How long so many iterations take.
+    pub(crate) fn take(&mut self, iterations: u64) -> Duration {
+        (self.work)(iterations)
+    }
+
     /// Nanoseconds of so many iterations, each.
     fn sample(&mut self, iterations: u64) -> f64 {
-        (self.work)(iterations).as_nanos() as f64 / iterations as f64
+        self.take(iterations).as_nanos() as f64 / iterations as f64
     }
 }
 
@@ -94,7 +99,7 @@ impl Sampler {
         while rounds < least || rounds < most && start.elapsed() < self.budget {
             random.shuffle(&mut order);
             for &at in &order {
-                (contenders[at].work)((iterations[at] / 8).max(1));
+                contenders[at].take((iterations[at] / 8).max(1));
                 samples[at].push(contenders[at].sample(iterations[at]));
             }
             rounds += 1;

@@ -4,13 +4,13 @@ use super::*;
 use std::cell::Cell;
 
 /// Adds bytes: no cipher, but it knows which nonces it was given.
-struct Adder<'a> {
-    nonces: &'a RefCell<Vec<[u8; 12]>>,
-    keys: &'a Cell<usize>,
-    fault: u8,
+pub(crate) struct Adder<'a> {
+    pub(crate) nonces: &'a RefCell<Vec<[u8; 12]>>,
+    pub(crate) keys: &'a Cell<usize>,
+    pub(crate) fault: u8,
 }
 
-struct AdderKey<'a>(&'a RefCell<Vec<[u8; 12]>>, u8);
+pub(crate) struct AdderKey<'a>(&'a RefCell<Vec<[u8; 12]>>, u8);
 
 impl<'a> Implementation for Adder<'a> {
     type Key = AdderKey<'a>;
