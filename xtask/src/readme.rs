@@ -17,7 +17,9 @@ const FILES: [&str; 6] = [".key", ".sealed", ".tar", ".html", ".json", ".csv"];
 
 pub(crate) fn run(root: &Path, log: &mut Log) -> Result<(), String> {
     let readme = fs::read_to_string(root.join("README.md")).map_err(|e| format!("README.md: {e}"))?;
-    step(&mut cargo(root, "build --release --bin fastgcm"))?;
+    // One after the other: built at once, they would have each other's features.
+    step(&mut cargo(root, "build --release -p fastgcm-cli"))?;
+    step(&mut cargo(root, "build --release -p fastgcm-studies"))?;
     let shell = Shell { root: root.to_owned(), folder: root.join("target/readme") };
     let (mut commands, mut tests) = (0, 0);
     for block in blocks(&readme, "sh") {
@@ -30,6 +32,9 @@ pub(crate) fn run(root: &Path, log: &mut Log) -> Result<(), String> {
                 _ => shell.command(log, command, comment)?,
             }
             commands += 1;
+            if command.starts_with("fastgcm bench ") {
+                shell.scrub()?;
+            }
             // How to open what was sealed stands in the comment.
             if let Some(open) = comment.split('`').find(|word| word.starts_with("open ")) {
                 let (program, seal) = command.split_once(" -- ").ok_or("README.md: what is sealed?")?;
@@ -91,6 +96,17 @@ impl Shell {
             return Err(format!("README.md: {command}: that is not what was sealed"));
         }
         Ok(())
+    }
+
+    /// What `fastgcm bench` wrote is of the library without `scrub`, and has a column with it.
+    fn scrub(&self) -> Result<(), String> {
+        let page = fs::read_to_string(self.folder.join("bench.html")).map_err(|e| format!("bench.html: {e}"))?;
+        let says = ["measured without `scrub`", " with scrub</th>"].iter().all(|words| page.contains(words));
+        if says {
+            Ok(())
+        } else {
+            Err("README.md: fastgcm bench: the page is not of the library without `scrub` beside that with it".into())
+        }
     }
 
     /// A new program with our library, by the command that adds it: it is the block of Rust.

@@ -1,17 +1,13 @@
 //! What may be asked for on the command line. The manual and the completions come of this, too.
 
-mod bench;
 mod manual;
-mod study;
 
-pub(crate) use bench::Bench;
 pub(crate) use manual::manual;
-pub(crate) use study::Study;
 
 use crate::failure::{Code, Failure};
 use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser};
 use fastgcm_file::{Backend, Format};
-use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
+use std::{ffi::OsString, num::NonZero, path::PathBuf, str::FromStr, thread};
 
 /// Seals and opens files with AES-GCM, at the speed of the disk.
 ///
@@ -46,21 +42,17 @@ pub(crate) enum Command {
     Cpu(Cpu),
     /// Check every back end of this machine against known answers and against each other.
     Selftest(Selftest),
-    /// Measure the back ends of this machine, and the system's libcrypto beside them.
-    ///
-    /// Samples of all of them are taken in turn, on one core. Shown are the median time in nanoseconds, the throughput in GB/s, and how many
-    /// times faster than libcrypto it is: the median of the ratios within each round. Answers are compared before anything is timed.
-    Bench(Bench),
-    /// Replay a paper on fast AES-GCM: its table beside the same one measured here.
-    ///
-    /// solaris-2010, packed-2010, arm64-2019, ghash-2023, aesni-2024: which papers these are, and what came out elsewhere, stands in the README of
-    /// the crate fastgcm-studies. OpenSSL's libcrypto and Intel's libIPSec_MB take part where the system has them.
-    Study(Study),
-    /// What `study` steps through.
+    /// Measure the back ends of this machine, and the system's libcrypto beside them: runs `fastgcm-study bench`.
+    #[command(disable_help_flag = true)]
+    Bench(Measuring),
+    /// Replay a paper on fast AES-GCM, its table beside the same one measured here: runs `fastgcm-study study`.
+    #[command(disable_help_flag = true)]
+    Study(Measuring),
+    /// Give samples to `fastgcm-study`: what this program's build of the library costs.
     #[command(hide = true)]
-    StudyProbe {
-        /// See `fastgcm_studies::study::probe`.
-        arguments: Vec<String>,
+    Peer {
+        #[arg(value_parser = backend())]
+        backend: Backend,
     },
     /// Print the completion script of a shell.
     Completions {
@@ -215,24 +207,12 @@ pub(crate) struct Selftest {
     pub(crate) quiet: bool,
 }
 
-/// Where results go, of whatever was measured.
+/// For `fastgcm-study`.
 #[derive(Debug, Args)]
-pub(crate) struct Results {
-    /// Write the tables to FILE, a line for each cell.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write everything to FILE.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write charts to FILE.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
-    /// Replace these files if they exist.
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// No progress bar.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+pub(crate) struct Measuring {
+    /// Whatever that program takes: `--help` lists it.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 /// How the cipher is run.
@@ -247,25 +227,22 @@ pub(crate) struct Machine {
 impl Machine {
     /// The back end to use: of the argument, of the environment, or the best.
     pub(crate) fn backend(&self) -> Result<Backend, Failure> {
-        Ok(chosen(self.backend)?.unwrap_or_else(Backend::detect))
-    }
-}
-
-/// The back end that the argument names, or else the environment.
-fn chosen(argument: Option<Backend>) -> Result<Option<Backend>, Failure> {
-    let chosen = match (argument, std::env::var_os("FASTGCM_BACKEND")) {
-        (Some(chosen), _) => chosen,
-        (None, Some(name)) if !name.is_empty() => {
-            let name = name.to_string_lossy();
-            let names = Backend::ALL.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(", ");
-            name.parse().map_err(|_| Failure::usage(format_args!("FASTGCM_BACKEND={name}: there are only {names}")))?
+        let chosen = match (self.backend, std::env::var_os("FASTGCM_BACKEND")) {
+            (Some(chosen), _) => chosen,
+            (None, Some(name)) if !name.is_empty() => {
+                let name = name.to_string_lossy();
+                let names = Backend::ALL.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(", ");
+                name.parse().map_err(|_| Failure::usage(format_args!("FASTGCM_BACKEND={name}: there are only {names}")))?
+            }
+            _ => Backend::detect(),
+        };
+        if chosen.is_available() {
+            Ok(chosen)
+        } else {
+            Err(Failure::usage(format_args!(
+                "this machine cannot run the back end {chosen}: `fastgcm cpu` shows why, and which it can run"
+            )))
         }
-        _ => return Ok(None),
-    };
-    if chosen.is_available() {
-        Ok(Some(chosen))
-    } else {
-        Err(Failure::usage(format_args!("this machine cannot run the back end {chosen}: `fastgcm cpu` shows why, and which it can run")))
     }
 }
 

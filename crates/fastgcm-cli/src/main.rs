@@ -2,16 +2,14 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest · bench · study      one command each
-//!           └── input · output · keyfile · results · progress  files, and how nothing of them is lost
+//!      ── seal · open · inspect · keygen · cpu · selftest · measuring          one command each
+//!           └── input · output · keyfile · progress            files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
-//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`, measuring in `fastgcm-measure`. `unsafe` stands
-//! only in `bench/libcrypto.rs` and `study/ipsec_mb.rs`, which call other libraries.
+//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`. What measures is the program `fastgcm-study`.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
-mod bench;
 mod cli;
 mod cpu;
 mod failure;
@@ -19,13 +17,12 @@ mod input;
 mod inspect;
 mod keyfile;
 mod keygen;
+mod measuring;
 mod open;
 mod output;
 mod progress;
-mod results;
 mod seal;
 mod selftest;
-mod study;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
@@ -58,9 +55,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Cpu(args) => cpu::run(&args),
         Command::Selftest(args) => selftest::run(&args),
-        Command::Bench(args) => bench::run(&args),
-        Command::Study(args) => study::run(&args),
-        Command::StudyProbe { arguments } => study::probe(&arguments),
+        Command::Bench(args) => measuring::hand_over("bench", &args),
+        Command::Study(args) => measuring::hand_over("study", &args),
+        Command::Peer { backend } => measuring::peer(backend),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);

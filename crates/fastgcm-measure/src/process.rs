@@ -59,6 +59,7 @@ impl Process {
             (Ok(_), "") => Err("it has ended".into()),
             (Ok(_), line) if line.starts_with("error") => Err(line.into()),
             (Ok(_), line) => Ok(line.into()),
+            (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => Err("it has ended".into()),
             (Err(error), _) => Err(error.to_string()),
         }
     }

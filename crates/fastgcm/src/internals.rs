@@ -22,6 +22,10 @@ use crate::{
 /// The instruction set of symbols without a fault.
 pub const SYMBOLIC: Symbolic = Symbolic::SOUND;
 
+/// Whether this build wipes the stack and the registers after each call. What measures says so: Cargo unifies the features of all packages that it
+/// builds at once, and so may turn it on unasked.
+pub const SCRUB: bool = cfg!(feature = "scrub");
+
 /// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind.
 #[inline(always)]
 pub fn load<S: Isa>(s: S, bytes: &[u8]) -> S::V {

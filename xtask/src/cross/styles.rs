@@ -1,5 +1,5 @@
-//! For `cargo xtask studies`: instructions of the styles that the paper on ThunderX2 is about, on AArch64. The program `fastgcm` has the
-//! styles; here it is built for that machine, and qemu's log says what it executed.
+//! For `cargo xtask studies`: instructions of the styles that the paper on ThunderX2 is about, on AArch64. The program `fastgcm-study` has
+//! the styles; here it is built for that machine, and qemu's log says what it executed.
 
 use super::{
     aarch64::{TRIPLE, arm, prepare},
@@ -18,8 +18,8 @@ const SIZES: [usize; 3] = [512, 1500, 4096];
 /// The table, for the README of `fastgcm-studies`.
 pub(crate) fn table(root: &Path) -> Result<String, String> {
     prepare()?;
-    step(arm(root, "max").args(["build", "--release", "-p", "fastgcm-cli", "--target", TRIPLE]))?;
-    let program = Program::read(&target_dir(root).join(TRIPLE).join("release/fastgcm"))?;
+    step(arm(root, "max").args(["build", "--release", "-p", "fastgcm-studies", "--target", TRIPLE]))?;
+    let program = Program::read(&target_dir(root).join(TRIPLE).join("release/fastgcm-study"))?;
     let mut counts = vec![String::new(); ROWS.len() * STYLES.len()];
     let mut counted = 0;
     for (number, row) in ROWS.iter().enumerate() {

@@ -43,7 +43,7 @@ pub(super) enum Record {
     Memory,
 }
 
-/// `study::marker`, mangled: where the markers are those of the program `fastgcm`.
+/// `study::marker`, mangled: where the markers are those of the program `fastgcm-study`.
 const OF_THE_STUDIES: &str = "5study6marker";
 
 impl Program {

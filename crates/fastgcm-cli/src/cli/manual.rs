@@ -68,7 +68,7 @@ fn render(page: clap::Command, command: Option<&str>) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-const FILES: &str = "A new key and a text that was opened are for your eyes only (mode 0600). A sealed file and the results of bench and study get \
+const FILES: &str = "A new key and a text that was opened are for your eyes only (mode 0600). A sealed file gets \
     the mode that the umask gives. What --force replaces keeps its mode, and its owner and group where the system allows that. Standard \
     output that is redirected to a file is made by the shell, not by fastgcm.";
 

@@ -32,7 +32,7 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
             .iter()
             .filter(|row| row.0 == seal)
             .for_each(|(_, cpu, gains)| table.row(format!("paper, {cpu}"), gains.map(|n| format!("{n}%"))));
-        let libraries: Vec<_> = pairs.iter().map(|(backend, _)| Library(*backend)).collect();
+        let libraries: Vec<_> = pairs.iter().map(|(backend, _)| Library::from(*backend)).collect();
         let old: Vec<_> = pairs.iter().filter_map(|(backend, name)| Some((*backend, style(*backend, name)?))).collect();
         let old_name = |backend: Backend, name: &str| format!("{name} on {backend}");
         let measured = SIZES.map(|bytes| {

@@ -29,7 +29,7 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<(), String> 
         Table::new("Improvement of throughput over the style it replaced: 2-way, tail through a stack buffer, tag on its own", head());
     PAPER.iter().for_each(|(cpu, gains)| table.row(format!("paper, {cpu}"), gains.map(|n| format!("{n}%"))));
     let styles: Vec<_> = COUNTED.into_iter().filter_map(|name| style(backend, name)).collect();
-    let (library, buffers) = (Library(backend), Buffers::new(SIZES[2], 13));
+    let (library, buffers) = (Library::from(backend), Buffers::new(SIZES[2], 13));
     let measured: Vec<_> = cases
         .iter()
         .enumerate()

@@ -32,7 +32,7 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
     report.tables.push(table_11());
     report.tables.push(figure_9());
     let backend = Backend::detect();
-    let library = Library(backend);
+    let library = Library::from(backend);
     let ours = library.name();
     let buffers = Buffers::new(SIZES[0], 12);
     for (number, key_bits) in [128, 256].into_iter().enumerate() {
@@ -48,6 +48,7 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
             let styles: Vec<_> = PAIRS.iter().flat_map(|(_, old, new)| [*old, *new]).filter_map(|name| style(backend, name)).collect();
             let mut contenders: Vec<_> = styles.iter().filter_map(|style| message.by_style(&**style, style.name().into())).collect();
             contenders.extend(message.by(&library, &buffers));
+            contenders.extend(bench.scrubbed.and_then(|scrubbed| message.by(scrubbed, &buffers)));
             contenders.extend(bench.peers.iter().filter_map(|peer| message.by(*peer, &buffers)));
             let at = SIZES.iter().position(|size| *size == bytes).unwrap_or(0);
             bench.measure(message.case(), (6 * number + at, 12), &mut contenders)
@@ -59,7 +60,9 @@ pub(super) fn run(bench: &Bench<'_>, report: &mut Report) {
             table.row(format!("here, {name}"), ratios.into_iter().map(times));
         };
         PAIRS.iter().for_each(|(name, old, new)| row((*name).into(), old, new));
-        bench.peers.iter().for_each(|peer| row(format!("{} / {ours}", peer.name()), &peer.name(), &ours));
+        for library in [Some(ours.clone()), bench.scrubbed.map(AnyImplementation::name)].into_iter().flatten() {
+            bench.peers.iter().for_each(|peer| row(format!("{} / {library}", peer.name()), &peer.name(), &library));
+        }
         table.note("The paper's ratios are of cycles, between two versions of ipsec-mb built with SAFE_OPTIONS=n; ours are of time within one run.");
         table.note(format!(
             "Both loops are the same source around two multiplications, on {backend}. Debian builds ipsec-mb 1.3 with its safe options."

@@ -1,17 +1,15 @@
-//! `fastgcm study`: a paper's table beside the same one measured here. The studies are in the crate `fastgcm-studies`; here are the peers, the
-//! progress and the files.
+//! `study`: a paper's table beside the same one measured here.
 
 #[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
-mod ipsec_mb;
-
+use crate::ipsec_mb;
 use crate::{
-    bench::libcrypto::Libcrypto,
     cli,
     failure::{Code, Failure},
+    libcrypto::Libcrypto,
     print,
     progress::Progress,
     results::{Files, Form, failed},
+    scrub,
 };
 use fastgcm::Backend;
 use fastgcm_measure::{
@@ -19,7 +17,7 @@ use fastgcm_measure::{
     aead::{self, AnyImplementation},
     pin,
 };
-use fastgcm_studies::study::{self, Bench, Report, Steps};
+use fastgcm_studies::study::{self, Bench, Library, Report, Steps};
 
 /// Compares answers, then measures. What stands in the way of the files is noticed first.
 pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
@@ -30,29 +28,38 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     peers.extend(libcrypto.iter().map(|peer| peer as &dyn AnyImplementation));
     peers.extend(ipsec_mb.iter().map(|peer| &**peer));
     let held: Vec<_> = held.iter().map(|(level, peer)| (*level, &**peer)).collect();
-    let all: Vec<_> = peers.iter().copied().chain(held.iter().map(|(_, peer)| *peer)).collect();
-    aead::check(&all).map_err(|error| Failure::new(Code::SelfTest, error))?;
-
-    let mut machine = Machine::here(concat!("fastgcm ", env!("CARGO_PKG_VERSION")));
+    let mut machine = Machine::here(concat!("fastgcm-study ", env!("CARGO_PKG_VERSION")));
     // Threads are what that study is about.
     machine.pinned_to = if args.name == "solaris-2010" { None } else { pin() };
+    let library = Library::from(Backend::detect());
+    let (scrubbed, note) = match args.name.as_str() {
+        "ghash-2023" => scrub::find(library.backend, format!("{} with scrub", library.name)),
+        _ => (None, scrub::note()),
+    };
+    let scrubbed = scrubbed.as_ref().map(|scrubbed| scrubbed as &dyn AnyImplementation);
+    let ours = scrubbed.into_iter().chain([&library as &dyn AnyImplementation]);
+    let all: Vec<_> = peers.iter().copied().chain(ours).chain(held.iter().map(|(_, peer)| *peer)).collect();
+    aead::check(&all).map_err(|error| Failure::new(Code::SelfTest, error))?;
+
+    machine.notes.push(note);
     machine.notes.push(format!("compiled by {}", fastgcm_studies::COMPILER));
     machine.notes.extend(libcrypto.iter().map(|peer| peer.version().to_owned()));
     machine.notes.extend(ipsec_mb.iter().map(|peer| format!("{}, as the system has it", peer.name())));
 
-    let progress = Progress::work(args.results.quiet, 1);
+    let progress = Progress::new(args.results.quiet, 1);
     let bench = Bench {
         quick: args.quick,
         measure: &study::by_clock(args.quick),
         peers,
         held,
+        scrubbed,
         steps: steps(),
         progress: &|part, name| progress.at(part, name),
     };
     let report = study::run(&args.name, &bench, machine).map_err(|error| Failure::new(Code::Io, error))?;
     drop(progress);
     if !files.take_stdout() {
-        print(report.text())?;
+        print(&report.text())?;
     }
     files.write(&report)
 }

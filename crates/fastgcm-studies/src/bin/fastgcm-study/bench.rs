@@ -1,73 +1,49 @@
-//! `fastgcm bench`: every back end of this machine, and the system's libcrypto, measured in turn.
-
-#[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
-pub(crate) mod libcrypto;
+//! `bench`: every back end of this machine, and the system's libcrypto, measured in turn.
 
 use crate::{
     cli,
     failure::{Code, Failure},
+    libcrypto::Libcrypto,
     print,
     progress::Progress,
     results::{Files, Form, failed},
+    scrub,
 };
-use fastgcm::{Backend, Key, Tag};
+use fastgcm::Backend;
 use fastgcm_measure::{
     Machine, Results, Sampler,
     aead::{self, AnyImplementation, Buffers, NonceFrom, Verb, Work},
     chart, csv, html, json, pin, text,
 };
-use libcrypto::Libcrypto;
+use fastgcm_studies::study::Library;
 use std::{collections::BTreeMap, time::Duration};
 
 /// Compares answers, then speed. What stands in the way of the files is noticed before anything is measured.
 pub(crate) fn run(args: &cli::Bench) -> Result<(), Failure> {
     let files = plan(args)?;
-    let back_ends: Vec<_> = args.back_ends()?.into_iter().map(Ours).collect();
+    let back_ends: Vec<_> = args.back_ends()?.into_iter().map(|backend| Library { backend, name: backend.to_string() }).collect();
     let rival = rival(args)?;
+    let mut machine = machine(rival.as_ref());
+    machine.pinned_to = pin(); // and with this program, those that it starts
+    let (best, others) = back_ends.split_first().ok_or_else(|| Failure::usage("there is no back end"))?;
+    let (scrubbed, note) = scrub::find(best.backend, format!("{} with scrub", best.name));
     let mut implementations: Vec<&dyn AnyImplementation> = Vec::new();
     implementations.extend(rival.iter().map(|rival| rival as &dyn AnyImplementation));
-    implementations.extend(back_ends.iter().map(|back_end| back_end as &dyn AnyImplementation));
+    implementations.push(best);
+    implementations.extend(scrubbed.iter().map(|scrubbed| scrubbed as &dyn AnyImplementation));
+    implementations.extend(others.iter().map(|back_end| back_end as &dyn AnyImplementation));
     let compared = aead::check(&implementations).map_err(|error| Failure::new(Code::SelfTest, error))?;
 
-    let mut results = Results::new(machine(rival.as_ref(), compared));
+    machine.notes.insert(0, note);
+    machine.notes.push(format!("{compared} answers, each compared with that of the others"));
+    let mut results = Results::new(machine);
     results.base = rival.iter().map(aead::Implementation::name).collect();
     measure(args, &implementations, &mut results);
 
     if !files.take_stdout() {
-        print(text(&results))?;
+        print(&text(&results))?;
     }
     files.write(&results)
-}
-
-/// A back end of ours.
-struct Ours(Backend);
-
-/// A key as a caller has it, by value. (In a box, to be derived in place, making one takes 90 ns more: that much costs the heap.)
-struct OurKey(Key);
-
-impl aead::Implementation for Ours {
-    type Key = OurKey;
-
-    fn name(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn key(&self, key: &[u8]) -> Option<OurKey> {
-        Key::with_backend(key, self.0).ok().map(OurKey)
-    }
-}
-
-impl aead::Key for OurKey {
-    #[inline(always)]
-    fn seal(&mut self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> [u8; 16] {
-        // Nothing that is measured here is too long; if it were, the answers would have differed.
-        self.0.seal(nonce, aad, text).map_or([0; 16], |tag| tag.0)
-    }
-
-    #[inline(always)]
-    fn open(&mut self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &[u8; 16]) -> bool {
-        self.0.open_detached_to(nonce, aad, ciphertext, text, &Tag(*tag)).is_ok()
-    }
 }
 
 fn rival(args: &cli::Bench) -> Result<Option<Libcrypto>, Failure> {
@@ -81,16 +57,14 @@ fn rival(args: &cli::Bench) -> Result<Option<Libcrypto>, Failure> {
     }
 }
 
-fn machine(rival: Option<&Libcrypto>, compared: usize) -> Machine {
-    let mut machine = Machine::here(concat!("fastgcm ", env!("CARGO_PKG_VERSION")));
-    machine.pinned_to = pin();
+fn machine(rival: Option<&Libcrypto>) -> Machine {
+    let mut machine = Machine::here(concat!("fastgcm-study ", env!("CARGO_PKG_VERSION")));
     let features: BTreeMap<_, _> = Backend::ALL.iter().flat_map(|backend| backend.features()).collect();
     machine.features = features.into_iter().filter(|(_, here)| *here).map(|(name, _)| name.into()).collect();
     machine.notes.push(match rival {
         Some(rival) => format!("times: how many times faster than {}", rival.version()),
         None => "times: how many times as fast as the fastest back end; there is no libcrypto to compare with".into(),
     });
-    machine.notes.push(format!("{compared} answers, each compared with that of the others"));
     machine
 }
 
@@ -101,7 +75,7 @@ fn measure(args: &cli::Bench, implementations: &[&dyn AnyImplementation], result
     let rounds = if args.quick { 5..=40 } else { 10..=400 };
     let budget = Duration::from_secs_f64(args.seconds() / works.len() as f64);
     let sampler = Sampler { rounds, budget, ..Sampler::default() };
-    let progress = Progress::work(args.results.quiet, works.len());
+    let progress = Progress::new(args.results.quiet, works.len());
     for (number, work) in works.into_iter().enumerate() {
         let case = work.case();
         progress.at(number as f64, &format!("{} {}", case.group, case.name));

@@ -1,10 +1,76 @@
-//! What `fastgcm bench` may be asked for.
+//! What may be asked for on the command line.
 
-use super::{Results, backend, chosen};
 use crate::failure::Failure;
-use clap::{Args, ValueEnum};
-use fastgcm_file::Backend;
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use fastgcm::Backend;
 use std::path::PathBuf;
+
+/// Measures AES-GCM on this machine: the back ends of fastgcm, others beside them, and what papers have told.
+#[derive(Debug, Parser)]
+#[command(name = "fastgcm-study", version, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure the back ends of this machine, and the system's libcrypto beside them.
+    ///
+    /// Samples of all of them are taken in turn, on one core. Shown are the median time in nanoseconds, the throughput in GB/s, and how many
+    /// times faster than libcrypto it is: the median of the ratios within each round. Answers are compared before anything is timed. The
+    /// best back end is shown with the feature `scrub`, too, if the program `fastgcm` is there, which has it.
+    Bench(Bench),
+    /// Replay a paper on fast AES-GCM: its table beside the same one measured here.
+    ///
+    /// solaris-2010, packed-2010, arm64-2019, ghash-2023, aesni-2024: which papers these are, and what came out elsewhere, stands in the README of
+    /// the crate fastgcm-studies. OpenSSL's libcrypto and Intel's libIPSec_MB take part where the system has them.
+    Study(Study),
+    /// What `study` steps through.
+    #[command(hide = true)]
+    StudyProbe {
+        /// See `fastgcm_studies::study::probe`.
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Study {
+    /// Which paper.
+    #[arg(value_parser = PossibleValuesParser::new(fastgcm_studies::study::NAMES))]
+    pub(crate) name: String,
+    /// A glance: few samples.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Write the tables to FILE, for a page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) results: Results,
+}
+
+/// Where results go, of whatever was measured.
+#[derive(Debug, Args)]
+pub(crate) struct Results {
+    /// Write the tables to FILE, a line for each cell.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write everything to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write charts to FILE.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Replace these files if they exist.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
@@ -33,8 +99,7 @@ pub(crate) struct Bench {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Only this back end; all that this machine can run if left out. `fastgcm cpu` tells which there are.
-    /// The environment variable FASTGCM_BACKEND says the same.
-    #[arg(long, value_name = "NAME", value_parser = backend(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", env = "FASTGCM_BACKEND", value_parser = backend())]
     backend: Option<Backend>,
     /// Compare with this libcrypto, a path or a name that the system finds, and run its code; with the system's if left out, with none if it
     /// says `none`.
@@ -71,13 +136,21 @@ impl From<NonceFrom> for fastgcm_measure::aead::NonceFrom {
 impl Bench {
     /// The back ends to measure.
     pub(crate) fn back_ends(&self) -> Result<Vec<Backend>, Failure> {
-        Ok(chosen(self.backend)?.map_or_else(|| Backend::available().collect(), |backend| vec![backend]))
+        match self.backend {
+            None => Ok(Backend::available().collect()),
+            Some(backend) if backend.is_available() => Ok(vec![backend]),
+            Some(backend) => Err(Failure::usage(format_args!("this machine cannot run the back end {backend}: `fastgcm cpu` shows why"))),
+        }
     }
 
     /// About how long it may take.
     pub(crate) fn seconds(&self) -> f64 {
         self.seconds.unwrap_or(if self.quick { 2.0 } else { 15.0 })
     }
+}
+
+fn backend() -> impl TypedValueParser<Value = Backend> {
+    PossibleValuesParser::new(Backend::ALL.iter().map(|backend| backend.name())).try_map(|name| name.parse::<Backend>())
 }
 
 /// A number of bytes, up to 1024M, perhaps with a K or an M behind it.
@@ -103,6 +176,12 @@ fn seconds(text: &str) -> Result<f64, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn clap_has_nothing_to_complain_about() {
+        Cli::command().debug_assert();
+    }
 
     #[test]
     fn sizes() {
