@@ -1,6 +1,7 @@
 //! The rules of ARCHITECTURE.md that can be read off the source: which module uses which, where `unsafe` may stand, where the machine
-//! may be asked for.
+//! may be asked for; and which crate turns on which feature of the library.
 
+use crate::{ci::cargo, package::CRATES};
 use std::{fs, path::Path};
 
 /// The library's modules from the top down. A module uses those below it, never one above.
@@ -51,6 +52,27 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         return Err(format!("layers:\n  {}", faults.join("\n  ")));
     }
     println!("layers ok {files}");
+    CRATES.iter().try_for_each(|name| features(root, name))?;
+    println!("features ok {}", CRATES.len());
+    Ok(())
+}
+
+/// Nobody but the studies has what is internal, and they measure what others have: the library without `scrub`. Each crate is built by
+/// itself here, as by its users.
+fn features(root: &Path, name: &str) -> Result<(), String> {
+    let mut tree = cargo(root, &format!("tree --package {name} --edges normal,build --target all --prefix none"));
+    let output = tree.args(["--format", "{p} {f}"]).output().map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !text.starts_with(name) {
+        return Err(format!("cargo tree of {name}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    for (feature, owner) in [("internals", "fastgcm-studies"), ("scrub", "fastgcm-cli")] {
+        let library = text.lines().filter(|line| line.starts_with("fastgcm v"));
+        let has = library.flat_map(|line| line.split([' ', ','])).any(|word| word == feature);
+        if has != (name == owner) {
+            return Err(format!("{name} {} the library's feature {feature}", if has { "turns on" } else { "does not turn on" }));
+        }
+    }
     Ok(())
 }
 
