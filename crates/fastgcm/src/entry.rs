@@ -8,6 +8,7 @@ macro_rules! entries {
             #[allow(unused_imports)]
             use crate::{
                 Block,
+                aes::Schedule,
                 backend::{Backend, Entries},
                 gcm::{self, Bulk, Calls, Rest, apart},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
@@ -67,7 +68,8 @@ macro_rules! entries {
             #[target_feature(enable = $features)]
             fn once(frame: Frame<'_>, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
                 frame.enter();
-                gcm::once($isa, $multiply, key, nonce, aad, text, seal)
+                let mut schedule = Schedule::ZERO;
+                gcm::once($isa, $multiply, &mut schedule, key, nonce, aad, text, seal)
             }
 
             #[target_feature(enable = $features)]

@@ -128,21 +128,30 @@ pub(crate) const fn most_once(blocks: usize) -> (usize, usize) {
     (16 * aad_lanes(blocks), 16 * blocks)
 }
 
-/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of it is stored but its round keys.
-/// Returns the tag.
+/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of it is stored but its round keys, which
+/// are wiped. Returns the tag.
+#[allow(clippy::too_many_arguments)]
 #[inline(always)]
-pub(crate) fn once<S: Isa, M: Multiply<S>>(s: S, _: M, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
-    let mut schedule = Schedule::ZERO;
+pub(crate) fn once<S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    schedule: &mut Schedule,
+    key: &[u8],
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'_>,
+    seal: bool,
+) -> Block {
     let h = schedule.expand::<S, true>(s, key);
-    let powers = Few::new::<M>(s, h);
+    let powers = Few::new::<M::Short>(s, h);
     let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
-    let rest = Rest { counters: Public::new(s, &schedule, nonce), text, before, pending: None };
+    let rest = Rest { counters: Public::new(s, schedule, nonce), text, before, pending: None };
     let tag = match (text.len(), seal) {
-        (0, _) => tail::<S, M::Short, true, 0, 1, 0>(s, &schedule, &powers, rest),
-        (_, true) => tail::<S, M::Short, true, 1, 2, 0>(s, &schedule, &powers, rest),
-        (_, false) => tail::<S, M::Short, false, 1, 2, 0>(s, &schedule, &powers, rest),
+        (0, _) => tail::<S, M::Short, true, 0, 1, 0>(s, schedule, &powers, rest),
+        (_, true) => tail::<S, M::Short, true, 1, 2, 0>(s, schedule, &powers, rest),
+        (_, false) => tail::<S, M::Short, false, 1, 2, 0>(s, schedule, &powers, rest),
     };
-    schedule.zeroize();
+    Zeroize::zeroize(schedule);
     tag
 }
 

@@ -237,23 +237,19 @@ impl<S: Isa> Ask<S> for Powers {
 /// just been stored would be loaded when both have left the store buffer (15 ns on Zen 5, twice).
 #[derive(Clone, Copy)]
 pub(crate) struct Few<S: Isa> {
-    /// First entries, second entries and constants of H^2B ... H^(B+1).
-    high: [S::V; 3],
+    /// First and second entries of H^2B ... H^(B+1).
+    high: [S::V; 2],
     /// And of H^B ... H^1.
-    low: [S::V; 3],
+    low: [S::V; 2],
 }
 
 impl<S: Isa> Few<S> {
+    /// For a multiplication of short messages, which has no constants.
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
+        const { assert!(!M::CONSTANTS) }
         let row = rows::<S, 8>(s, h);
-        let (low, high) = (M::table(s, row[0], fold(s, row[0])), M::table(s, row[1], fold(s, row[1])));
-        let mut sums = [s.splat(0); 2];
-        if M::CONSTANTS {
-            sums[0] = M::constant(s, low.0, low.1);
-            sums[1] = s.xor(sums[0], M::constant(s, high.0, high.1));
-        }
-        Self { high: [high.0, high.1, sums[1]], low: [low.0, low.1, sums[0]] }
+        Self { high: M::table(s, row[1], fold(s, row[1])).into(), low: M::table(s, row[0], fold(s, row[0])).into() }
     }
 }
 
@@ -262,10 +258,9 @@ impl<S: Isa> Ask<S> for Few<S> {
 
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Window<S> {
-        let (high, low, lane) = if n > S::BLOCKS { (self.high, self.low, S::BLOCKS) } else { (self.low, [s.splat(0); 3], 0) };
-        let mut window = high;
-        each!(I in 0 1 2 => { window[I] = s.lanes_from(high[I], low[I], lane + S::BLOCKS - n); });
-        Window { entries: (window[0], window[1]), constants: window[2] }
+        let (high, low, lane) = if n > S::BLOCKS { (self.high, self.low, S::BLOCKS) } else { (self.low, [s.splat(0); 2], 0) };
+        let skip = lane + S::BLOCKS - n;
+        Window(s.lanes_from(high[0], low[0], skip), s.lanes_from(high[1], low[1], skip))
     }
 
     #[inline(always)]
@@ -282,21 +277,18 @@ fn with_last_of<S: Isa>(s: S, v: S::V, other: S::V) -> S::V {
 
 /// One vector of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Window<S: Isa> {
-    entries: (S::V, S::V),
-    constants: S::V,
-}
+pub(crate) struct Window<S: Isa>(S::V, S::V);
 
 impl<S: Isa> Down<S> for Window<S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
         assert!(skip == 0);
-        self.entries
+        (self.0, self.1)
     }
 
     #[inline(always)]
     fn constants(self) -> S::V {
-        self.constants
+        unreachable!("no multiplication that has them has few powers")
     }
 }
 

@@ -379,7 +379,7 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
-        unsafe { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES[2 * n..][..8].as_ptr().cast()), b) }
+        unsafe { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
     }
 
     #[inline(always)]
