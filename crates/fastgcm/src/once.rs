@@ -7,6 +7,7 @@ use crate::{
     Backend, Error, Key, Nonce, Tag,
     backend::Entries,
     inout::InOut,
+    isa::Frame,
     key::check,
     nonce::Kind,
     seal::verdict,
@@ -76,16 +77,23 @@ fn seal(entries: &'static Entries, key: &[u8], nonce: Nonce<'_>, aad: &[u8], tex
     if let Some(tag) = entries.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
         return Ok(tag);
     }
-    Key::for_one(key, entries, powers(nonce, aad.len(), text.len())).seal(nonce, aad, text)
+    with_key(entries, key, powers(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
 }
 
 #[inline(always)]
 fn open(entries: &'static Entries, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
     check(key)?;
-    if let Some(wrong) = entries.once(key, nonce, aad, InOut::in_place(text), false, |found| differ(found, tag)) {
-        return verdict(wrong, text);
+    match entries.once(key, nonce, aad, InOut::in_place(text), false, |found| differ(found, tag)) {
+        Some(wrong) => verdict(wrong, text),
+        None => with_key(entries, key, powers(nonce, aad.len(), text.len()), |key| key.open(nonce, aad, text, tag)),
     }
-    Key::for_one(key, entries, powers(nonce, aad.len(), text.len())).open(nonce, aad, text, tag)
+}
+
+/// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
+/// value, and nobody wipes the copy.
+#[inline(always)]
+fn with_key<T>(entries: &'static Entries, key: &[u8], powers: usize, message: impl FnOnce(&Key) -> T) -> T {
+    Frame::wiped_after_all(|| message(&Key::for_one(key, entries, powers)))
 }
 
 /// The highest power of H that a message asks for: one for each block, and one for the lengths. A nonce of another length than 12 bytes is hashed as
