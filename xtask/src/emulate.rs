@@ -41,6 +41,7 @@ const TESTS: [(&str, &[Test]); 2] = [
             ("constant_time", &["traces::", "--skip", "very_long"]),
             ("guard_pages", &[]),
             ("every_length", &[]),
+            ("once", &[]),
         ],
     ),
     ("hazmat,scrub", &[("wiping", &[])]),

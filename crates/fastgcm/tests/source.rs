@@ -18,7 +18,7 @@ use suite::passed;
 const BY_HAND: [(&str, &str, usize); 8] = [
     ("isa/scrub_x86.rs", "mov {}, rsp", 1),
     ("isa/scrub_x86.rs", "/* wipe */", 1),
-    ("isa/x86.rs", "/*{0}*/", 1),
+    ("isa/x86.rs", "/*{0}*/", 2),
     ("isa/aarch64.rs", "/*{0:v}*/", 2),
     ("isa/aarch64.rs", "tbl {out:v}.16b, {{ {v:v}.16b }}, {by:v}.16b", 1),
     ("isa/aarch64.rs", "aese {x:v}.16b, {key:v}.16b", 1),

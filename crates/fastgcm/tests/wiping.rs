@@ -16,6 +16,7 @@ mod suite;
 use allocator::allocating_in;
 use backends::{Tally, backends, boxed};
 use fastgcm::{Backend, Key, Nonce, Tag};
+use fastgcm_model::Model;
 use std::{arch::asm, hint::black_box};
 use suite::Random;
 
@@ -30,10 +31,16 @@ enum Verb {
     OpenVerifiedFirst,
     /// The tag is wrong. The right one, which the caller does not get, is a secret as well.
     OpenForged,
+    /// Under a key that is made for the message.
+    SealOnce,
+    OpenOnce,
+    OpenOnceForged,
     /// A key is made on the heap.
     Boxed,
     /// The control: leaves a needle on the stack and in a vector register.
     Plant,
+    /// And: leaves a key on the stack.
+    Forget,
 }
 
 /// A call, its buffers in fixed places.
@@ -60,11 +67,12 @@ impl Call {
         random.fill(&mut self.key_bytes);
         random.fill(&mut self.text);
         self.key.rekey(&self.key_bytes).unwrap();
-        if matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenForged) {
+        let forged = matches!(self.verb, Verb::OpenForged | Verb::OpenOnceForged);
+        if forged || matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenOnce) {
             let nonce = Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap();
             self.tag = self.key.seal(nonce, b"aad", &mut self.text).unwrap();
         }
-        if self.verb == Verb::OpenForged {
+        if forged {
             self.tag = Tag([0x77; 16]);
         }
         after(self, perform)
@@ -80,12 +88,16 @@ extern "sysv64" fn perform(call: &mut Call) {
         Verb::Open => key.open(nonce, b"aad", text, tag).unwrap(),
         Verb::OpenVerifiedFirst => key.open_verified_first(nonce, b"aad", text, tag).unwrap(),
         Verb::OpenForged => assert!(key.open(nonce, b"aad", text, tag).is_err()),
+        Verb::SealOnce => *tag = key.backend().seal_once(&key_bytes[..], nonce, b"aad", text).unwrap(),
+        Verb::OpenOnce => key.backend().open_once(&key_bytes[..], nonce, b"aad", text, tag).unwrap(),
+        Verb::OpenOnceForged => assert!(key.backend().open_once(&key_bytes[..], nonce, b"aad", text, tag).is_err()),
         Verb::Boxed => std::mem::forget(allocating_in(heap, || Key::boxed_with_backend(&key_bytes[..], key.backend()))),
         Verb::Plant => {
             black_box(black_box(*key_bytes));
             // SAFETY: the register is declared, the bytes are there.
             unsafe { asm!("movups xmm5, [{}]", in(reg) key_bytes.as_ptr(), out("xmm5") _) }
         }
+        Verb::Forget => std::mem::forget(black_box(Key::with_backend(&key_bytes[..], key.backend()))),
     }
 }
 
@@ -194,6 +206,39 @@ fn f16_forgeries_leave_nothing_behind() {
 #[test]
 fn f16_boxed_keys_leave_nothing_behind() {
     check([Verb::Boxed], &SHAPES[..1], "boxed_");
+}
+
+/// F16: nor a key that is made for one message.
+#[test]
+fn f16_keys_for_one_message_leave_nothing_behind() {
+    check([Verb::SealOnce, Verb::OpenOnce, Verb::OpenOnceForged], &SHAPES, "once_");
+}
+
+/// F16: with the feature as without, no table of such a key's round keys stays on the stack. (A long message makes another one, of vectors, which only
+/// the feature wipes.)
+#[test]
+fn f16_keys_for_one_message_are_wiped() {
+    let mut calls = Tally::default();
+    let shapes = SHAPES.iter().filter(|(text, _)| *text <= 300);
+    for backend in backends() {
+        let mut round_keys_left = |verb, shape| {
+            let mut call = Call::new(backend, verb, shape);
+            let Left(left) = call.left(4);
+            calls.add(&call.key, 1);
+            // The first two are the key itself, which the caller has.
+            let expanded = Model::new(&call.key_bytes);
+            let is_left = |round_key: &&[u8; 16]| left[..STACK].windows(16).any(|window| window == *round_key);
+            expanded.round_keys()[2..].iter().filter(is_left).count()
+        };
+        assert_eq!(round_keys_left(Verb::Forget, (0, 12)), 13, "{backend}: of a key that is forgotten");
+        for &shape in shapes.clone() {
+            for verb in [Verb::SealOnce, Verb::OpenOnce, Verb::OpenOnceForged] {
+                let left = round_keys_left(verb, shape);
+                assert!(left <= 3, "{backend}, {verb:?}, {shape:?}: {left} round keys");
+            }
+        }
+    }
+    calls.passed("wiping::keys_for_one_message", 1 + 3 * shapes.count());
 }
 
 fn check<const N: usize>(verbs: [Verb; N], shapes: &[(usize, usize)], what: &str) {

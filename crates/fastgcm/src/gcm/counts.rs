@@ -94,7 +94,7 @@ impl Row {
                 + 2 * (ahead > 0 && self.constants[1]) as usize
                 + 2 * ahead
                 + if begins { 0 } else { absorbed / vector + absorbed.div_ceil(turn) }
-                + 2 * (if begins { 0 } else { absorbed.div_ceil(vector) } + tail + if self.blocks > 1 { 1 } else { header - 1 })
+                + 2 * (if begins { 0 } else { absorbed.div_ceil(vector) } + tail + header)
                 + TURN * turns
                 + tail
                 + whole

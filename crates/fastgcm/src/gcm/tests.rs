@@ -5,12 +5,14 @@ extern crate std;
 use super::*;
 use crate::{
     Block,
+    aes::Schedule,
     ghash::{KeyFolded, Multiply, Winograd},
     inout::InOut,
     isa::{Isa, Portable},
     key::Material,
     nonce::{J0, Kind, Nonce, Nonce96},
 };
+use core::mem::MaybeUninit;
 use fastgcm_model::Model;
 use std::{vec, vec::Vec};
 
@@ -33,9 +35,12 @@ pub(super) fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
+fn bytes(n: usize, seed: usize) -> Vec<u8> {
+    (0..n).map(|i| ((i * 0x9e37 + seed * 77) >> 3) as u8 ^ i as u8).collect()
+}
+
 /// As one of the rows with that many blocks a vector would do it.
 fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> usize {
-    let bytes = |n: usize, seed: usize| -> Vec<u8> { (0..n).map(|i| ((i * 0x9e37 + seed * 77) >> 3) as u8 ^ i as u8).collect() };
     let key = bytes(key_length, 1);
     let model = Model::new(&key);
     let mut material = Material::ZERO;
@@ -93,6 +98,51 @@ fn two_blocks_a_vector() {
 fn four_blocks_a_vector_and_many_registers() {
     assert_eq!(like_a_row(Portable::<4, true>::here(), Winograd, 32), 210 + 54 + 12 + 4);
     assert_eq!(like_a_row(Portable::<4, true>::here(), KeyFolded, 16), 210 + 54 + 12 + 4);
+}
+
+/// A key for one message: `once`, and `derive` with as many powers as the message asks for, few or all.
+fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
+    let (most_aad, most_text) = most_once(S::BLOCKS);
+    // All texts that `once` takes, then one for each number of powers around those that are made at a time: 4, 16 and all.
+    let short = (0..=most_text).flat_map(|text| [0, 1, 13, 16, 17, 32, 35, 48].map(|aad| (aad, text)));
+    let few = (0..24).flat_map(|blocks| [0, 16, 80, 300].map(|aad| (aad, 16 * blocks + 5)));
+    let mut messages = 0;
+    for (aad, text) in short.chain(few) {
+        let key = bytes([16, 24, 32][messages % 3], messages);
+        let (aad, text, nonce): (_, _, [u8; 12]) = (bytes(aad, 3), bytes(text, 2), bytes(12, messages).try_into().unwrap());
+        let (ciphertext, tag) = Model::new(&key).seal(&nonce, &aad, &text);
+        let Kind::Public(nonce) = Nonce::from(nonce).0 else { unreachable!() };
+        for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
+            let mut found = input.clone();
+            if S::BLOCKS > 1 && aad.len() <= most_aad && text.len() <= most_text {
+                let mut schedule = Schedule::ZERO;
+                let new = once(s, multiply, &mut schedule, &key, nonce, &aad, InOut::in_place(&mut found), seal);
+                assert_eq!((new.to_le_bytes(), &found), (tag, output), "once, seal: {seal}, AAD {}, text {}", aad.len(), text.len());
+                // F16: what is left where the round keys were.
+                assert!(schedule.keys == [0; 14] && schedule.last == 0, "round keys");
+                found.clone_from(input);
+            }
+            let mut place = MaybeUninit::uninit();
+            let material = derive(s, multiply, &mut place, &key, aad.len().div_ceil(16) + text.len().div_ceil(16) + 1);
+            let buffer = InOut::in_place(&mut found);
+            let new = if seal {
+                by_length::<_, _, true>(s, multiply, material, nonce, &aad, buffer)
+            } else {
+                by_length::<_, _, false>(s, multiply, material, nonce, &aad, buffer)
+            };
+            assert_eq!((new.to_le_bytes(), &found), (tag, output), "derive, seal: {seal}, AAD {}, text {}", aad.len(), text.len());
+        }
+        messages += 1;
+    }
+    messages
+}
+
+#[test]
+fn f16_keys_for_one_message() {
+    assert_eq!(like_a_row_once(Portable::<1>::here(), Winograd), 17 * 8 + 24 * 4);
+    assert_eq!(like_a_row_once(Portable::<2>::here(), Winograd), 33 * 8 + 24 * 4);
+    assert_eq!(like_a_row_once(Portable::<4, true>::here(), Winograd), 65 * 8 + 24 * 4);
+    assert_eq!(like_a_row_once(Portable::<4, true>::here(), KeyFolded), 65 * 8 + 24 * 4);
 }
 
 /// Functions of no row: nothing of theirs wants a gate.

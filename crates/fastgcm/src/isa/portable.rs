@@ -104,6 +104,9 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
         v[N - 1] = block;
         v
     }
+    fn lanes_from(self, a: Self::V, b: Self::V, n: usize) -> Self::V {
+        lanes(|i| if n + i < N { a[n + i] } else { b[n + i - N] })
+    }
     #[inline(never)]
     fn keep_first(self, v: Self::V, n: usize) -> Self::V {
         lanes(|i| match n.saturating_sub(16 * i) {

@@ -26,6 +26,9 @@ pub(crate) enum Verb {
     /// Opened with the first 4.
     #[cfg(feature = "hazmat")]
     OpenShortest,
+    /// Under a key that is made for the message.
+    SealOnce,
+    OpenOnce,
     /// RustCrypto's interface, which runs the best back end and no other. After a wrong tag it restores the ciphertext.
     #[cfg(feature = "aead06")]
     CipherSeal,
@@ -48,6 +51,7 @@ impl Verb {
             OpenShort,
             #[cfg(feature = "hazmat")]
             OpenShortest,
+            OpenOnce,
             #[cfg(feature = "aead06")]
             CipherOpen,
         ];
@@ -62,6 +66,7 @@ impl Verb {
             SealDetachedTo,
             SealTo,
             SealVec,
+            SealOnce,
             #[cfg(feature = "aead06")]
             CipherSeal,
         ];
@@ -84,7 +89,7 @@ impl Verb {
         match self {
             #[cfg(feature = "aead06")]
             CipherSeal => true,
-            _ => matches!(self, Seal | SealAppended | SealDetachedTo | SealTo | SealVec),
+            _ => matches!(self, Seal | SealAppended | SealDetachedTo | SealTo | SealVec | SealOnce),
         }
     }
 
@@ -224,6 +229,8 @@ impl Call {
             OpenShort => key.open(nonce, aad, text, &tag.truncate::<12>()).is_ok(),
             #[cfg(feature = "hazmat")]
             OpenShortest => key.open(nonce, aad, text, &tag.truncate::<4>()).is_ok(),
+            SealOnce => key.backend().seal_once(&self.key_bytes[..public.key], nonce, aad, text).map(|new| *tag = new).is_ok(),
+            OpenOnce => key.backend().open_once(&self.key_bytes[..public.key], nonce, aad, text, tag).is_ok(),
             #[cfg(feature = "aead06")]
             CipherSeal => self.cipher.encrypt_inout_detached(&Array(nonce96), aad, text.into()).map(|new| tag.0 = new.0).is_ok(),
             #[cfg(feature = "aead06")]
