@@ -13,6 +13,8 @@
 //! # Ok::<(), fastgcm::Error>(())
 //! ```
 //!
+//! [`seal_once`] and [`open_once`] are for a key that one message has to itself: they make only the powers of the hash key that it needs.
+//!
 //! # What it promises
 //! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A failed open leaves no
 //!   plaintext; an error about lengths leaves everything untouched. No input makes it panic.
@@ -36,7 +38,7 @@
 //!
 //! # Layers
 //! ```text
-//! lib ── seal                              public verbs
+//! lib ── once · seal                       public verbs
 //!         └── key ── backend ── entry      one row of the table, one crossing
 //!                         └── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
 //!                                     └── isa · inout    the machine: `unsafe` lives here
