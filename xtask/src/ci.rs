@@ -69,12 +69,12 @@ const CHECKS: &[Check] = &[
     Check { name: "fuzz",            when: When::Always,       run: |root, log| log.step(&mut xtask(root, "fuzz")) },
     Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
-    Check { name: "rustcrypto",      when: When::Always,       run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
+    Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
     Check { name: "Windows, 32 bits", when: When::Full,        run: |root, log| log.step(&mut xtask(root, "cross windows i686")) },
     Check { name: "dispatch",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "dispatch")) },
-    Check { name: "packages",        when: When::Always,       run: |root, log| log.step(&mut xtask(root, "package")) },
+    Check { name: "packages",        when: When::Full,         run: |root, log| log.step(&mut xtask(root, "package")) },
 ];
 
 /// `FASTGCM_FULL`: everything, not a sample.

@@ -23,10 +23,10 @@ const TARGETS: [(&str, &[&str]); 3] = [
         "back_ends",
         &[
             "fastgcm/src/gcm/message.rs",
-            "fastgcm/src/gcm/apart.rs",
+            "fastgcm/src/gcm/sequential.rs",
             "fastgcm/src/inout.rs",
             "fastgcm/src/aes/",
-            "fastgcm/src/gcm/plain.rs",
+            "fastgcm/src/gcm/software.rs",
             "fastgcm/src/ghash/pairs.rs",
             "fastgcm/src/isa/nibbles.rs",
             "fastgcm/src/isa/portable.rs",

@@ -3,18 +3,19 @@
 use crate::{
     Block, Error,
     entry::entries,
-    inout::{Ends, InOut, Zeros},
+    gcm::{PIECE_PAYS, lengths},
+    inout::{Ends, Hash, InOut, Zeros},
     isa::{Frame, detect::Features, features, few_vector_ports, item_on, on},
-    key::Material,
     limits,
-    nonce::{J0, Kind, Nonce, Nonce96},
+    material::Material,
+    nonce::{J0, Kind, Nonce, Nonce96, Start},
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
-    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $isa:expr, $multiply:expr $(, $features:literal)? $(, lanes $lanes:literal)? $(, by $way:ident)? $(, unnamed $unnamed:literal)?;)+) => {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
         /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
@@ -47,43 +48,43 @@ macro_rules! backends {
             #[doc(hidden)]
             #[allow(unsafe_code, unused_unsafe)]
             pub fn run<J: Job>(self, job: J) -> Result<J::Output, Error> {
-                self.entries()?;
+                self.kernels()?;
                 // SAFETY: the row's features were just found. (`portable` needs none.)
                 let output = match self { $(Self::$variant => on!($family => Some(unsafe { $row::run(job) }))),+ };
                 output.ok_or(Error::Unavailable)
             }
 
             /// The row's functions, if they were compiled for this target at all.
-            pub(crate) fn compiled(self) -> Option<&'static Entries> {
-                match self { $(Self::$variant => on!($family => Some(&$row::ENTRIES))),+ }
+            pub(crate) fn compiled(self) -> Option<&'static Kernels> {
+                match self { $(Self::$variant => on!($family => Some(&$row::KERNELS))),+ }
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $isa, $multiply $(, $features)? $(, lanes $lanes)? $(, by $way)? $(, unnamed $unnamed)? } })+
+        $(item_on! { $family => entries! { $variant, $row, $engine<$isa, $multiply $(, $n)?> $(, $features)? $(, unnamed $unnamed)? } })+
     };
 }
 
 backends! {
     /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
-    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Vaes512::here(), Winograd, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", lanes 4;
+    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Woven<Vaes512, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
     /// The same with a multiplication that suits CPUs with few vector ports: [`available`](Backend::available) puts it first there.
-    VaesAvx512K4 vaes_avx512_k4 = "vaes-avx512-k4" on x86: Vaes512::here(), KeyFolded, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", lanes 4;
+    VaesAvx512K4 vaes_avx512_k4 = "vaes-avx512-k4" on x86: Woven<Vaes512, KeyFolded>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
     /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
-    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Vaes256::here(), Winograd, "aes,pclmulqdq,avx2,vaes,vpclmulqdq", lanes 2;
+    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
     /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
-    AesniAvx aesni_avx = "aesni-avx" on x86: AesAvx::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1,avx", lanes 1;
+    AesniAvx aesni_avx = "aesni-avx" on x86: Woven<AesAvx, Winograd>, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.
-    AesniSse aesni_sse = "aesni-sse" on x86: AesSse::here(), Winograd, "aes,pclmulqdq,ssse3,sse4.1", lanes 1;
+    AesniSse aesni_sse = "aesni-sse" on x86: Woven<AesSse, Winograd>, "aes,pclmulqdq,ssse3,sse4.1";
     /// x86 without instructions for AES, which can permute bytes: tables in registers.
-    VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86: Portable::permuting(), Nibbles, "ssse3", by plain;
+    VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86: Software<Portable<2, false, Ssse3>, Nibbles, 8>, "ssse3";
     /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
-    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: NeonEor3::here(), KeyFoldedHalves, "aes,sha3", lanes 1;
+    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: Woven<NeonEor3, KeyFoldedHalves>, "aes,sha3";
     /// AArch64 with AES and PMULL.
-    AesNeon aes_neon = "aes-neon" on arm: Neon::here(), Karatsuba, "aes", lanes 1;
+    AesNeon aes_neon = "aes-neon" on arm: Woven<Neon, Karatsuba>, "aes";
     /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
-    AesZvkned aes_zvkned = "aes-zvkned" on riscv: Zvkned::here(), KeyFolded, unnamed "v,zvkned,zvkb,zvbc,zvkt";
+    AesZvkned aes_zvkned = "aes-zvkned" on riscv: Sequential<Zvkned, KeyFolded>, unnamed "v,zvkned,zvkb,zvbc,zvkt";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
-    Portable portable = "portable" on any: Portable::<{ Widest::LANES }>::here(), Winograd;
+    Portable portable = "portable" on any: Software<Portable<{ Widest::LANES }>, Winograd, { 4 * Widest::LANES }>;
 }
 
 impl Backend {
@@ -93,8 +94,8 @@ impl Backend {
     }
 
     /// The functions of that one. `portable` is compiled everywhere and needs nothing.
-    pub(crate) fn best() -> &'static Entries {
-        Self::ranked().find_map(|backend| backend.entries().ok()).unwrap_or(&portable::ENTRIES)
+    pub(crate) fn best() -> &'static Kernels {
+        Self::ranked().find_map(|backend| backend.kernels().ok()).unwrap_or(&portable::KERNELS)
     }
 
     /// Those that this machine can run, best first. The last is always `portable`.
@@ -115,7 +116,7 @@ impl Backend {
 
     /// This machine can run it.
     pub fn is_available(self) -> bool {
-        self.entries().is_ok()
+        self.kernels().is_ok()
     }
 
     /// The features that it needs, as rustc spells them, each with whether the CPU has it and the operating system lets us
@@ -126,7 +127,7 @@ impl Backend {
     }
 
     /// The row's functions: the only way to get at them, so that none runs where its features are missing.
-    pub(crate) fn entries(self) -> Result<&'static Entries, Error> {
+    pub(crate) fn kernels(self) -> Result<&'static Kernels, Error> {
         // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets rust-lang/rust#158622:
         // LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than wrong.
         let miscompiled = cfg!(target_feature = "avx512dq") && self.needs().contain(Features::named("avx512f"));
@@ -169,7 +170,8 @@ macro_rules! calls {
         struct Row<'f>(Frame<'f>);
 
         #[allow(unsafe_code)]
-        impl<S: Isa, M: Multiply<S>> Calls<S, M> for Row<'_> {
+        #[allow(unused_unsafe)] // in a row that needs no feature
+        impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Row<'_> {
             #[inline(always)]
             fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S> {
                 let mut function: unsafe fn(Frame<'_>, S, M, &'a Material, Bulk<'a, S>) -> Bulk<'a, S> = bulk::<S, M, SEAL, FACE>;
@@ -199,16 +201,14 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
-/// The text of a short message, put together again from what came in registers. That its lengths are short is what `Entries` has found before
+/// The text of a short message, put together again from what came in registers. That its lengths are short is what `Kernels` has found before
 /// the call: the optimiser is told, or it would leave bounds checks, and a way to panic, in a message of 150 instructions.
 macro_rules! short_text {
-    ($isa:expr, $lanes:literal, $aad:ident, $ends:ident, $len:ident) => {{
-        gcm::has_lanes::<_, $lanes>($isa);
-        const MOST: (usize, usize) = gcm::most_short($lanes);
+    ($aad:ident, $ends:ident, $len:ident) => {{
         #[allow(unsafe_code)]
-        // SAFETY: `Entries::by_length` calls a short entry for such lengths only, with what `InOut::parts` gave it.
+        // SAFETY: `Kernels::by_length` calls a short entry for such lengths only, with what `InOut::parts` gave it.
         unsafe {
-            core::hint::assert_unchecked($aad.len() <= MOST.0 && $len <= MOST.1);
+            core::hint::assert_unchecked($aad.len() <= E::MOST_SHORT.0 && $len <= E::MOST_SHORT.1);
             InOut::between($ends, $len)
         }
     }};
@@ -224,9 +224,15 @@ type Once = unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Bloc
 /// An entry for all others.
 type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
 
+/// An entry for a piece of text: from which block on, with which hash, and whether it is sealed.
+type Crypt = unsafe fn(Frame<'_>, &Material, Start, u32, &mut Hash, InOut<'_>, bool);
+
+/// An entry for the turns of a long one. Returns what is left.
+type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash, InOut<'a>, bool) -> InOut<'a>;
+
 /// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.
 #[derive(Debug)]
-pub(crate) struct Entries {
+pub(crate) struct Kernels {
     pub(crate) backend: Backend,
     pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize) -> Material,
     pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
@@ -239,9 +245,15 @@ pub(crate) struct Entries {
     pub(crate) seal: Long,
     pub(crate) open_short: Short,
     pub(crate) open: Long,
-    pub(crate) any: unsafe fn(Frame<'_>, &Material, J0, &[u8], InOut<'_>, bool) -> Block,
-    pub(crate) j0: unsafe fn(Frame<'_>, &Material, &[u8]) -> J0,
-    pub(crate) tag: unsafe fn(Frame<'_>, &Material, J0, &[u8], &[u8]) -> Block,
+    // Of these any message can be made, in pieces.
+    pub(crate) hash: unsafe fn(Frame<'_>, &Material, &mut Hash, &[u8]),
+    pub(crate) crypt: Crypt,
+    /// Long pieces, and the blocks of a turn, with which they begin.
+    pub(crate) piece: Option<(usize, Piece)>,
+    pub(crate) finish: unsafe fn(Frame<'_>, &Material, &Hash, Block, Option<J0>) -> Block,
+    #[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
+    pub(crate) ctr: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
+    pub(crate) aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
     #[cfg(test)]
     pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
@@ -259,7 +271,7 @@ unsafe impl Zeros for Material {}
 
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
-impl Entries {
+impl Kernels {
     /// What messages need that ask for no higher power of H than H^`powers`, from the bytes of a key. By value: a compiler that sees where it goes
     /// has it made there.
     #[inline(always)]
@@ -347,24 +359,64 @@ impl Entries {
         Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, text) })))
     }
 
-    /// Encrypts (`seal`) or decrypts with a nonce of any length, and returns the tag that the message has or should have.
+    /// GHASH goes on over `data`, padded with zeros to whole blocks.
     #[inline(always)]
-    pub(crate) fn any(&self, material: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+    pub(crate) fn hash(&self, material: &Material, hash: &mut Hash, data: &[u8]) {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.any)(frame, material, j0, aad, text, seal) })
+        Frame::wiped_after(|frame| unsafe { (self.hash)(frame, material, hash, data) });
     }
 
-    /// The pre-counter block of a nonce that has not 12 bytes.
+    /// Encrypts (`seal`) or decrypts a piece of text from block `index` on, and goes on with the hash over its ciphertext, padded likewise.
     #[inline(always)]
-    pub(crate) fn j0(&self, material: &Material, nonce: &[u8]) -> J0 {
+    pub(crate) fn crypt<'a>(&self, material: &'a Material, start: Start, mut index: u32, hash: &mut Hash, mut text: InOut<'a>, seal: bool) {
+        if let (PIECE_PAYS.., Start::Public(nonce), Some((turn, piece))) = (text.len(), start, self.piece) {
+            let ahead = text.take_blocks((index as usize).wrapping_neg() % turn);
+            if ahead.len() > 0 {
+                // SAFETY: see the impl.
+                Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ahead, seal) });
+                index = index.wrapping_add((ahead.len() / 16) as u32);
+            }
+            let all = text.len();
+            // SAFETY: see the impl.
+            text = Frame::wiped_after(|frame| unsafe { piece(frame, material, nonce, index, hash, text, seal) });
+            index = index.wrapping_add(((all - text.len()) / 16) as u32);
+        }
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.j0)(frame, material, nonce) })
+        Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, text, seal) });
     }
 
-    /// The tag of AAD and ciphertext, which are only read.
+    /// The lengths, and the hash as the standard has it: the tag, if it is masked by AES of a J0.
     #[inline(always)]
-    pub(crate) fn tag(&self, material: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
+    pub(crate) fn finish(&self, material: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.tag)(frame, material, j0, aad, ciphertext) })
+        Frame::wiped_after(|frame| unsafe { (self.finish)(frame, material, hash, lengths, j0) })
+    }
+
+    /// Where a message with that nonce begins (SP 800-38D, section 7.1, step 2).
+    #[inline]
+    pub(crate) fn start(&self, material: &Material, nonce: Nonce<'_>) -> Start {
+        match nonce.0 {
+            Kind::Public(nonce) => Start::Public(nonce),
+            Kind::Any(bytes) => {
+                let mut hash = Hash::ZERO;
+                self.hash(material, &mut hash, bytes);
+                Start::Secret(J0(self.finish(material, &hash, lengths(0, bytes.len() as u64), None)))
+            }
+        }
+    }
+
+    /// CTR alone, from that counter block on.
+    #[cfg(feature = "hazmat")]
+    #[inline(always)]
+    pub(crate) fn ctr(&self, material: &Material, first: Block, text: InOut<'_>) {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.ctr)(frame, material, first, text) })
+    }
+
+    /// AES of a block.
+    #[inline(always)]
+    pub(crate) fn aes(&self, material: &Material, block: Block) -> Block {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.aes)(frame, material, block) })
     }
 }

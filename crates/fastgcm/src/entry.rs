@@ -1,38 +1,47 @@
 //! The only functions with `#[target_feature]`, generated from the table in `backend.rs`.
 
-/// The entries of one row: what `backend::Entries` lists, behind the one gate where vectors come to life. Short and long
-/// messages are two functions, so that a short one does not pay for the long one's stack frame.
+/// The functions of one row: what `backend::Kernels` lists, behind the one gate where vectors come to life. Short and long messages are two
+/// functions, so that a short one does not pay for the long one's stack frame.
 macro_rules! entries {
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal, lanes $lanes:literal) => {
+    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves.
+    ($variant:ident, $row:ident, $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?>, unnamed $unnamed:literal) => {
+        entries! { $variant, $row, $engine<$isa, $multiply $(, $n)?> }
+    };
+    ($variant:ident, $row:ident, $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)?) => {
         mod $row {
             #[allow(unused_imports)]
             use crate::{
                 Block,
-                aes::Schedule,
-                backend::{Backend, Entries},
-                gcm::{self, Bulk, Calls, Rest, apart},
-                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd},
-                inout::{Ends, InOut, made},
+                backend::{Backend, Kernels},
+                engine::{Engine, Sequential, Software, Woven},
+                gcm::{self, Bulk, Outlined, Rest},
+                ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
+                inout::{Ends, Hash, InOut, made},
                 isa::*,
-                key::Material,
-                nonce::{J0, Nonce96},
+                material::Material,
+                nonce::{J0, Nonce96, Start},
             };
             use core::mem::MaybeUninit;
 
-            pub(super) static ENTRIES: Entries = Entries {
+            type E = $engine<$isa, $multiply $(, $n)?>;
+
+            pub(super) static KERNELS: Kernels = Kernels {
                 backend: Backend::$variant,
                 derive,
                 expand,
                 wipe,
-                most_short: gcm::most_short($lanes),
-                once: if $lanes == 1 { None } else { Some((gcm::most_once($lanes), once)) },
+                most_short: E::MOST_SHORT,
+                once: if let Some(most) = E::MOST_ONCE { Some((most, once)) } else { None },
                 seal_short,
                 open_short,
                 seal,
                 open,
-                any,
-                j0,
-                tag,
+                hash,
+                crypt,
+                piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None },
+                finish,
+                ctr,
+                aes,
                 #[cfg(test)]
                 prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
                 #[cfg(test)]
@@ -41,100 +50,151 @@ macro_rules! entries {
                 fill,
             };
 
+            /// The engine, where the row's features are enabled.
+            macro_rules! engine {
+                () => {
+                    $engine(<$isa>::here(), $multiply)
+                };
+            }
+
             /// For a key that is returned by value.
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
-                frame.enter();
+                E::enter(frame);
                 made(|place| derive_in(frame, place, key, powers))
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn derive_in<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
-                frame.enter();
-                gcm::derive($isa, $multiply, place, key, powers)
+                E::enter(frame);
+                engine!().derive(place, key, powers)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
-                frame.enter();
-                gcm::expand($isa, $multiply, material, key);
+                E::enter(frame);
+                engine!().expand(material, key);
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn wipe(material: &mut Material) {
-                gcm::wipe($isa, material);
+                engine!().wipe(material);
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn once(frame: Frame<'_>, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
-                frame.enter();
-                let mut schedule = Schedule::ZERO;
-                gcm::once($isa, $multiply, &mut schedule, key, nonce, aad, text, seal)
+                E::enter(frame);
+                engine!().once(key, nonce, aad, text, seal)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn seal_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], ends: Ends<'_>, len: usize) -> Block {
-                frame.enter();
-                let text = crate::backend::short_text!($isa, $lanes, aad, ends, len);
-                gcm::short::<_, _, true, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
+                E::enter(frame);
+                let text = crate::backend::short_text!(aad, ends, len);
+                engine!().short::<true>(Row(frame), key, nonce, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn open_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], ends: Ends<'_>, len: usize) -> Block {
-                frame.enter();
-                let text = crate::backend::short_text!($isa, $lanes, aad, ends, len);
-                gcm::short::<_, _, false, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
+                E::enter(frame);
+                let text = crate::backend::short_text!(aad, ends, len);
+                engine!().short::<false>(Row(frame), key, nonce, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                if gcm::has_much_aad($isa, aad, &text) {
+                E::enter(frame);
+                if engine!().has_much_aad(aad, &text) {
                     seal_much_aad(frame, key, nonce, aad, text)
                 } else {
                     seal_long(frame, key, nonce, aad, text)
                 }
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             #[inline(never)]
             fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                gcm::long::<_, _, true>($isa, $multiply, Row(frame), key, nonce, aad, text)
+                E::enter(frame);
+                engine!().long::<true>(Row(frame), key, nonce, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             #[inline(never)]
             fn seal_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                gcm::short::<_, _, true, true>($isa, $multiply, Row(frame), key, nonce, aad, text.here())
+                E::enter(frame);
+                engine!().much_aad::<true>(Row(frame), key, nonce, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                if gcm::has_much_aad($isa, aad, &text) {
+                E::enter(frame);
+                if engine!().has_much_aad(aad, &text) {
                     open_much_aad(frame, key, nonce, aad, text)
                 } else {
                     open_long(frame, key, nonce, aad, text)
                 }
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             #[inline(never)]
             fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                gcm::long::<_, _, false>($isa, $multiply, Row(frame), key, nonce, aad, text)
+                E::enter(frame);
+                engine!().long::<false>(Row(frame), key, nonce, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             #[inline(never)]
             fn open_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter();
-                gcm::short::<_, _, false, true>($isa, $multiply, Row(frame), key, nonce, aad, text.here())
+                E::enter(frame);
+                engine!().much_aad::<false>(Row(frame), key, nonce, aad, text)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
+            fn hash(frame: Frame<'_>, key: &Material, hash: &mut Hash, data: &[u8]) {
+                E::enter(frame);
+                engine!().hash(key, hash, data);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn crypt(frame: Frame<'_>, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+                E::enter(frame);
+                engine!().crypt(key, start, index, hash, text, seal);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn piece<'a>(
+                frame: Frame<'_>,
+                key: &'a Material,
+                nonce: Nonce96,
+                index: u32,
+                hash: &mut Hash,
+                text: InOut<'a>,
+                seal: bool,
+            ) -> InOut<'a> {
+                E::enter(frame);
+                engine!().piece(Row(frame), key, nonce, index, hash, text, seal)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn finish(frame: Frame<'_>, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+                E::enter(frame);
+                engine!().finish(key, hash, lengths, j0)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn ctr(frame: Frame<'_>, key: &Material, first: Block, text: InOut<'_>) {
+                E::enter(frame);
+                engine!().ctr(key, first, text);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn aes(frame: Frame<'_>, key: &Material, block: Block) -> Block {
+                E::enter(frame);
+                engine!().aes(key, block)
+            }
+
+            // What is written once, and inlined into the functions above, calls as a function of its own.
+            $(#[target_feature(enable = $features)])?
             #[inline(never)]
             fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(
                 frame: Frame<'_>,
@@ -147,7 +207,7 @@ macro_rules! entries {
                 gcm::bulk::<S, M, SEAL, FACE>(s, multiply, key, all)
             }
 
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             #[inline(never)]
             #[cfg(debug_assertions)]
             fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
@@ -162,177 +222,25 @@ macro_rules! entries {
 
             crate::backend::calls!();
 
-            #[target_feature(enable = $features)]
-            fn any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
-                frame.enter();
-                apart::any($isa, $multiply, key, j0, aad, text, seal)
-            }
-
-            #[target_feature(enable = $features)]
-            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
-                frame.enter();
-                apart::j0($isa, $multiply, key, nonce)
-            }
-
-            #[target_feature(enable = $features)]
-            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
-                frame.enter();
-                apart::tag($isa, $multiply, key, j0, aad, ciphertext)
-            }
-
             /// Any other work, compiled for this row.
             #[cfg(feature = "internals")]
-            #[target_feature(enable = $features)]
+            $(#[target_feature(enable = $features)])?
             pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
-                job.run($isa, $multiply)
-            }
-
-            // What a proof needs of a row, beside its messages.
-            #[target_feature(enable = $features)]
-            #[cfg(test)]
-            fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
-                crate::ghash::proof::products($isa, $multiply, block, h)
-            }
-
-            #[target_feature(enable = $features)]
-            #[cfg(test)]
-            fn fill(material: &mut Material, h: Block) {
-                crate::ghash::proof::fill($isa, $multiply, material, h);
-            }
-        }
-    };
-    // A row that needs no feature has no instruction for AES.
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr) => {
-        entries! { $variant, $row, $isa, $multiply, by plain }
-    };
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, $features:literal, by $way:ident) => {
-        entries! { $variant, $row, $isa, $multiply, by $way, $features }
-    };
-    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves. Through memory, so
-    // there is nothing to weave.
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, unnamed $features:literal) => {
-        entries! { $variant, $row, $isa, $multiply, by apart }
-    };
-    // One way for all messages.
-    ($variant:ident, $row:ident, $isa:expr, $multiply:expr, by $way:ident $(, $features:literal)?) => {
-        mod $row {
-            use crate::{
-                Block,
-                backend::{Backend, Entries},
-                gcm::$way,
-                ghash::*,
-                inout::{Ends, InOut, made},
-                isa::*,
-                key::Material,
-                nonce::{J0, Nonce96},
-            };
-            use core::mem::MaybeUninit;
-
-            pub(super) static ENTRIES: Entries = Entries {
-                backend: Backend::$variant,
-                derive,
-                expand,
-                wipe,
-                most_short: (0, 0), // empty ones alone
-                once: None,
-                seal_short,
-                open_short,
-                seal,
-                open,
-                any,
-                j0,
-                tag,
-                #[cfg(test)]
-                prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
-                #[cfg(test)]
-                products,
-                #[cfg(test)]
-                fill,
-            };
-
-            $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
-                frame.enter_calls();
-                made(|place| derive_in(frame, place, key, powers))
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn derive_in<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
-                frame.enter_calls();
-                $way::derive($isa, $multiply, place, key, powers)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
-                frame.enter_calls();
-                $way::expand($isa, $multiply, material, key);
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn wipe(material: &mut Material) {
-                $way::wipe($isa, material);
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn seal_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, _: &[u8], _: Ends<'_>, _: usize) -> Block {
-                frame.enter_calls();
-                any(frame, key, nonce.into(), &[], InOut::in_place(&mut []), true)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter_calls();
-                any(frame, key, nonce.into(), aad, text, true)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn open_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, _: &[u8], _: Ends<'_>, _: usize) -> Block {
-                frame.enter_calls();
-                any(frame, key, nonce.into(), &[], InOut::in_place(&mut []), false)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                frame.enter_calls();
-                any(frame, key, nonce.into(), aad, text, false)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn any(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
-                frame.enter_calls();
-                $way::any($isa, $multiply, key, j0, aad, text, seal)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn j0(frame: Frame<'_>, key: &Material, nonce: &[u8]) -> J0 {
-                frame.enter_calls();
-                $way::j0($isa, $multiply, key, nonce)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn tag(frame: Frame<'_>, key: &Material, j0: J0, aad: &[u8], ciphertext: &[u8]) -> Block {
-                frame.enter_calls();
-                $way::tag($isa, $multiply, key, j0, aad, ciphertext)
+                let (s, multiply) = engine!().parts();
+                job.run(s, multiply)
             }
 
             // What a proof needs of a row, beside its messages.
             $(#[target_feature(enable = $features)])?
             #[cfg(test)]
             fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
-                $way::products($isa, $multiply, block, h)
+                engine!().products(block, h)
             }
 
             $(#[target_feature(enable = $features)])?
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
-                $way::fill($isa, $multiply, material, h);
-            }
-
-            /// Any other work.
-            #[cfg(feature = "internals")]
-            $(#[target_feature(enable = $features)])?
-            pub(super) fn run<J: crate::backend::Job>(job: J) -> J::Output {
-                job.run($isa, $way::multiply($isa, $multiply))
+                engine!().fill(material, h);
             }
         }
     };

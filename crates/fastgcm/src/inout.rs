@@ -117,6 +117,28 @@ impl<'a> InOut<'a> {
         taken
     }
 
+    /// Takes the next `n <= 16` bytes, or all that is left, as a piece of a block: `f` makes what is written of what is read, in numbers whose
+    /// lowest byte is the first. Returns both.
+    #[inline(always)]
+    pub(crate) fn take_bytes(&mut self, n: usize, f: impl FnOnce(Block) -> Block) -> (Block, Block) {
+        let n = n.min(16).min(self.len);
+        // SAFETY: so many bytes lie inside the message.
+        unsafe {
+            let input = load_bytes_of_block(self.src, n);
+            let output = f(input) & first_bytes(n);
+            store_bytes_of_block(self.dst, n, output);
+            (self.src, self.dst) = (self.src.add(n), self.dst.add(n));
+            self.len -= n;
+            (input, output)
+        }
+    }
+
+    /// Takes the next turn, if there is one.
+    #[inline(always)]
+    pub(crate) fn whole_turn<S: Isa>(&mut self, s: S) -> Option<Turn<'a, S>> {
+        if self.len < TURN * 16 * S::BLOCKS { None } else { self.take::<S>(TURN).whole(s) }
+    }
+
     /// All of it, if that is a turn.
     #[inline(always)]
     pub(crate) fn whole<S: Isa>(&self, s: S) -> Option<Turn<'a, S>> {
@@ -257,6 +279,65 @@ pub(crate) fn load_key<S: Isa>(s: S, bytes: &[u8]) -> Block {
     unsafe { s.load_key(bytes.as_ptr()) }
 }
 
+/// Ones in the first `n <= 16` bytes.
+#[inline(always)]
+fn first_bytes(n: usize) -> Block {
+    if n == 0 { 0 } else { Block::MAX >> (8 * (16 - n)) }
+}
+
+/// The first `n <= 16` bytes of a block, zeros behind them, by two accesses that overlap: a call of `memcpy` takes longer.
+/// # Safety
+/// They are readable.
+#[inline(always)]
+unsafe fn load_bytes_of_block(src: *const u8, n: usize) -> Block {
+    macro_rules! two {
+        ($type:ty) => {{
+            let last = n - size_of::<$type>();
+            // SAFETY: both lie among the `n` bytes.
+            let (low, high) = unsafe { (src.cast::<$type>().read_unaligned(), src.add(last).cast::<$type>().read_unaligned()) };
+            <$type>::from_le(low) as Block | (<$type>::from_le(high) as Block) << (8 * last)
+        }};
+    }
+    match n {
+        8.. => two!(u64),
+        4.. => two!(u32),
+        2.. => two!(u16),
+        1 => two!(u8),
+        _ => 0,
+    }
+}
+
+/// Writes the first `n <= 16` bytes of a block, likewise.
+/// # Safety
+/// They are writable.
+#[inline(always)]
+unsafe fn store_bytes_of_block(dst: *mut u8, n: usize, block: Block) {
+    macro_rules! two {
+        ($type:ty) => {{
+            let last = n - size_of::<$type>();
+            // SAFETY: both lie among the `n` bytes.
+            unsafe {
+                dst.cast::<$type>().write_unaligned((block as $type).to_le());
+                dst.add(last).cast::<$type>().write_unaligned(((block >> (8 * last)) as $type).to_le());
+            }
+        }};
+    }
+    match n {
+        8.. => two!(u64),
+        4.. => two!(u32),
+        2.. => two!(u16),
+        1 => two!(u8),
+        _ => {}
+    }
+}
+
+/// The first `bytes.len() <= 16` bytes of a block, zeros behind them. (Longer input is cut.)
+#[inline(always)]
+pub(crate) fn part_of_block(bytes: &[u8]) -> Block {
+    // SAFETY: so many bytes are readable.
+    unsafe { load_bytes_of_block(bytes.as_ptr(), bytes.len().min(16)) }
+}
+
 /// A vector of `16 * BLOCKS` bytes.
 #[inline(always)]
 pub(crate) fn load_vector<S: Isa>(s: S, bytes: &[u8]) -> S::V {
@@ -355,6 +436,10 @@ impl<const N: usize> Table<N> {
         Part(unsafe { core::slice::from_raw_parts(self.0.as_ptr().add(end).sub(n), blocks) })
     }
 }
+
+/// GHASH between two pieces of a message, in memory, as the row has it: a block for each lane, of which all but the first are zero unless a turn has
+/// just been done.
+pub(crate) type Hash = Table<4>;
 
 /// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check for each vector left eight
 /// compare-and-branch pairs in the bulk loop, an index for each three instructions a load in every tail.)

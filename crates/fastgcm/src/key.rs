@@ -1,6 +1,6 @@
 //! The key: what every message under it needs, derived once and wiped on drop.
 
-use crate::{Backend, Error, aes::Schedule, backend::Entries, ghash::Powers};
+use crate::{Backend, Error, backend::Kernels, material::Material};
 use core::fmt;
 use zeroize::ZeroizeOnDrop;
 
@@ -16,21 +16,13 @@ use zeroize::ZeroizeOnDrop;
 #[repr(C, align(64))]
 pub struct Key {
     pub(crate) material: Material,
-    pub(crate) entries: &'static Entries,
+    pub(crate) kernels: &'static Kernels,
     /// Nothing; but padding would keep what the stack held before, which nobody wipes.
     _spare: [usize; SPARE],
 }
 
-/// Words that fill `entries` up to a line.
+/// Words that fill `kernels` up to a line.
 const SPARE: usize = 64 / size_of::<usize>() - 1;
-
-/// What is derived from the key bytes.
-#[derive(Clone)]
-#[repr(C)]
-pub(crate) struct Material {
-    pub(crate) schedule: Schedule,
-    pub(crate) powers: Powers,
-}
 
 impl Key {
     /// A key of 16, 24 or 32 bytes for the best back end of this machine.
@@ -73,9 +65,9 @@ impl Key {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as [`new`](Self::new).
     #[inline]
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
-        let entries = backend.entries()?;
+        let kernels = backend.kernels()?;
         check(key)?;
-        Ok(Self::derive(key, entries))
+        Ok(Self::derive(key, kernels))
     }
 
     /// The same on the heap, derived in place: nothing is ever copied by a move.
@@ -93,10 +85,10 @@ impl Key {
     /// As [`with_backend`](Self::with_backend).
     #[cfg(feature = "alloc")]
     pub fn boxed_with_backend(key: &[u8], backend: Backend) -> Result<alloc::boxed::Box<Self>, Error> {
-        let entries = backend.entries()?;
+        let kernels = backend.kernels()?;
         check(key)?;
-        let mut new = alloc::boxed::Box::new(Self { material: Material::ZERO, entries, _spare: [0; SPARE] });
-        entries.expand(&mut new.material, key);
+        let mut new = alloc::boxed::Box::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        kernels.expand(&mut new.material, key);
         Ok(new)
     }
 
@@ -106,26 +98,31 @@ impl Key {
     /// [`InvalidLength`](Error::InvalidLength): the old key is still there.
     pub fn rekey(&mut self, key: &[u8]) -> Result<(), Error> {
         check(key)?;
-        self.entries.expand(&mut self.material, key);
+        self.kernels.expand(&mut self.material, key);
         Ok(())
+    }
+
+    #[inline(always)]
+    pub(crate) fn keyed(&self) -> (&'static Kernels, &Material) {
+        (self.kernels, &self.material)
     }
 
     /// The back end that it uses.
     pub fn backend(&self) -> Backend {
-        self.entries.backend
+        self.kernels.backend
     }
 
     /// What remains is one copy out of the `Result` of a constructor that can fail, 30 ns: of all ways that were tried, this leaves the
     /// fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are `boxed` and `rekey`.
     #[inline(always)]
-    fn derive(key: &[u8], entries: &'static Entries) -> Self {
-        Self::for_one(key, entries, usize::MAX)
+    fn derive(key: &[u8], kernels: &'static Kernels) -> Self {
+        Self::for_one(key, kernels, usize::MAX)
     }
 
     /// The same for messages that ask for no higher power of H than H^`powers`: whoever has it must not seal or open any other.
     #[inline(always)]
-    pub(crate) fn for_one(key: &[u8], entries: &'static Entries, powers: usize) -> Self {
-        Self { material: entries.derive(key, powers), entries, _spare: [0; SPARE] }
+    pub(crate) fn for_one(key: &[u8], kernels: &'static Kernels, powers: usize) -> Self {
+        Self { material: kernels.derive(key, powers), kernels, _spare: [0; SPARE] }
     }
 }
 
@@ -133,13 +130,9 @@ pub(crate) fn check(key: &[u8]) -> Result<(), Error> {
     if matches!(key.len(), 16 | 24 | 32) { Ok(()) } else { Err(Error::InvalidLength) }
 }
 
-impl Material {
-    pub(crate) const ZERO: Self = Self { schedule: Schedule::ZERO, powers: Powers::ZERO };
-}
-
 impl Drop for Key {
     fn drop(&mut self) {
-        self.entries.wipe(&mut self.material);
+        self.kernels.wipe(&mut self.material);
     }
 }
 

@@ -29,7 +29,7 @@
 //! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`] |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
 //! | `getrandom` | | with `aead06`: keys and nonces from the operating system (`Generate`) |
-//! | `hazmat` | | tags of 8 and 4 bytes |
+//! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, AES of a block, CTR (`fastgcm::hazmat`) |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
 //!
 //! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor has. It then uses those that the
@@ -38,16 +38,16 @@
 //!
 //! # Layers
 //! ```text
-//! lib ── once · seal                       public verbs
-//!         └── key ── backend ── entry      one row of the table, one crossing
-//!                         └── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
-//!                                     └── isa · inout    the machine: `unsafe` lives here
+//! lib ── seal · stream · gathered · gmac · once    public verbs
+//!         └── key ── backend ── entry              one row of the table, one crossing
+//!                         └── engine ── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
+//!                                               └── isa · inout    the machine: `unsafe` lives here
 //! ```
 #![no_std]
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
-// A machine without a row of its own goes the plain way (`gcm::plain`), and has no use for the rest.
+// A machine without a row of its own goes the plain way (`gcm::software`), and has no use for the rest.
 #![cfg_attr(not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")), allow(dead_code, unused_imports))]
 // What only feature `internals` shows is `pub` all the same.
 #![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
@@ -61,11 +61,16 @@ extern crate std;
 mod unroll;
 mod aes;
 mod backend;
+mod engine;
 mod entry;
 mod error;
+pub mod gathered;
 mod gcm;
 #[cfg_attr(feature = "internals", allow(missing_docs, missing_debug_implementations))]
 mod ghash;
+mod gmac;
+#[cfg(feature = "hazmat")]
+pub mod hazmat;
 #[allow(unsafe_code)]
 mod inout;
 #[cfg(feature = "internals")]
@@ -76,18 +81,23 @@ pub mod internals;
 mod isa;
 mod key;
 pub mod limits;
+mod material;
 mod nonce;
 mod once;
+mod running;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
 pub mod seal;
+pub mod stream;
 mod tag;
 
 pub use backend::Backend;
 pub use error::Error;
+pub use gmac::Gmac;
 pub use key::Key;
 pub use nonce::Nonce;
 pub use once::{open_once, seal_once};
+pub use stream::Sealer;
 pub use tag::{AnyTag, ShortTag, Tag};
 
 /// A 128-bit block, its bytes in memory order: the first is the lowest.

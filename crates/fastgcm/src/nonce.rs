@@ -100,6 +100,33 @@ pub(crate) fn counter(counter: u32) -> Block {
     (counter.swap_bytes() as Block) << 96
 }
 
+/// What the counter blocks of a message begin with, and whether the counter is public.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Start {
+    Public(Nonce96),
+    Secret(J0),
+}
+
+impl Start {
+    #[inline(always)]
+    pub(crate) fn j0(self) -> J0 {
+        match self {
+            Self::Public(nonce) => nonce.into(),
+            Self::Secret(j0) => j0,
+        }
+    }
+}
+
+impl J0 {
+    /// The counter block of block `index` of the text (inc32 of SP 800-38D, section 6.2: modulo 2^32, without a carry into the nonce).
+    #[inline(always)]
+    pub(crate) fn counter_block(self, index: u32) -> Block {
+        const LOW: Block = u32::MAX as Block;
+        let j0 = self.0.swap_bytes();
+        (j0 & !LOW | (j0 as u32).wrapping_add(index).wrapping_add(1) as Block).swap_bytes()
+    }
+}
+
 impl From<Nonce96> for J0 {
     #[inline(always)]
     fn from(nonce: Nonce96) -> Self {

@@ -5,13 +5,13 @@
 
 use crate::{
     Backend, Error, Key, Nonce, Tag,
-    backend::Entries,
+    backend::Kernels,
     inout::InOut,
     isa::Frame,
     key::check,
     nonce::Kind,
     seal::verdict,
-    tag::{AnyTag, differ},
+    tag::{AnyTag, tags_differ},
 };
 
 /// Encrypts `text` in place under a key that is used for this message only, and returns its tag.
@@ -51,7 +51,7 @@ impl Backend {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`seal_once`]. `text` is untouched.
     #[inline]
     pub fn seal_once<'n>(self, key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        seal(self.entries()?, key, nonce.into(), aad, text)
+        seal(self.kernels()?, key, nonce.into(), aad, text)
     }
 
     /// [`open_once`] with this back end.
@@ -67,33 +67,33 @@ impl Backend {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        open(self.entries()?, key, nonce.into(), aad, text, tag)
+        open(self.kernels()?, key, nonce.into(), aad, text, tag)
     }
 }
 
 #[inline(always)]
-fn seal(entries: &'static Entries, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+fn seal(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
     check(key)?;
-    if let Some(tag) = entries.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
+    if let Some(tag) = kernels.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
         return Ok(tag);
     }
-    with_key(entries, key, powers(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
+    with_key(kernels, key, powers(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
 }
 
 #[inline(always)]
-fn open(entries: &'static Entries, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+fn open(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
     check(key)?;
-    match entries.once(key, nonce, aad, InOut::in_place(text), false, |found| differ(found, tag)) {
+    match kernels.once(key, nonce, aad, InOut::in_place(text), false, |found| tags_differ(found, tag)) {
         Some(wrong) => verdict(wrong, text),
-        None => with_key(entries, key, powers(nonce, aad.len(), text.len()), |key| key.open(nonce, aad, text, tag)),
+        None => with_key(kernels, key, powers(nonce, aad.len(), text.len()), |key| key.open(nonce, aad, text, tag)),
     }
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
 /// value, and nobody wipes the copy.
 #[inline(always)]
-fn with_key<T>(entries: &'static Entries, key: &[u8], powers: usize, message: impl FnOnce(&Key) -> T) -> T {
-    Frame::wiped_after_all(|| message(&Key::for_one(key, entries, powers)))
+fn with_key<T>(kernels: &'static Kernels, key: &[u8], powers: usize, message: impl FnOnce(&Key) -> T) -> T {
+    Frame::wiped_after_all(|| message(&Key::for_one(key, kernels, powers)))
 }
 
 /// The highest power of H that a message asks for: one for each block, and one for the lengths. A nonce of another length than 12 bytes is hashed as

@@ -40,7 +40,7 @@
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
-use crate::{AnyTag, ShortTag, inout::InOut, limits, tag::differ};
+use crate::{AnyTag, ShortTag, inout::InOut, limits, tag::tags_differ};
 #[cfg(feature = "hazmat")]
 use aead::consts::{U4, U8};
 use aead::{
@@ -127,7 +127,7 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
     ) -> Result<(), Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
         let text = buffer.into_out_with_copied_in();
-        let differs = |found| differ(found, &TagSize::native(tag));
+        let differs = |found| tags_differ(found, &TagSize::native(tag));
         // No error: `checked` has seen the lengths. So there is one branch, on the verdict.
         if self.key.decrypt(nonce, associated_data, InOut::in_place(text), differs).unwrap_or(true) {
             restore(&self.key, nonce, associated_data, text);

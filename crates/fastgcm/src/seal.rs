@@ -17,8 +17,9 @@ use crate::{
     inout::InOut,
     isa::Frame,
     limits,
-    nonce::{J0, Kind},
-    tag::{AnyTag, differ},
+    nonce::Kind,
+    running::Running,
+    tag::{AnyTag, tags_differ},
 };
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
@@ -54,7 +55,7 @@ impl Key {
     /// for [`seal`](Self::seal): `text` is untouched.
     #[inline]
     pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| differ(found, tag))?;
+        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
         verdict(wrong, text)
     }
 
@@ -73,7 +74,13 @@ impl Key {
     ) -> Result<(), Error> {
         let nonce = nonce.into();
         limits::check(aad.len(), text.len())?;
-        if Frame::wiped_after_all(|| differ(self.entries.tag(&self.material, self.j0(nonce), aad, text), tag)) {
+        let wrong = Frame::wiped_after_all(|| {
+            let mut running = Running::begin(self.keyed(), nonce);
+            running.aad(self.keyed(), aad)?;
+            running.verify(self.keyed(), text)?;
+            Ok(tags_differ(running.finish(self.keyed()), tag))
+        })?;
+        if wrong {
             return Err(Error::Unauthentic);
         }
         self.open(nonce, aad, text, tag)
@@ -98,7 +105,7 @@ impl Key {
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::Unauthentic)?;
         // The tag is read last: of a text that is too long nothing is.
-        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| differ(found, &Tag(*tag)))?;
+        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
         verdict(wrong, text)?;
         Ok(text)
     }
@@ -126,7 +133,7 @@ impl Key {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| differ(found, tag))
+        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, tag))
     }
 
     /// Encrypts `text` to `sealed`, which is 16 bytes longer: ciphertext and tag.
@@ -159,7 +166,7 @@ impl Key {
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::InvalidLength)?;
         // The tag is read last, as above.
-        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| differ(found, &Tag(*tag)))
+        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
     }
 
     /// Encrypts `text` to a new vector: ciphertext and tag.
@@ -191,7 +198,7 @@ impl Key {
     #[inline(always)]
     fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
-            Kind::Public(nonce) => self.entries.seal(&self.material, nonce, aad, text),
+            Kind::Public(nonce) => self.kernels.seal(&self.material, nonce, aad, text),
             Kind::Any(_) => self.any(nonce, aad, text, true, |tag| tag),
         }
     }
@@ -221,22 +228,19 @@ impl Key {
         differs: impl FnOnce(Block) -> bool,
     ) -> Result<bool, Error> {
         match nonce.0 {
-            Kind::Public(nonce) => self.entries.open(&self.material, nonce, aad, text, differs),
+            Kind::Public(nonce) => self.kernels.open(&self.material, nonce, aad, text, differs),
             Kind::Any(_) => self.any(nonce, aad, text, false, differs),
         }
     }
 
     fn any<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, seal: bool, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         limits::check(aad.len(), text.len())?;
-        Ok(Frame::wiped_after_all(|| then(self.entries.any(&self.material, self.j0(nonce), aad, text, seal))))
-    }
-
-    #[inline]
-    fn j0(&self, nonce: Nonce<'_>) -> J0 {
-        match nonce.0 {
-            Kind::Public(nonce) => nonce.into(),
-            Kind::Any(bytes) => self.entries.j0(&self.material, bytes),
-        }
+        Frame::wiped_after_all(|| {
+            let mut running = Running::begin(self.keyed(), nonce);
+            running.aad(self.keyed(), aad)?;
+            running.text(self.keyed(), text, seal)?;
+            Ok(then(running.finish(self.keyed())))
+        })
     }
 }
 
@@ -252,6 +256,6 @@ pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
 
 #[cold]
 #[inline(never)]
-fn wipe(text: &mut [u8]) {
+pub(crate) fn wipe(text: &mut [u8]) {
     text.fill(0);
 }

@@ -20,17 +20,18 @@ pub struct ShortTag<const N: usize>(pub [u8; N]);
 
 /// What [`Key::open`] takes as a tag: `Tag`, or a `ShortTag` of a length that the standard allows. It cannot be implemented
 /// elsewhere.
-pub trait AnyTag: sealed::Sealed {
-    /// How many bytes.
-    #[doc(hidden)]
-    const LEN: usize;
-    /// The bytes, zeros behind.
-    #[doc(hidden)]
-    fn block(&self) -> Block;
-}
+pub trait AnyTag: sealed::Sealed {}
+
+impl<T: sealed::Sealed> AnyTag for T {}
 
 mod sealed {
-    pub trait Sealed {}
+    /// What nobody else can implement, or call.
+    pub trait Sealed {
+        /// How many bytes.
+        const LEN: usize;
+        /// The bytes, zeros behind.
+        fn block(&self) -> crate::Block;
+    }
 }
 
 impl Tag {
@@ -51,8 +52,7 @@ impl Tag {
     }
 }
 
-impl sealed::Sealed for Tag {}
-impl AnyTag for Tag {
+impl sealed::Sealed for Tag {
     const LEN: usize = 16;
 
     #[inline(always)]
@@ -64,9 +64,7 @@ impl AnyTag for Tag {
 macro_rules! short_tags {
     ($($(#[$when:meta])? $n:literal)+) => { $(
         $(#[$when])?
-        impl sealed::Sealed for ShortTag<$n> {}
-        $(#[$when])?
-        impl AnyTag for ShortTag<$n> {
+        impl sealed::Sealed for ShortTag<$n> {
             const LEN: usize = $n;
 
             #[inline]
@@ -101,6 +99,6 @@ impl From<[u8; 16]> for Tag {
 
 /// The two differ in one of the first `len` bytes. Constant time: the answer is one bit of one word.
 #[inline(always)]
-pub(crate) fn differ<T: AnyTag>(found: Block, tag: &T) -> bool {
+pub(crate) fn tags_differ<T: AnyTag>(found: Block, tag: &T) -> bool {
     (found ^ tag.block()) << (8 * (16 - T::LEN)) != 0
 }

@@ -105,6 +105,122 @@ fn f07_nonces_of_every_length() {
     calls.passed("guard_pages::f07_nonces", 1100 * 2);
 }
 
+/// F7, F12: each piece of a message, and each chunk of a list, is between guards of its own.
+#[test]
+fn f07_f12_nothing_beside_pieces_is_touched() {
+    const MIDDLE: [usize; 14] = [0, 1, 5, 15, 16, 17, 48, 100, 255, 257, 512, 600, 1100, 3700];
+    const LAST: [usize; 4] = [0, 7, 16, 30];
+    let mut memory = Pieces::new();
+    let mut calls = Tally::default();
+    for backend in backends() {
+        for side in SIDES {
+            for first in (0..=33).step_by(step()) {
+                for (middle, last) in MIDDLE.into_iter().flat_map(|middle| LAST.map(|last| (middle, last))) {
+                    let key = support::key(&bytes([16, 24, 32][first % 3], 1), backend);
+                    // Every third nonce is none of twelve bytes.
+                    let nonce = bytes(if first % 3 == 2 { 16 } else { 12 }, 4);
+                    let aad = [bytes(last, 5), bytes((first + middle) % 300, 6)];
+                    let text = [bytes(first, 7), bytes(middle, 8), bytes(last, 9)];
+                    calls.add(&key, memory.message(side, &key, Nonce::any(&nonce).unwrap(), &aad, &text));
+                }
+            }
+        }
+    }
+    let messages = SIDES.len() * 34usize.div_ceil(step()) * MIDDLE.len() * LAST.len();
+    calls.passed("guard_pages::f07_f12_pieces", messages * if cfg!(feature = "hazmat") { 12 } else { 10 });
+}
+
+/// Places for pieces.
+struct Pieces {
+    aad: [Guarded; 2],
+    from: [Guarded; 3],
+    to: [Guarded; 3],
+    all: Guarded,
+}
+
+impl Pieces {
+    fn new() -> Self {
+        let of = || Guarded::new(8192);
+        Self { aad: [of(), of()], from: [of(), of(), of()], to: [of(), of(), of()], all: of() }
+    }
+
+    /// One message in pieces and in lists, in place and copied, sealed and opened. Returns the number of calls.
+    fn message(&mut self, side: Side, key: &Key, nonce: Nonce<'_>, aad: &[Vec<u8>; 2], text: &[Vec<u8>; 3]) -> usize {
+        let what = || format!("{side:?}, {key:?}, AAD {:?}, text {:?}", aad.each_ref().map(Vec::len), text.each_ref().map(Vec::len));
+        let mut sealed = text.concat();
+        let tag = key.seal(nonce, &aad.concat(), &mut sealed).unwrap();
+        let (one, rest) = sealed.split_at(text[0].len());
+        let (two, three) = rest.split_at(text[1].len());
+        let ciphertext = [one, two, three];
+
+        let Self { aad: [aad0, aad1], from, to, all } = self;
+        let aad: [&[u8]; 2] = [aad0.put(side, &aad[0]), aad1.put(side, &aad[1])];
+        let [from0, from1, from2] = from;
+        let mut from = [from0.put(side, &text[0]), from1.put(side, &text[1]), from2.put(side, &text[2])];
+        let [to0, to1, to2] = to;
+        let mut to = [to0.put(side, &text[0]), to1.put(side, &text[1]), to2.put(side, &text[2])];
+        let all = all.put(side, &sealed);
+        all.fill(0);
+
+        // To be sealed, in `from`.
+        for copying in [false, true] {
+            let mut sealer = key.sealer(nonce);
+            aad.iter().for_each(|piece| sealer.aad(piece).unwrap());
+            let mut sealer = sealer.text();
+            for (from, to) in from.iter().zip(&mut to) {
+                if copying { sealer.seal_to(from, to) } else { sealer.seal(to) }.unwrap();
+            }
+            assert!(sealer.finish().0 == tag.0 && to.each_ref().map(|piece| &**piece) == ciphertext, "{}", what());
+        }
+        let mut mac = key.gmac(nonce);
+        aad.iter().for_each(|piece| mac.update(piece).unwrap());
+        assert_eq!(mac.finish().0, key.seal(nonce, &aad.concat(), &mut []).unwrap().0, "{}", what());
+
+        let [from0, from1, from2] = &from;
+        let found = key.seal_gathered(nonce, &aad, &[from0, from1], from2, all).unwrap();
+        assert!(found.0 == tag.0 && *all == sealed, "{}", what());
+        to.iter_mut().for_each(|piece| piece.fill(0));
+        let found = key.seal_scattered(nonce, &aad, &[from0, from1], from2, &mut to).unwrap();
+        assert!(found.0 == tag.0 && to.each_ref().map(|piece| &**piece) == ciphertext, "{}", what());
+        let found = key.seal_chunks(nonce, &aad, &mut from).unwrap();
+        assert!(found.0 == tag.0 && from.each_ref().map(|piece| &**piece) == ciphertext, "{}", what());
+
+        // To be opened, in `from`.
+        let chunks = from.each_ref().map(|piece| &**piece);
+        key.open_gathered(nonce, &aad, &chunks, all, &tag).unwrap();
+        assert!(*all == text.concat(), "{}", what());
+        all.fill(0);
+        key.open_gathered_verified_first(nonce, &aad, &chunks, all, &tag).unwrap();
+        assert!(*all == text.concat(), "{}", what());
+        key.open_scattered(nonce, &aad, &chunks, &mut to, &tag).unwrap();
+        assert!(to.each_ref().map(|piece| &**piece) == text.each_ref().map(|piece| &piece[..]), "{}", what());
+        #[cfg(feature = "hazmat")]
+        for copying in [true, false] {
+            use fastgcm::hazmat::UnverifiedOpener;
+            let mut opener = UnverifiedOpener::new(key, nonce);
+            aad.iter().for_each(|piece| opener.aad(piece).unwrap());
+            let mut opener = opener.text();
+            for (from, to) in from.iter_mut().zip(&mut to) {
+                if copying {
+                    opener.open_to(from, to).unwrap();
+                } else {
+                    to.copy_from_slice(from);
+                    opener.open(to).unwrap();
+                }
+            }
+            opener.verify(&tag).unwrap();
+            assert!(to.each_ref().map(|piece| &**piece) == text.each_ref().map(|piece| &piece[..]), "{}", what());
+        }
+        key.open_chunks(nonce, &aad, &mut from, &tag).unwrap();
+        assert!(from.each_ref().map(|piece| &**piece) == text.each_ref().map(|piece| &piece[..]), "{}", what());
+        let mut forged = tag;
+        forged.0[15] ^= 1;
+        assert_eq!(key.open_chunks(nonce, &aad, &mut from, &forged), Err(Error::Unauthentic));
+        assert!(from.iter().all(|piece| piece.iter().all(|byte| *byte == 0)), "{}", what());
+        if cfg!(feature = "hazmat") { 12 } else { 10 }
+    }
+}
+
 /// Everything that a call is given, each between guards of its own.
 struct Memory {
     key: Guarded,

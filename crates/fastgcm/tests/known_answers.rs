@@ -8,11 +8,16 @@
 
 #[path = "support/backends.rs"]
 mod backends;
+#[path = "support/suite.rs"]
+mod suite;
 mod support;
 
 use backends::backends;
+#[cfg(feature = "hazmat")]
+use fastgcm::hazmat::UnverifiedOpener;
 use fastgcm::{AnyTag, Backend, Error, Key, Nonce, ShortTag, Tag};
 use fastgcm_model::{Model, inc32};
+use suite::Random;
 use support::{Case, passed};
 
 #[test]
@@ -155,6 +160,56 @@ fn seal(name: &str, key: &Key, nonce: Nonce<'_>, case: &Case, answer: &Answer) {
 
     #[cfg(feature = "alloc")]
     assert_eq!(key.seal_vec(nonce, aad, plaintext).unwrap(), sealed, "{name}: seal_vec");
+
+    // In pieces, and in lists of chunks.
+    let random = &mut Random(sealed.len() as u64 * 1000 + aad.len() as u64);
+    let (aads, chunks) = (cut(aad, &pieces(random, aad.len())), cut(plaintext, &pieces(random, plaintext.len())));
+    let mut text = plaintext.clone();
+    let mut sealer = key.sealer(nonce);
+    aads.iter().for_each(|piece| sealer.aad(piece).unwrap());
+    let mut sealer = sealer.text();
+    cut_mut(&mut text, &pieces(random, plaintext.len())).into_iter().for_each(|piece| sealer.seal(piece).unwrap());
+    assert_eq!(sealer.finish().0, *tag, "{name}: sealer, tag");
+    assert_eq!(text, *ciphertext, "{name}: sealer, text");
+    if plaintext.is_empty() {
+        let mut mac = key.gmac(nonce);
+        aads.iter().for_each(|piece| mac.update(piece).unwrap());
+        assert_eq!(mac.finish().0, *tag, "{name}: gmac");
+    }
+
+    let mut text = vec![UNWRITTEN; plaintext.len()];
+    assert_eq!(key.seal_gathered(nonce, &aads, &chunks, &[], &mut text).unwrap().0, *tag, "{name}: seal_gathered, tag");
+    assert_eq!(text, *ciphertext, "{name}: seal_gathered, text");
+
+    let mut text = vec![UNWRITTEN; plaintext.len()];
+    let to = &mut cut_mut(&mut text, &pieces(random, plaintext.len()));
+    assert_eq!(key.seal_scattered(nonce, &aads, &chunks, &[], to).unwrap().0, *tag, "{name}: seal_scattered, tag");
+    assert_eq!(text, *ciphertext, "{name}: seal_scattered, text");
+
+    let mut text = plaintext.clone();
+    let to = &mut cut_mut(&mut text, &pieces(random, plaintext.len()));
+    assert_eq!(key.seal_chunks(nonce, &aads, to).unwrap().0, *tag, "{name}: seal_chunks, tag");
+    assert_eq!(text, *ciphertext, "{name}: seal_chunks, text");
+}
+
+/// Lengths of pieces, of which some are empty.
+fn pieces(random: &mut Random, length: usize) -> Vec<usize> {
+    let (mut pieces, mut left) = (vec![], length);
+    while left > 0 {
+        let most = [2, 18, 100][random.below(3)];
+        let n = random.below(most).min(left);
+        pieces.push(n);
+        left -= n;
+    }
+    pieces
+}
+
+fn cut<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
+    lengths.iter().map(|&n| bytes.split_off(..n).unwrap()).collect()
+}
+
+fn cut_mut<'a>(mut bytes: &'a mut [u8], lengths: &[usize]) -> Vec<&'a mut [u8]> {
+    lengths.iter().map(|&n| bytes.split_off_mut(..n).unwrap()).collect()
 }
 
 /// All that opens with the tag apart gives the plaintext, or refuses and leaves zeros; or the ciphertext, if it verifies first.
@@ -177,6 +232,40 @@ fn open(name: &str, key: &Key, nonce: Nonce<'_>, case: &Case, answer: &Answer, a
     let mut text = ciphertext.clone();
     let result = key.open_verified_first(nonce, aad, &mut text, tag);
     expect("open_verified_first", result, &text, ciphertext);
+
+    let random = &mut Random(ciphertext.len() as u64 * 1000 + aad.len() as u64 + 500);
+    let (aads, chunks) = (cut(aad, &pieces(random, aad.len())), cut(ciphertext, &pieces(random, ciphertext.len())));
+    let mut text = vec![UNWRITTEN; ciphertext.len()];
+    let result = key.open_gathered(nonce, &aads, &chunks, &mut text, tag);
+    expect("open_gathered", result, &text, &zeros);
+
+    let mut text = vec![UNWRITTEN; ciphertext.len()];
+    let result = key.open_scattered(nonce, &aads, &chunks, &mut cut_mut(&mut text, &pieces(random, ciphertext.len())), tag);
+    expect("open_scattered", result, &text, &zeros);
+
+    let mut text = ciphertext.clone();
+    let result = key.open_chunks(nonce, &aads, &mut cut_mut(&mut text, &pieces(random, ciphertext.len())), tag);
+    expect("open_chunks", result, &text, &zeros);
+
+    let mut text = vec![UNWRITTEN; ciphertext.len()];
+    let result = key.open_gathered_verified_first(nonce, &aads, &chunks, &mut text, tag);
+    expect("open_gathered_verified_first", result, &text, &vec![UNWRITTEN; ciphertext.len()]);
+
+    if ciphertext.is_empty() {
+        let mut mac = key.gmac(nonce);
+        aads.iter().for_each(|piece| mac.update(piece).unwrap());
+        expect("gmac", mac.verify(tag), &[], &[]);
+    }
+    #[cfg(feature = "hazmat")]
+    {
+        let mut text = ciphertext.clone();
+        let mut opener = UnverifiedOpener::new(key, nonce);
+        aads.iter().for_each(|piece| opener.aad(piece).unwrap());
+        let mut opener = opener.text();
+        cut_mut(&mut text, &pieces(random, ciphertext.len())).into_iter().for_each(|piece| opener.open(piece).unwrap());
+        // Nobody has verified it.
+        expect("opener", opener.verify(tag), &text, &answer.plaintext);
+    }
 }
 
 /// The same with the tag behind the ciphertext: 16 bytes, that is.

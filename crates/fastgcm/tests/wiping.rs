@@ -15,7 +15,9 @@ mod suite;
 
 use allocator::allocating_in;
 use backends::{Tally, backends, boxed};
-use fastgcm::{Backend, Key, Nonce, Tag};
+#[cfg(feature = "hazmat")]
+use fastgcm::hazmat::UnverifiedOpener;
+use fastgcm::{Backend, Key, Nonce, Sealer, Tag};
 use fastgcm_model::Model;
 use std::{arch::asm, hint::black_box};
 use suite::Random;
@@ -27,7 +29,16 @@ const SHAPES: [(usize, usize); 9] = [(0, 12), (16, 12), (100, 12), (300, 12), (1
 enum Verb {
     Rekey,
     Seal,
+    SealInPieces,
+    SealGathered,
+    SealChunks,
     Open,
+    #[cfg(feature = "hazmat")]
+    OpenInPieces,
+    OpenGathered,
+    OpenChunks,
+    OpenChunksForged,
+    GatheredVerifiedFirst,
     OpenVerifiedFirst,
     /// The tag is wrong. The right one, which the caller does not get, is a secret as well.
     OpenForged,
@@ -43,6 +54,17 @@ enum Verb {
     Forget,
 }
 
+impl Verb {
+    /// In pieces, or from a list.
+    fn opens(self) -> bool {
+        #[cfg(feature = "hazmat")]
+        if self == Self::OpenInPieces {
+            return true;
+        }
+        matches!(self, Self::OpenGathered | Self::OpenChunks | Self::OpenChunksForged | Self::GatheredVerifiedFirst)
+    }
+}
+
 /// A call, its buffers in fixed places.
 struct Call {
     verb: Verb,
@@ -50,6 +72,12 @@ struct Call {
     key_bytes: [u8; 32],
     nonce: ([u8; 16], usize),
     text: Vec<u8>,
+    /// Another one, for what does not work in place.
+    other: Vec<u8>,
+    /// A message that is sealed in pieces, of which text follows. It has a place of its own: where it is moved from is not wiped.
+    sealer: Option<Sealer<'static>>,
+    #[cfg(feature = "hazmat")]
+    opener: Option<UnverifiedOpener<'static>>,
     tag: Tag,
     /// Where that heap is.
     heap: Vec<u8>,
@@ -58,7 +86,19 @@ struct Call {
 impl Call {
     fn new(backend: Backend, verb: Verb, (text, nonce): (usize, usize)) -> Self {
         let key = boxed(&[0; 32], backend);
-        Self { verb, key, key_bytes: [0; 32], nonce: ([3; 16], nonce), text: vec![0; text], tag: Tag([0; 16]), heap: vec![0; 8192] }
+        Self {
+            verb,
+            key,
+            key_bytes: [0; 32],
+            nonce: ([3; 16], nonce),
+            text: vec![0; text],
+            other: vec![0; text],
+            sealer: None,
+            #[cfg(feature = "hazmat")]
+            opener: None,
+            tag: Tag([0; 16]),
+            heap: vec![0; 8192],
+        }
     }
 
     /// Performs it with secrets of that number, and returns all that is left.
@@ -67,10 +107,21 @@ impl Call {
         random.fill(&mut self.key_bytes);
         random.fill(&mut self.text);
         self.key.rekey(&self.key_bytes).unwrap();
-        let forged = matches!(self.verb, Verb::OpenForged | Verb::OpenOnceForged);
-        if forged || matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenOnce) {
+        let forged = matches!(self.verb, Verb::OpenForged | Verb::OpenOnceForged | Verb::OpenChunksForged);
+        if forged || self.verb.opens() || matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenOnce) {
             let nonce = Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap();
             self.tag = self.key.seal(nonce, b"aad", &mut self.text).unwrap();
+        }
+        // SAFETY: the key stays in its box as long as both.
+        let (key, nonce): (&'static Key, _) = (unsafe { &*(&raw const *self.key) }, Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap());
+        let mut sealer = key.sealer(nonce);
+        sealer.aad(b"aad").unwrap();
+        self.sealer = Some(sealer.text());
+        #[cfg(feature = "hazmat")]
+        {
+            let mut opener = UnverifiedOpener::new(key, nonce);
+            opener.aad(b"aad").unwrap();
+            self.opener = Some(opener.text());
         }
         if forged {
             self.tag = Tag([0x77; 16]);
@@ -80,12 +131,33 @@ impl Call {
 }
 
 extern "sysv64" fn perform(call: &mut Call) {
-    let Call { verb, key, key_bytes, nonce: (nonce, length), text, tag, heap } = call;
+    #[cfg(feature = "hazmat")]
+    let opener = &mut call.opener;
+    let Call { verb, key, key_bytes, nonce: (nonce, length), text, other, sealer, tag, heap, .. } = call;
     let nonce = Nonce::any(&nonce[..*length]).unwrap();
+    let (aads, cuts): ([&[u8]; 2], _) = ([b"a", b"ad"], [text.len() / 3, text.len() - text.len() / 4]);
     match verb {
         Verb::Rekey => key.rekey(&key_bytes[..]).unwrap(),
         Verb::Seal => *tag = key.seal(nonce, b"aad", text).unwrap(),
+        Verb::SealInPieces => {
+            let sealer = sealer.as_mut().unwrap();
+            in_three(text, cuts).into_iter().for_each(|piece| sealer.seal(piece).unwrap());
+        }
+        Verb::SealGathered => *tag = key.seal_gathered(nonce, &aads, &[&text[..cuts[0]], &text[cuts[0]..]], b"", other).unwrap(),
+        Verb::SealChunks => *tag = key.seal_chunks(nonce, &aads, &mut in_three(text, cuts)).unwrap(),
         Verb::Open => key.open(nonce, b"aad", text, tag).unwrap(),
+        #[cfg(feature = "hazmat")]
+        Verb::OpenInPieces => {
+            let opener = opener.as_mut().unwrap();
+            in_three(text, cuts).into_iter().for_each(|piece| opener.open(piece).unwrap());
+        }
+        Verb::OpenGathered => key.open_gathered(nonce, &aads, &[&text[..cuts[0]], &text[cuts[0]..]], other, tag).unwrap(),
+        Verb::OpenChunks => key.open_chunks(nonce, &aads, &mut in_three(text, cuts), tag).unwrap(),
+        Verb::OpenChunksForged => assert!(key.open_chunks(nonce, &aads, &mut in_three(text, cuts), tag).is_err()),
+        Verb::GatheredVerifiedFirst => {
+            let chunks = [&text[..cuts[0]], &text[cuts[0]..]];
+            key.open_gathered_verified_first(nonce, &aads, &chunks, other, tag).unwrap();
+        }
         Verb::OpenVerifiedFirst => key.open_verified_first(nonce, b"aad", text, tag).unwrap(),
         Verb::OpenForged => assert!(key.open(nonce, b"aad", text, tag).is_err()),
         Verb::SealOnce => *tag = key.backend().seal_once(&key_bytes[..], nonce, b"aad", text).unwrap(),
@@ -99,6 +171,13 @@ extern "sysv64" fn perform(call: &mut Call) {
         }
         Verb::Forget => std::mem::forget(black_box(Key::with_backend(&key_bytes[..], key.backend()))),
     }
+}
+
+/// A text in three pieces.
+fn in_three(text: &mut [u8], [first, second]: [usize; 2]) -> [&mut [u8]; 3] {
+    let (rest, three) = text.split_at_mut(second);
+    let (one, two) = rest.split_at_mut(first);
+    [one, two, three]
 }
 
 /// Bytes of the stack that calls run on: several times what any takes.
@@ -239,6 +318,22 @@ fn f16_keys_for_one_message_are_wiped() {
         }
     }
     calls.passed("wiping::keys_for_one_message", 1 + 3 * shapes.count());
+}
+
+/// F12, F16: nor a message whose chunks are in a list.
+#[test]
+fn f12_f16_lists_leave_nothing_behind() {
+    use Verb::{GatheredVerifiedFirst, OpenChunks, OpenChunksForged, OpenGathered, SealChunks, SealGathered};
+    let verbs = [SealGathered, SealChunks, OpenGathered, OpenChunks, OpenChunksForged, GatheredVerifiedFirst];
+    check(verbs, &SHAPES, "lists_");
+}
+
+/// F12, F16: nor a piece of one.
+#[test]
+fn f12_f16_pieces_leave_nothing_behind() {
+    check([Verb::SealInPieces], &SHAPES[1..], "sealed_pieces_");
+    #[cfg(feature = "hazmat")]
+    check([Verb::OpenInPieces], &SHAPES[1..], "opened_pieces_");
 }
 
 fn check<const N: usize>(verbs: [Verb; N], shapes: &[(usize, usize)], what: &str) {

@@ -88,7 +88,7 @@ fn functions<'a>(program: &'a Program, row: &Row) -> Vec<(String, &'a Function)>
     while let Some(address) = todo.pop() {
         for to in program.calls(&program.functions[&address]).filter_map(|call| call.address) {
             if let Some(function) = program.functions.get(&to)
-                && ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::plain::", "fastgcm::ghash::pairs::"]
+                && ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::software::", "fastgcm::ghash::pairs::"]
                     .iter()
                     .any(|of| function.name.contains(of))
                 && seen.insert(to)

@@ -10,7 +10,7 @@ pub(crate) struct Schedule {
     /// of 256 bits the two follow each other; of a shorter one they overlap.)
     pub(crate) keys: [Block; 14],
     pub(crate) last: Block,
-    pub(crate) more: More,
+    pub(crate) size: KeySize,
     /// Nothing; but padding would keep what the stack held before.
     _spare: [usize; SPARE],
 }
@@ -18,13 +18,13 @@ pub(crate) struct Schedule {
 /// Rounds more than ten. A type that has no other values: then to choose the last ten keys takes neither a comparison nor a bounds check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub(crate) enum More {
+pub(crate) enum KeySize {
     /// AES-128.
-    None = 0,
+    Aes128 = 0,
     /// AES-192.
-    Two = 2,
+    Aes192 = 2,
     /// AES-256.
-    Four = 4,
+    Aes256 = 4,
 }
 
 /// Words that fill `more` up to a block.
@@ -34,25 +34,25 @@ const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 pub(crate) const WOVEN: usize = 4;
 
 impl Schedule {
-    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, more: More::None, _spare: [0; SPARE] };
+    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, size: KeySize::Aes128, _spare: [0; SPARE] };
 
     /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block, in every lane:
     /// its rounds are run while the next keys are being made, for each of those waits for the one before.
     #[inline(always)]
     pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> S::V {
         let mut a = load_key(s, key);
-        self.more = match key.len() {
-            16 => More::None,
-            24 => More::Two,
-            _ => More::Four,
+        self.size = match key.len() {
+            16 => KeySize::Aes128,
+            24 => KeySize::Aes192,
+            _ => KeySize::Aes256,
         };
         self.keys[0] = a;
         let mut prev = s.state(s.splat(a));
         let mut x = s.state(s.whiten(s.splat(0), s.splat(a)));
         /// The next key.
         macro_rules! key {
-            ($more:ident, $i:expr, $key:expr) => {
-                let (key, i, more) = ($key, $i, More::$more as usize);
+            ($size:ident, $i:expr, $key:expr) => {
+                let (key, i, more) = ($key, $i, KeySize::$size as usize);
                 if i < WOVEN {
                     self.keys[i] = key;
                 }
@@ -71,7 +71,7 @@ impl Schedule {
                 self.keys[WOVEN] = a;
                 each!(I in 1 2 3 4 5 6 7 8 9 => {
                     a = s.next_words::<true>(a, a, RCON[I]);
-                    key!(None, I, a);
+                    key!(Aes128, I, a);
                 });
                 self.last = s.next_words::<true>(a, a, RCON[10]);
             }
@@ -81,23 +81,23 @@ impl Schedule {
                 let mut b = (third as Block) << 64;
                 for i in 1..=4 {
                     let (a1, b1) = six(s, a, b, RCON[2 * i - 1]);
-                    key!(Two, 3 * i - 2, b >> 64 | a1 << 64);
-                    key!(Two, 3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
+                    key!(Aes192, 3 * i - 2, b >> 64 | a1 << 64);
+                    key!(Aes192, 3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
                     (a, b) = six(s, a1, b1, RCON[2 * i]);
                     if i < 4 {
-                        key!(Two, 3 * i, a);
+                        key!(Aes192, 3 * i, a);
                     }
                 }
                 self.last = a;
             }
             _ => {
                 let mut b = load_key(s, &key[16..]);
-                key!(Four, 1, b);
+                key!(Aes256, 1, b);
                 each!(I in 1 2 3 4 5 6 => {
                     a = s.next_words::<true>(a, b, RCON[I]);
-                    key!(Four, 2 * I, a);
+                    key!(Aes256, 2 * I, a);
                     b = s.next_words::<false>(b, a, 0);
-                    key!(Four, 2 * I + 1, b);
+                    key!(Aes256, 2 * I + 1, b);
                 });
                 self.last = s.next_words::<true>(a, b, RCON[7]);
             }
@@ -111,15 +111,15 @@ impl Schedule {
     /// 10, 12 or 14.
     #[inline(always)]
     pub(crate) fn rounds(&self) -> usize {
-        10 + self.more as usize
+        10 + self.size as usize
     }
 
     /// Round key `round`, from 0 to `rounds`.
     pub(crate) fn key(&self, round: usize) -> Block {
-        if round < self.more as usize {
+        if round < self.size as usize {
             self.keys[round]
         } else if round < self.rounds() {
-            self.keys[WOVEN + round - self.more as usize]
+            self.keys[WOVEN + round - self.size as usize]
         } else {
             self.last
         }

@@ -1,10 +1,10 @@
 //! Counter blocks, by three means. Which of them a message may use is a matter of types.
 //!
-//! **[`Public`]: one XOR a vector.** The counter of data block i is i + 2. Within 256 blocks only its low byte moves, so
+//! **[`TableCounter`]: one XOR a vector.** The counter of data block i is i + 2. Within 256 blocks only its low byte moves, so
 //! `nonce || counter` is a constant XOR an entry of a table; AES begins with an XOR of its first key, which melts into the
 //! constant.
 //!
-//! **[`Face`]: and one round less** (Park and Lee, "FACE: Fast AES CTR mode Encryption Techniques", 2018). The low byte reaches one
+//! **[`FirstRoundTable`]: and one round less** (Park and Lee, "FACE: Fast AES CTR mode Encryption Techniques", 2018). The low byte reaches one
 //! column of the state after the first round, and what it changes there does not depend on the nonce. So a table of these
 //! changes takes the first round's place. It costs 64 rounds to make, and a long message makes it on its stack: nothing to
 //! store in a key, nothing to share between threads.
@@ -13,8 +13,8 @@
 //! nonce the counter starts at a value that depends on H, and an index made of it would lead a neighbour in the cache to the
 //! key. So both are made of a [`Nonce96`] only, and the third is all that a [`J0`] can be given:
 //!
-//! **[`Secret`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and without a carry into
-//! the nonce. Only [`apart`](super::apart) uses it: nonces of other lengths are rare, and a second copy of every path that is woven
+//! **[`AddCounter`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and without a carry into
+//! the nonce. Only [`sequential`](super::sequential) uses it: nonces of other lengths are rare, and a second copy of every path that is woven
 //! for speed was a quarter of the library.
 
 use crate::{
@@ -42,10 +42,10 @@ pub(crate) trait Counters<S: Isa> {
 const PERIOD: usize = 256;
 
 /// Entry i: what the low byte of counter i + 2 changes in a block. Padded, so that a tail may begin in the last turn of a period.
-pub(crate) type Changes = Table<{ PERIOD + 8 }>;
+pub(crate) type CounterTable = Table<{ PERIOD + 8 }>;
 
 /// Before the first round: the byte itself, the last of its block.
-static PLAIN: Changes = {
+static PLAIN: CounterTable = {
     let mut changes = Table::ZERO;
     let mut i = 0;
     while i < PERIOD + 8 {
@@ -56,7 +56,7 @@ static PLAIN: Changes = {
 };
 
 /// The counter of a 96-bit nonce.
-pub(crate) struct Public<S: Isa> {
+pub(crate) struct TableCounter<S: Isa> {
     nonce: Nonce96,
     /// A block whose counter has a low byte of zero, whitened.
     constant: S::V,
@@ -66,10 +66,18 @@ pub(crate) struct Public<S: Isa> {
     done: usize,
 }
 
-impl<S: Isa> Public<S> {
+impl<S: Isa> TableCounter<S> {
     #[inline(always)]
     pub(crate) fn new(s: S, schedule: &Schedule, nonce: Nonce96) -> Self {
         Self { nonce, constant: constant::<S, false>(s, schedule, nonce, 0), high: 0, done: 0 }
+    }
+
+    /// The same from block `index` of the text on, where a turn begins.
+    #[inline(always)]
+    pub(crate) fn at(s: S, schedule: &Schedule, nonce: Nonce96, index: u32) -> Self {
+        debug_assert!(index as usize % (TURN * S::BLOCKS) == 0);
+        let high = index / PERIOD as u32;
+        Self { nonce, constant: constant::<S, false>(s, schedule, nonce, high), high, done: index as usize % PERIOD }
     }
 
     /// J0, whose encryption masks the tag, whitened: what sets the constant's counter to 1 is known before the nonce.
@@ -96,7 +104,7 @@ impl<S: Isa> Public<S> {
 
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
     #[inline(always)]
-    fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &Changes, x: &mut [S::State; STATES]) {
+    fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &CounterTable, x: &mut [S::State; STATES]) {
         let row = changes.part(self.done, N * S::BLOCKS);
         let mut blocks = [self.constant; STATES];
         each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { blocks[I] = s.xor(self.constant, row.load(s, I * S::BLOCKS)); } });
@@ -129,7 +137,7 @@ fn constant<S: Isa, const FACE: bool>(s: S, schedule: &Schedule, nonce: Nonce96,
     if FACE { s.leave(s.round(s.state(whitened), s.state(key0), s.state(key1))) } else { whitened }
 }
 
-impl<S: Isa> Counters<S> for Public<S> {
+impl<S: Isa> Counters<S> for TableCounter<S> {
     const FACE: bool = false;
 
     #[inline(always)]
@@ -138,21 +146,21 @@ impl<S: Isa> Counters<S> for Public<S> {
     }
 }
 
-/// The same with the first round in the table. It is dropped before the tail, which goes on with the [`Public`] that it borrowed.
-pub(crate) struct Face<'a, S: Isa> {
-    public: &'a mut Public<S>,
-    changes: &'a mut Changes,
+/// The same with the first round in the table. It is dropped before the tail, which goes on with the [`TableCounter`] that it borrowed.
+pub(crate) struct FirstRoundTable<'a, S: Isa> {
+    public: &'a mut TableCounter<S>,
+    changes: &'a mut CounterTable,
 }
 
-impl<'a, S: Isa> Face<'a, S> {
+impl<'a, S: Isa> FirstRoundTable<'a, S> {
     /// Room for its table. From a copy of `PLAIN`, not from zeros: `memset` of more than 2 KiB is slow to start.
-    pub(crate) const fn room() -> Changes {
+    pub(crate) const fn room() -> CounterTable {
         PLAIN
     }
 
     /// Fills the table in place: returned by value it would be copied once more.
     #[inline(always)]
-    pub(crate) fn new(s: S, schedule: &Schedule, public: &'a mut Public<S>, changes: &'a mut Changes) -> Self {
+    pub(crate) fn new(s: S, schedule: &Schedule, public: &'a mut TableCounter<S>, changes: &'a mut CounterTable) -> Self {
         let key_byte = s.splat(schedule.keys[0] & (0xff << 120));
         let unchanged = first_round(s, key_byte);
         for i in (0..PERIOD).step_by(S::BLOCKS) {
@@ -178,7 +186,7 @@ fn first_round<S: Isa>(s: S, x: S::V) -> S::V {
     s.leave(s.round(s.state(x), zero, zero))
 }
 
-impl<S: Isa> Counters<S> for Face<'_, S> {
+impl<S: Isa> Counters<S> for FirstRoundTable<'_, S> {
     const FACE: bool = true;
 
     #[inline(always)]
@@ -188,7 +196,7 @@ impl<S: Isa> Counters<S> for Face<'_, S> {
 }
 
 /// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is in the first four bytes.
-pub(crate) struct Secret<S: Isa>(S::V);
+pub(crate) struct AddCounter<S: Isa>(S::V);
 
 /// Lanes of the widest vector.
 const MOST_BLOCKS: usize = 4;
@@ -202,16 +210,24 @@ static LANES: Table<MOST_BLOCKS> = {
     lanes
 };
 
-impl<S: Isa> Secret<S> {
+impl<S: Isa> AddCounter<S> {
     #[inline(always)]
-    pub(crate) fn new(s: S, j0: J0) -> Self {
-        let first = s.add32(s.splat(j0.0.swap_bytes()), s.splat(1));
-        Self(s.add32(first, LANES.load(s, 0)))
+    pub(crate) fn at(s: S, j0: J0, index: u32) -> Self {
+        Self::from_block(s, j0.counter_block(index))
     }
 
-    /// The next `N` vectors, whitened.
+    /// From that counter block on.
     #[inline(always)]
-    pub(crate) fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+    pub(crate) fn from_block(s: S, first: Block) -> Self {
+        Self(s.add32(s.splat(first.swap_bytes()), LANES.load(s, 0)))
+    }
+}
+
+impl<S: Isa> Counters<S> for AddCounter<S> {
+    const FACE: bool = false;
+
+    #[inline(always)]
+    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
         let (key0, step) = (s.splat(schedule.keys[0]), s.splat(S::BLOCKS as Block));
         each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
             x[I] = s.state(s.whiten(s.byte_swap(self.0), key0));

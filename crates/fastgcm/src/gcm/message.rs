@@ -1,18 +1,18 @@
 //! One message: AAD, turns, tail, tag.
 
 use super::{
-    apart::absorb,
-    counter::{Counters, Face, Public, STATES},
-    tail::{Before, Calls, Header, Rest, tail},
-    turn::{Keys, Meanwhile, Nothing, OfTurn, RoundKey, Spread, rounds},
+    counter::{Counters, FirstRoundTable, STATES, TableCounter},
+    sequential::absorb,
+    tail::{Before, Header, Outlined, Rest, tail},
+    turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, Spread, rounds},
 };
 use crate::{
     Block,
-    aes::{More, Schedule},
+    aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{InOut, Place, TURN, Turn, load_bytes, zeroed},
+    inout::{Hash, InOut, Place, TURN, Turn, load_bytes, zeroed},
     isa::Isa,
-    key::Material,
+    material::Material,
     nonce::Nonce96,
 };
 use core::{hint::black_box, mem::MaybeUninit};
@@ -58,12 +58,6 @@ pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
     (16 * aad_lanes(blocks), 16 * SHORT * blocks)
 }
 
-/// Compiles only if vectors of `S` have `LANES` blocks, which a row of the table says and its type cannot.
-#[inline(always)]
-pub(crate) fn has_lanes<S: Isa, const LANES: usize>(_: S) {
-    const { assert!(LANES == S::BLOCKS) }
-}
-
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
 
@@ -79,15 +73,15 @@ pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> bool {
 pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bool>(
     s: S,
     _: M,
-    row: impl Calls<S, M> + Calls<S, M::Short>,
+    row: impl Outlined<S, M> + Outlined<S, M::Short>,
     key: &Material,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
 ) -> Block {
-    let counters = Public::new(s, &key.schedule, nonce);
+    let counters = TableCounter::new(s, &key.schedule, nonce);
     let header = if MUCH_AAD { Header::long::<M::Short>(s, key, aad, text.len()) } else { Header::new(s, aad) };
-    let before = Before { header, hash: s.splat(0), lengths: lengths(aad, text.len()) };
+    let before = Before { header, hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
     // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)
     let leaves_lane = |n: usize| S::BLOCKS > 1 && length <= vectors(n) - 16;
@@ -97,9 +91,9 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
             let rest = Rest { counters, text, before, pending: None };
             // What is opened, of more than two vectors, has enough multiplications to be slowed by more of them (AES-256, 256 bytes: 9 %).
             if S::ROOMY && (SEAL || $n <= 2) {
-                Calls::<S, M::Short>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
+                Outlined::<S, M::Short>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
             } else {
-                Calls::<S, M>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
+                Outlined::<S, M>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
             }
         }};
     }
@@ -124,8 +118,8 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
 }
 
 /// The most bytes of AAD, and of text, of a message that `once` takes: its powers are those of [`Few`].
-pub(crate) const fn most_once(blocks: usize) -> (usize, usize) {
-    (16 * aad_lanes(blocks), 16 * blocks)
+pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
+    if blocks == 1 { None } else { Some((16 * aad_lanes(blocks), 16 * blocks)) }
 }
 
 /// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of it is stored but its round keys, which
@@ -144,8 +138,8 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 ) -> Block {
     let h = schedule.expand::<S, true>(s, key);
     let powers = Few::new::<M::Short>(s, h);
-    let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad, text.len()) };
-    let rest = Rest { counters: Public::new(s, schedule, nonce), text, before, pending: None };
+    let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
+    let rest = Rest { counters: TableCounter::new(s, schedule, nonce), text, before, pending: None };
     let tag = match (text.len(), seal) {
         (0, _) => tail::<S, M::Short, true, 0, 1, 0>(s, schedule, &powers, rest),
         (_, true) => tail::<S, M::Short, true, 1, 2, 0>(s, schedule, &powers, rest),
@@ -160,31 +154,63 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
-    row: impl Calls<S, M>,
+    row: impl Outlined<S, M>,
     key: &'a Material,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'a>,
 ) -> Block {
     let mut text = text.here();
-    let mut counters = Public::new(s, &key.schedule, nonce);
+    let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, &text);
-    let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.more), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
+    let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
     let pending = if faces || cfg!(feature = "scrub") && many {
         let all = Bulk { counters, text, hash: before.hash, pending: None };
         let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
-        SEAL.then(|| OfTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
+        SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
         turns::<S, M, _, SEAL>(s, key, !cfg!(feature = "scrub") && many, &mut counters, &mut text, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest { counters, text, before, pending })
 }
 
+/// The turns of a long piece of text, which begins with block `index` of its message, where a turn begins. Returns what is left: at least a block for
+/// each lane of the hash.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    multiply: M,
+    row: impl Outlined<S, M>,
+    key: &'a Material,
+    nonce: Nonce96,
+    index: u32,
+    hash: &mut Hash,
+    text: InOut<'a>,
+) -> InOut<'a> {
+    let counters = TableCounter::at(s, &key.schedule, nonce, index);
+    let after = row.bulk::<SEAL, false>(s, multiply, key, Bulk { counters, text, hash: hash.load(s, 0), pending: None });
+    let mut lanes = after.hash;
+    if let Some(place) = after.pending {
+        lanes = HashTurn::<S, true> { powers: &key.powers, hash: lanes, text: Turn::at(s, place) }.hashed::<M>(s);
+    }
+    hash.store(s, 0, lanes);
+    after.text
+}
+
+/// Bytes of a piece from which on that pays: the loop is called, and what it spreads over the lanes goes through memory.
+pub(crate) const PIECE_PAYS: usize = 3072;
+
+/// Blocks of a turn.
+pub(crate) const fn blocks_of_turn(blocks: usize) -> usize {
+    TURN * blocks
+}
+
 /// What turns begin with, and what they leave.
 pub(crate) struct Bulk<'a, S: Isa> {
-    counters: Public<S>,
+    counters: TableCounter<S>,
     text: InOut<'a>,
     hash: S::V,
     /// Where the turn is that is left to hash, if any.
@@ -204,8 +230,8 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     let Bulk { mut counters, text, mut hash, .. } = all;
     let mut text = text.here();
     let pending = if FACE {
-        let mut changes = Face::<S>::room();
-        let mut face = Face::new(s, &key.schedule, &mut counters, &mut changes);
+        let mut changes = FirstRoundTable::<S>::room();
+        let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
         let pending = turns::<S, M, _, SEAL>(s, key, true, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
         face.done(s, &key.schedule);
         pending
@@ -219,8 +245,8 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
 /// turn keeps all three vector ports of Skylake-SP busy, not that of AES alone. By itself it was up to 6 % faster from 64 KiB on, but beside other
 /// implementations up to 8 % slower, by the minute and by the run; with longer keys 5 to 8 % faster each time.
 #[inline(always)]
-fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, more: More) -> bool {
-    S::FACE_PAYS < usize::MAX && bytes >= S::FACE_PAYS && !(S::BLOCKS == 1 && SEAL && more == More::None)
+fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, size: KeySize) -> bool {
+    S::FACE_PAYS < usize::MAX && bytes >= S::FACE_PAYS && !(S::BLOCKS == 1 && SEAL && size == KeySize::Aes128)
 }
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one
@@ -228,7 +254,7 @@ fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, more: More) -> bool {
 /// hash begins with it.
 #[inline(always)]
 fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut<'_>) -> Before<S> {
-    let (lengths, zero) = (lengths(aad, text.len()), s.splat(0));
+    let (lengths, zero) = (lengths(aad.len() as u64, text.len() as u64), s.splat(0));
     if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>() {
         return Before { header: Header::new(s, aad), hash: zero, lengths };
     }
@@ -255,7 +281,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     counters: &mut C,
     text: &mut InOut<'a>,
     hash: &mut S::V,
-) -> Option<OfTurn<'a, S, true>> {
+) -> Option<HashTurn<'a, S, true>> {
     if text.is_tail::<S>() {
         return None;
     }
@@ -266,10 +292,10 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     if SEAL {
         // Each turn hashes the ciphertext of the one before, and the first nothing.
         let mut first = text.turn(s)?;
-        turn::<S, M, C>(s, key, &alone, counters, &mut first, &Nothing);
+        turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
         pending = Some(first);
         if text.is_tail::<S>() {
-            return pending.map(|text| OfTurn { powers: &key.powers, hash: *hash, text });
+            return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
         }
     }
     if S::BLOCKS == 1 || !many {
@@ -305,13 +331,13 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     text: &mut InOut<'a>,
     hash: &mut S::V,
     mut pending: Option<Turn<'a, S>>,
-) -> Option<OfTurn<'a, S, true>> {
+) -> Option<HashTurn<'a, S, true>> {
     let mut powers = &key.powers;
     while let Some(mut next) = text.turn(s) {
         if S::BLOCKS > 1 && S::ROOMY && !K::SPREAD {
             powers = black_box(powers); // else LLVM spreads them before the loop
         }
-        let hashed = OfTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
+        let hashed = HashTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
         if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
             *hash = hashed.reduce::<M>(s, sum);
         }
@@ -319,18 +345,18 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
             pending = Some(next);
         }
     }
-    pending.map(|text| OfTurn { powers, hash: *hash, text })
+    pending.map(|text| HashTurn { powers, hash: *hash, text })
 }
 
 /// Encrypts or decrypts a turn.
 #[inline(always)]
-fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
+pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
     s: S,
     key: &Material,
     keys: &Keys<'_, impl RoundKey<S>>,
     counters: &mut C,
     turn: &mut Turn<'_, S>,
-    meanwhile: &impl Meanwhile<S, M>,
+    meanwhile: &impl HashWork<S, M>,
 ) -> Option<M::Sum> {
     let schedule = &key.schedule;
     let mut x = [s.state(s.splat(0)); STATES];
@@ -346,7 +372,7 @@ fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
 
 /// The tail behind the turns. Returns the tag.
 #[inline(always)]
-fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Calls<S, M>, key: &Material, rest: Rest<'_, S>) -> Block {
+fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>, key: &Material, rest: Rest<'_, S>) -> Block {
     /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. From five on each
     /// number has its own (of 300 bytes 13 % with vectors of four blocks, of 1420 bytes 5 %: for 3 KB more in each function), but of vectors of
     /// one block, where one more or less is no difference that could be measured; of those no more than eight remain.
@@ -383,6 +409,6 @@ pub(super) fn blocks(bytes: usize) -> usize {
 
 /// The lengths block, in bits, mirrored. No overflow: `limits` comes first.
 #[inline(always)]
-pub(super) fn lengths(aad: &[u8], text: usize) -> Block {
-    ((aad.len() as Block * 8) << 64) | (text as Block * 8)
+pub(crate) fn lengths(aad: u64, text: u64) -> Block {
+    ((aad as Block * 8) << 64) | (text as Block * 8)
 }

@@ -8,16 +8,18 @@
 //! A message is cut in *turns* of eight vectors ([`turn`]) and a last part of at most nine ([`tail`]). A message that fits in
 //! the last part is only that: one pass, one reduction, no loop.
 
-pub(crate) mod apart;
 mod counter;
 #[cfg(test)]
 mod counts;
 mod message;
-pub(crate) mod plain;
+pub(crate) mod sequential;
+pub(crate) mod software;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod turn;
 
-pub(crate) use message::{Bulk, bulk, derive, expand, has_lanes, has_much_aad, long, most_once, most_short, once, short, wipe};
-pub(crate) use tail::{Calls, Rest, tail};
+pub(crate) use message::{
+    Bulk, PIECE_PAYS, blocks_of_turn, bulk, derive, expand, has_much_aad, lengths, long, most_once, most_short, once, piece, short, wipe,
+};
+pub(crate) use tail::{Outlined, Rest, tail};

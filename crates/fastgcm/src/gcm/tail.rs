@@ -4,9 +4,9 @@
 //! reduced once, and its lanes are added once.
 
 use super::{
-    counter::{Counters, Public, STATES},
+    counter::{Counters, STATES, TableCounter},
     message::{Bulk, blocks},
-    turn::{Keys, Meanwhile, Nothing, OfTurn, rounds},
+    turn::{HashTurn, HashWork, Keys, NoHash, rounds},
 };
 use crate::{
     Block,
@@ -14,16 +14,16 @@ use crate::{
     ghash::{Ask, BEHIND, Down, Multiply, aad_lanes},
     inout::{InOut, load_bytes},
     isa::Isa,
-    key::Material,
+    material::Material,
 };
 
 /// A message whose turns are done, if it has any.
 pub(crate) struct Rest<'a, S: Isa> {
-    pub(crate) counters: Public<S>,
+    pub(crate) counters: TableCounter<S>,
     pub(crate) text: InOut<'a>,
     pub(crate) before: Before<S>,
     /// A turn that is encrypted but not hashed yet.
-    pub(crate) pending: Option<OfTurn<'a, S, true>>,
+    pub(crate) pending: Option<HashTurn<'a, S, true>>,
 }
 
 /// What the tail has to know of the message before it.
@@ -73,7 +73,7 @@ impl<S: Isa> Header<S> {
 }
 
 /// How a row gets at what stands in a function of its own, behind the one gate where vectors come to life.
-pub(crate) trait Calls<S: Isa, M: Multiply<S>>: Copy {
+pub(crate) trait Outlined<S: Isa, M: Multiply<S>>: Copy {
     /// [`bulk`](super::bulk): always called, never a part of the caller.
     fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S>;
 
@@ -138,26 +138,26 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
 
     // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
     let keys = Keys::of(&schedule.keys);
-    let own = OfTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
+    let own = HashTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
     if in_parts {
-        rounds::<S, M, _, Public<S>, 0, WOVEN>(s, schedule, &keys, &mut x, &Nothing);
+        rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &keys, &mut x, &NoHash);
     } else if SEAL {
         if let Some(pending) = pending {
-            if let Some(hashed) = rounds::<S, M, _, Public<S>, 0, ALL>(s, schedule, &keys, &mut x, &pending) {
+            if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &pending) {
                 hash = pending.reduce::<M>(s, hashed);
             }
         } else {
-            rounds::<S, M, _, Public<S>, 0, ALL>(s, schedule, &keys, &mut x, &Nothing);
+            rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &NoHash);
         }
     } else if N > WOVEN {
-        if let Some(hashed) = rounds::<S, M, _, Public<S>, 0, ALL>(s, schedule, &keys, &mut x, &own) {
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &own) {
             sum = M::add(s, sum, hashed);
         }
     } else {
-        rounds::<S, M, _, Public<S>, 0, ALL>(s, schedule, &keys, &mut x, &Nothing);
+        rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &NoHash);
     }
-    let own = OfTail { hash, ..own };
+    let own = HashTail { hash, ..own };
 
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
     let last = s.state(s.splat(schedule.last));
@@ -166,8 +166,8 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
         if in_parts && I == WOVEN {
             x[N] = counters.j0(s);
             counters.part::<WOVEN, N>(s, &mut x);
-            let first = FirstPart { own: &own, outputs };
-            if let Some(hashed) = rounds::<S, M, _, Public<S>, WOVEN, ALL>(s, schedule, &keys, &mut x, &first) {
+            let first = HashFirst { own: &own, outputs };
+            if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &keys, &mut x, &first) {
                 sum = M::add(s, sum, hashed);
             }
         }
@@ -199,14 +199,14 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
 const WOVEN: usize = 4;
 
 /// The vectors of the tail, each lane with its own power.
-struct OfTail<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
+struct HashTail<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
     /// From that of its first block on.
     powers: D,
     hash: S::V,
     text: InOut<'a>,
 }
 
-impl<S: Isa, D: Down<S>, const N: usize, const WHOLE: usize> OfTail<'_, S, D, N, WHOLE> {
+impl<S: Isa, D: Down<S>, const N: usize, const WHOLE: usize> HashTail<'_, S, D, N, WHOLE> {
     /// Vector `I` of the ciphertext meets its powers. Vector 0 carries the hash of what came before.
     #[inline(always)]
     fn meet<M: Multiply<S>, const I: usize>(&self, s: S, v: S::V) -> M::Ready {
@@ -222,7 +222,7 @@ impl<S: Isa, D: Down<S>, const N: usize, const WHOLE: usize> OfTail<'_, S, D, N,
     }
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for OfTail<'_, S, D, N, WHOLE> {
+impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> HashWork<S, M> for HashTail<'_, S, D, N, WHOLE> {
     const COUNT: usize = if N < 8 { N } else { 8 };
 
     #[inline(always)]
@@ -232,12 +232,12 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> Mea
 }
 
 /// The first part of a tail, sealed: whole vectors.
-struct FirstPart<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
-    own: &'a OfTail<'a, S, D, N, WHOLE>,
+struct HashFirst<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
+    own: &'a HashTail<'a, S, D, N, WHOLE>,
     outputs: [S::V; WOVEN],
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> Meanwhile<S, M> for FirstPart<'_, S, D, N, WHOLE> {
+impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> HashWork<S, M> for HashFirst<'_, S, D, N, WHOLE> {
     const COUNT: usize = WOVEN;
 
     #[inline(always)]

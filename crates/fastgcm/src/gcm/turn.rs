@@ -10,14 +10,14 @@
 use super::counter::{Counters, STATES};
 use crate::{
     Block,
-    aes::{More, Schedule, WOVEN},
+    aes::{KeySize, Schedule, WOVEN},
     ghash::{Ask, Multiply, Powers},
     inout::{TURN, Turn},
     isa::Isa,
 };
 
 /// What is hashed while AES runs: eight vectors (of a tail with fewer, those that it has).
-pub(crate) trait Meanwhile<S: Isa, M: Multiply<S>> {
+pub(crate) trait HashWork<S: Isa, M: Multiply<S>> {
     /// How many vectors.
     const COUNT: usize;
     /// Vector `I`, byte-swapped, with its powers.
@@ -67,11 +67,11 @@ impl<S: Isa> RoundKey<S> for Spread<S> {
 }
 
 /// AES alone.
-pub(crate) struct Nothing;
+pub(crate) struct NoHash;
 
 /// A turn. Lane l of every vector has its own chain: the powers are H^8B, H^7B ... H^B in every lane, and the lanes meet only
 /// in the tail, where lane l is added to block l. So no turn ends with a sum over lanes.
-pub(crate) struct OfTurn<'a, S: Isa, const STORED: bool> {
+pub(crate) struct HashTurn<'a, S: Isa, const STORED: bool> {
     pub(crate) powers: &'a Powers,
     /// Of all turns before.
     pub(crate) hash: S::V,
@@ -83,7 +83,7 @@ pub(crate) struct OfTurn<'a, S: Isa, const STORED: bool> {
 /// `keys` are chosen before a loop: chosen inside it, ten keys would be spread over the lanes in every turn (5 % slower).
 #[inline(always)]
 #[allow(unused_comparisons)]
-pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>, const FROM: usize, const TO: usize>(
+pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, const FROM: usize, const TO: usize>(
     s: S,
     schedule: &Schedule,
     keys: &Keys<'_, impl RoundKey<S>>,
@@ -104,9 +104,9 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
     }
 
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
-    if schedule.more != More::None {
+    if schedule.size != KeySize::Aes128 {
         each!(R in 1 2 => { aes!(all, R + C::FACE as usize, FROM, TO); });
-        if schedule.more == More::Four {
+        if schedule.size == KeySize::Aes256 {
             each!(R in 3 4 => { aes!(all, R + C::FACE as usize, FROM, TO); });
         }
     }
@@ -123,7 +123,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
     }
 
     if S::ROOMY {
-        let (nothing, zero) = (<Nothing as Meanwhile<S, M>>::ready::<0>(&Nothing, s), M::zero(s));
+        let (nothing, zero) = (<NoHash as HashWork<S, M>>::ready::<0>(&NoHash, s), M::zero(s));
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
@@ -158,7 +158,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: Meanwhile<S, M>, C: Counters<S>,
     }
 }
 
-impl<S: Isa, M: Multiply<S>> Meanwhile<S, M> for Nothing {
+impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
     const COUNT: usize = 0;
 
     #[inline(always)]
@@ -168,7 +168,15 @@ impl<S: Isa, M: Multiply<S>> Meanwhile<S, M> for Nothing {
     }
 }
 
-impl<S: Isa, const STORED: bool> OfTurn<'_, S, STORED> {
+impl<S: Isa, const STORED: bool> HashTurn<'_, S, STORED> {
+    /// The hash after the turn, with nothing beside it.
+    #[inline(always)]
+    pub(crate) fn hashed<M: Multiply<S>>(&self, s: S) -> S::V {
+        let mut sum = M::zero(s);
+        each!(I in 0 1 2 3 4 5 6 7 => { sum = M::add(s, sum, M::product(s, HashWork::<S, M>::ready::<I>(self, s))); });
+        self.reduce::<M>(s, sum)
+    }
+
     /// The hash after the turn, lane by lane.
     #[inline(always)]
     pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
@@ -176,7 +184,7 @@ impl<S: Isa, const STORED: bool> OfTurn<'_, S, STORED> {
     }
 }
 
-impl<S: Isa, M: Multiply<S>, const STORED: bool> Meanwhile<S, M> for OfTurn<'_, S, STORED> {
+impl<S: Isa, M: Multiply<S>, const STORED: bool> HashWork<S, M> for HashTurn<'_, S, STORED> {
     const COUNT: usize = 8;
 
     #[inline(always)]

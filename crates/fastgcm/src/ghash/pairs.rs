@@ -1,4 +1,4 @@
-//! How rows without an instruction for it hash (`gcm::plain`): one block at a time or two, in the order of memory.
+//! How rows without an instruction for it hash (`gcm::software`): one block at a time or two, in the order of memory.
 
 use super::{
     multiply::{Multiply, Winograd},
@@ -11,7 +11,6 @@ use crate::{
 
 pub(crate) trait Pairs<S: Isa>: Copy {
     /// What variants are compared with, which multiply vectors (`backend::Job`).
-    #[cfg(feature = "internals")]
     type Multiply: Multiply<S>;
     #[cfg(feature = "internals")]
     fn multiply(self) -> Self::Multiply;
@@ -24,7 +23,6 @@ pub(crate) trait Pairs<S: Isa>: Copy {
 
 /// In vectors of one or two blocks, with the powers of one.
 impl<S: Isa> Pairs<S> for Winograd {
-    #[cfg(feature = "internals")]
     type Multiply = Self;
     #[cfg(feature = "internals")]
     fn multiply(self) -> Self {
@@ -61,7 +59,6 @@ impl<S: Isa> Pairs<S> for Winograd {
 pub(crate) struct Nibbles;
 
 impl<S: Permutes> Pairs<S> for Nibbles {
-    #[cfg(feature = "internals")]
     type Multiply = Winograd;
     #[cfg(feature = "internals")]
     fn multiply(self) -> Winograd {

@@ -97,7 +97,7 @@ impl Powers {
     }
 
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
-    /// (`gcm::plain`).
+    /// (`gcm::software`).
     pub(crate) fn fill_one<S: Sliced<N>, M: Pairs<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
         const { assert!(Lists::<S>::END <= SLICED && END <= SIZE) }
         let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds()];

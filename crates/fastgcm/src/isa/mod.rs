@@ -40,6 +40,7 @@ mod x86;
 pub(crate) use {
     cpuid::{features, few_vector_ports},
     sse2::Pair as Widest,
+    ssse3::Ssse3,
     x86::{AesAvx, AesSse, Vaes256, Vaes512},
 };
 // Likewise `aarch64-unknown-none-softfloat`. A big-endian one has its lanes the other way round, and no row.
@@ -279,7 +280,7 @@ pub trait Isa: Copy + 'static {
     fn pin_state(self, x: &mut Self::State);
 }
 
-/// AES of `N` blocks at a time, where there is no instruction for it ([`gcm::plain`](crate::gcm::plain)).
+/// AES of `N` blocks at a time, where there is no instruction for it ([`gcm::software`](crate::gcm::software)).
 pub(crate) trait Sliced<const N: usize>: Isa {
     /// Round keys as `encrypt` wants them, from those of the standard.
     fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]);

@@ -12,10 +12,10 @@
 
 #[cfg(feature = "scrub")]
 use super::{detect::Features, features, wiper};
-#[cfg(feature = "scrub")]
-use core::cell::Cell;
 #[cfg(not(feature = "scrub"))]
 use core::marker::PhantomData;
+#[cfg(feature = "scrub")]
+use core::{cell::Cell, mem::MaybeUninit};
 
 /// Where an entry notes how far down the stack it reaches.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Registers {
 }
 
 impl Frame<'_> {
-    /// Calls an entry, and wipes what it leaves.
+    /// Outlined an entry, and wipes what it leaves.
     #[inline(always)]
     #[cfg(feature = "scrub")]
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
@@ -64,7 +64,7 @@ impl Frame<'_> {
         result
     }
 
-    /// Calls an entry.
+    /// Outlined an entry.
     #[inline(always)]
     #[cfg(not(feature = "scrub"))]
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
@@ -76,12 +76,16 @@ impl Frame<'_> {
     pub(crate) fn wiped_after_all<T>(work: impl FnOnce() -> T) -> T {
         #[cfg(feature = "scrub")]
         {
+            // What it returns is written to its place: in a register, beside a byte that says something, there may be three of something else.
             #[inline(never)]
-            fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T) -> T {
+            fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T, result: &mut MaybeUninit<T>) {
                 frame.deeper(LEAVES);
-                work()
+                result.write(work());
             }
-            Self::wiped_after(|frame| apart(frame, work))
+            let mut result = MaybeUninit::uninit();
+            Self::wiped_after(|frame| apart(frame, work, &mut result));
+            // SAFETY: `apart` has returned, so it has written that.
+            unsafe { result.assume_init() }
         }
         #[cfg(not(feature = "scrub"))]
         work()

@@ -35,7 +35,7 @@ pub(crate) struct Ssse3(());
 impl Portable<2, false, Ssse3> {
     /// Safe to call only where the compiler knows that the feature is enabled.
     #[target_feature(enable = "ssse3")]
-    pub(crate) fn permuting() -> Self {
+    pub(crate) fn here() -> Self {
         Self(Ssse3(()))
     }
 }

@@ -7,6 +7,8 @@ mod keys;
 mod lengths;
 #[path = "../support/backends.rs"]
 mod support;
+#[path = "../support/wrap.rs"]
+mod wrap;
 
 use fastgcm::{Error, Key, Nonce, Tag};
 use fastgcm_model::Model;

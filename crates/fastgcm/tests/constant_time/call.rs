@@ -15,7 +15,16 @@ pub(crate) enum Verb {
     SealDetachedTo,
     SealTo,
     SealVec,
+    /// In three pieces, AAD and text.
+    SealInPieces,
+    SealGathered,
+    SealChunks,
     Open,
+    #[cfg(feature = "hazmat")]
+    OpenInPieces,
+    OpenGathered,
+    OpenChunks,
+    OpenGatheredVerifiedFirst,
     OpenVerifiedFirst,
     OpenAppended,
     OpenDetachedTo,
@@ -48,6 +57,11 @@ impl Verb {
             OpenDetachedTo,
             OpenTo,
             OpenVec,
+            #[cfg(feature = "hazmat")]
+            OpenInPieces,
+            OpenGathered,
+            OpenChunks,
+            OpenGatheredVerifiedFirst,
             OpenShort,
             #[cfg(feature = "hazmat")]
             OpenShortest,
@@ -67,6 +81,9 @@ impl Verb {
             SealTo,
             SealVec,
             SealOnce,
+            SealInPieces,
+            SealGathered,
+            SealChunks,
             #[cfg(feature = "aead06")]
             CipherSeal,
         ];
@@ -89,7 +106,10 @@ impl Verb {
         match self {
             #[cfg(feature = "aead06")]
             CipherSeal => true,
-            _ => matches!(self, Seal | SealAppended | SealDetachedTo | SealTo | SealVec | SealOnce),
+            _ => matches!(
+                self,
+                Seal | SealAppended | SealDetachedTo | SealTo | SealVec | SealOnce | SealInPieces | SealGathered | SealChunks
+            ),
         }
     }
 
@@ -108,7 +128,10 @@ impl Verb {
         match self {
             Rekey => 0,
             _ if self.seals() => 0,
-            OpenVerifiedFirst if right => 2,
+            // What it has handed out is for the caller to wipe: the answer is a number.
+            #[cfg(feature = "hazmat")]
+            OpenInPieces => 0,
+            OpenVerifiedFirst | OpenGatheredVerifiedFirst if right => 2,
             _ => 1,
         }
     }
@@ -213,6 +236,8 @@ impl Call {
         #[cfg(feature = "aead06")]
         let nonce96 = *nonce.first_chunk::<12>().unwrap();
         let nonce = Nonce::any(&nonce[..public.nonce]).unwrap();
+        let (aads, cuts) = (aad.split_at(aad.len() / 3), (text.len() / 3, text.len() - text.len() / 5));
+        let aads = [aads.0, aads.1];
         self.verdict = match public.verb {
             Rekey => key.rekey(&self.key_bytes[..public.key]).is_ok(),
             Seal => key.seal(nonce, aad, text).map(|new| *tag = new).is_ok(),
@@ -220,6 +245,34 @@ impl Call {
             SealDetachedTo => key.seal_detached_to(nonce, aad, text, &mut sealed[..public.text]).map(|new| *tag = new).is_ok(),
             SealTo => key.seal_to(nonce, aad, text, sealed).is_ok(),
             SealVec => allocating_in(place, || key.seal_vec(nonce, aad, text).is_ok()),
+            SealInPieces => {
+                let mut sealer = key.sealer(nonce);
+                aads.iter().for_each(|piece| sealer.aad(piece).unwrap());
+                let mut sealer = sealer.text();
+                in_three(text, cuts).into_iter().for_each(|piece| sealer.seal(piece).unwrap());
+                *tag = sealer.finish();
+                true
+            }
+            SealGathered => {
+                let (text, extra) = text.split_at(cuts.1);
+                let to = &mut sealed[..public.text];
+                key.seal_gathered(nonce, &aads, &[&text[..cuts.0], &text[cuts.0..]], extra, to).map(|new| *tag = new).is_ok()
+            }
+            SealChunks => key.seal_chunks(nonce, &aads, &mut in_three(text, cuts)).map(|new| *tag = new).is_ok(),
+            #[cfg(feature = "hazmat")]
+            OpenInPieces => {
+                let mut opener = fastgcm::hazmat::UnverifiedOpener::new(key, nonce);
+                aads.iter().for_each(|piece| opener.aad(piece).unwrap());
+                let mut opener = opener.text();
+                in_three(text, cuts).into_iter().for_each(|piece| opener.open(piece).unwrap());
+                opener.verify(tag).is_ok()
+            }
+            OpenGathered => key.open_gathered(nonce, &aads, &[&sealed[..cuts.0], &sealed[cuts.0..public.text]], text, tag).is_ok(),
+            OpenChunks => key.open_chunks(nonce, &aads, &mut in_three(text, cuts), tag).is_ok(),
+            OpenGatheredVerifiedFirst => {
+                let chunks = [&sealed[..cuts.0], &sealed[cuts.0..public.text]];
+                key.open_gathered_verified_first(nonce, &aads, &chunks, text, tag).is_ok()
+            }
             Open => key.open(nonce, aad, text, tag).is_ok(),
             OpenVerifiedFirst => key.open_verified_first(nonce, aad, text, tag).is_ok(),
             OpenAppended => key.open_appended(nonce, aad, sealed).is_ok(),
@@ -237,4 +290,11 @@ impl Call {
             CipherOpen => self.cipher.decrypt_inout_detached(&Array(nonce96), aad, text.into(), &Array(tag.0)).is_ok(),
         };
     }
+}
+
+/// A text in three pieces, of which the second ends at `second`.
+fn in_three(text: &mut [u8], (first, second): (usize, usize)) -> [&mut [u8]; 3] {
+    let (rest, three) = text.split_at_mut(second);
+    let (one, two) = rest.split_at_mut(first);
+    [one, two, three]
 }

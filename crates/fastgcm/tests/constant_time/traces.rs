@@ -147,6 +147,11 @@ fn f15_traces_tell_nothing_of_secrets() {
                 all(&mut same, public(verb, 12, length));
                 all(&mut same, Public { aad: 5, ..public(verb, 12, length) });
             }
+            // In pieces, which end anywhere, with a counter that is public and with one that is secret.
+            for nonce in [12, 16] {
+                all(&mut same, public(Verb::SealInPieces, nonce, length));
+                all(&mut same, public(Verb::OpenChunks, nonce, length));
+            }
             all(&mut same, public(Verb::OpenVerifiedFirst, 12, length));
             all(&mut same, public(Verb::OpenVerifiedFirst, 16, length));
         }

@@ -20,10 +20,14 @@ fn nonce() -> Nonce96 {
 /// A turn that ends with a period, and the vector behind it: after `high` periods of 256 blocks.
 fn across<S: Isa, const FACE: bool>(s: S, high: u32) -> usize {
     let (schedule, nonce, first) = (schedule(), nonce(), PERIOD - TURN * S::BLOCKS);
-    let mut public = Public { nonce, constant: constant::<S, FACE>(s, &schedule, nonce, high), high, done: first };
-    let mut changes = Face::<S>::room();
+    // Without the table as a piece of a message begins there.
+    let mut public = TableCounter::at(s, &schedule, nonce, (high << 8) + first as u32);
     if FACE {
-        Face::new(s, &schedule, &mut Public::new(s, &schedule, nonce), &mut changes);
+        public.constant = constant::<S, FACE>(s, &schedule, nonce, high);
+    }
+    let mut changes = FirstRoundTable::<S>::room();
+    if FACE {
+        FirstRoundTable::new(s, &schedule, &mut TableCounter::new(s, &schedule, nonce), &mut changes);
     }
     let mut x = [s.state(s.splat(0)); STATES];
     let mut blocks = Table::<{ 9 * MOST_BLOCKS }>::ZERO;
@@ -59,8 +63,8 @@ fn f04_counters_at_every_carry() {
 #[test]
 fn f16_tables_of_long_messages_are_wiped() {
     let (s, schedule) = (Portable::<4, true>::here(), schedule());
-    let (mut public, mut changes) = (Public::new(s, &schedule, nonce()), Face::<Portable<4, true>>::room());
-    let face = Face::new(s, &schedule, &mut public, &mut changes);
+    let (mut public, mut changes) = (TableCounter::new(s, &schedule, nonce()), FirstRoundTable::<Portable<4, true>>::room());
+    let face = FirstRoundTable::new(s, &schedule, &mut public, &mut changes);
     // Where the byte is zero nothing changes.
     assert!((0..PERIOD).all(|i| (face.changes.get(i) != PLAIN.get(i)) == (PLAIN.get(i) != 0)));
     face.done(s, &schedule);

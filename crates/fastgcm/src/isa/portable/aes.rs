@@ -59,7 +59,7 @@ pub(super) fn encrypt<W: Word>(keys: &[SlicedKey], blocks: W::Blocks) -> W::Bloc
     W::blocks(x)
 }
 
-/// A whole round, with ShiftRows. (Calls, these two: our tests spell out hundreds of rounds.)
+/// A whole round, with ShiftRows. (Outlined, these two: our tests spell out hundreds of rounds.)
 #[inline(never)]
 pub(super) fn round(x: Planes<u64>, key: Planes<u64>) -> Planes<u64> {
     fixed_round::<u64, 0>(shift_rows::<u64, 1>(x), key)

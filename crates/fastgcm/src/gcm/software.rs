@@ -9,10 +9,10 @@ use super::message::lengths;
 use crate::{
     Block,
     ghash::Pairs,
-    inout::InOut,
+    inout::{Hash, InOut},
     isa::{Isa, Sliced},
-    key::Material,
-    nonce::J0,
+    material::Material,
+    nonce::{J0, Start},
 };
 use core::mem::MaybeUninit;
 use zeroize::Zeroize;
@@ -42,14 +42,8 @@ pub(crate) fn wipe<S: Sliced<N>, const N: usize>(_: S, material: &mut Material) 
     material.powers.wipe_one();
 }
 
-/// What variants are compared with.
-#[cfg(feature = "internals")]
-pub(crate) fn multiply<S: Isa, M: Pairs<S>>(_: S, multiply: M) -> M::Multiply {
-    multiply.multiply()
-}
-
-/// Seals or opens any message with any nonce. Returns the tag.
-pub(crate) fn any<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+/// Seals or opens any message. Returns the tag.
+pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
     key: &Material,
@@ -58,7 +52,7 @@ pub(crate) fn any<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     mut text: InOut<'_>,
     seal: bool,
 ) -> Block {
-    let lengths = lengths(aad, text.len());
+    let lengths = lengths(aad.len() as u64, text.len() as u64);
     let mut hash = Ghash::new(s, multiply, key);
     hash.absorb(aad);
 
@@ -85,28 +79,68 @@ pub(crate) fn any<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     mask ^ hash.finish(lengths)
 }
 
-/// The pre-counter block of a nonce that has not 12 bytes: its GHASH (SP 800-38D, section 7.1, step 2).
-pub(crate) fn j0<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, multiply: M, key: &Material, nonce: &[u8]) -> J0 {
-    let mut hash = Ghash::new(s, multiply, key);
-    hash.absorb(nonce);
-    J0(hash.finish(lengths(&[], nonce.len())))
-}
-
-/// The tag of AAD and ciphertext, without decrypting.
-pub(crate) fn tag<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
     key: &Material,
-    j0: J0,
-    aad: &[u8],
-    ciphertext: &[u8],
+    start: Start,
+    index: u32,
+    so_far: &mut Hash,
+    mut text: InOut<'_>,
+    seal: bool,
+) {
+    let mut hash = Ghash { hash: so_far.get(0), ..Ghash::new(s, multiply, key) };
+    let (mut counter, mut pads) = (index.wrapping_add(1), [0; N]);
+    while text.len() > 0 {
+        keystream(s, key, start.j0(), &mut counter, &mut pads, text.len().div_ceil(16));
+        let part = text.take_blocks(N);
+        if !seal {
+            hash.absorb(part.source());
+        }
+        apply(s, part.here(), &pads);
+        if seal {
+            hash.absorb(part.written());
+        }
+    }
+    so_far.set(0, hash.value());
+}
+
+/// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
+pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, so_far: &mut Hash, data: &[u8]) {
+    let mut hash = Ghash { hash: so_far.get(0), ..Ghash::new(s, multiply, key) };
+    hash.absorb(data);
+    so_far.set(0, hash.value());
+}
+
+/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
+pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    multiply: M,
+    key: &Material,
+    hash: &Hash,
+    lengths: Block,
+    j0: Option<J0>,
 ) -> Block {
-    let mut hash = Ghash::new(s, multiply, key);
-    hash.absorb(aad);
-    hash.absorb(ciphertext);
+    let hash = Ghash { hash: hash.get(0), ..Ghash::new(s, multiply, key) }.finish(lengths);
+    hash ^ j0.map_or(0, |j0| aes(s, key, j0.0))
+}
+
+/// CTR alone: encrypts, or decrypts, from that counter block on.
+pub(crate) fn ctr<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
+    let (mut counter, mut pads) = (0, [0; N]);
+    while text.len() > 0 {
+        keystream(s, key, J0(first), &mut counter, &mut pads, text.len().div_ceil(16));
+        apply(s, text.take_blocks(N), &pads);
+    }
+}
+
+/// AES of a block.
+pub(crate) fn aes<S: Sliced<N>, const N: usize>(s: S, key: &Material, block: Block) -> Block {
     let mut pads = [0; N];
-    keystream(s, key, j0, &mut 0, &mut pads, 1);
-    pads[0] ^ hash.finish(lengths(aad, ciphertext.len()))
+    keystream(s, key, J0(block), &mut 0, &mut pads, 1);
+    pads[0]
 }
 
 /// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.
@@ -177,6 +211,11 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
     /// The last block, and the hash.
     fn finish(mut self, lengths: Block) -> Block {
         self.push(lengths.to_be_bytes());
+        self.value()
+    }
+
+    /// The hash so far.
+    fn value(mut self) -> Block {
         let alone = self.waiting;
         self.go_on(alone.as_slice());
         self.hash

@@ -1,0 +1,110 @@
+//! The three ways to run GCM. Each fills the table of a row completely; a row names one, with an instruction set and a multiplication.
+//!
+//! | engine | for | AES and GHASH |
+//! |---|---|---|
+//! | [`Woven`] | processors with instructions for both | one schedule: their units work side by side |
+//! | [`Sequential`] | where operations go through memory (RISC-V) | one after the other, eight vectors at a time |
+//! | [`Software`] | where neither is an instruction | AES of as many blocks as a bit-sliced state has, then GHASH |
+//!
+//! All functions are inlined into the functions of a row (`entry.rs`), which have the row's target features.
+
+mod sequential;
+mod software;
+mod woven;
+
+pub(crate) use sequential::Sequential;
+pub(crate) use software::Software;
+pub(crate) use woven::Woven;
+
+use crate::{
+    Block,
+    gcm::Outlined,
+    ghash::Multiply,
+    inout::{Hash, InOut},
+    isa::{Frame, Isa},
+    material::Material,
+    nonce::{J0, Nonce96, Start},
+};
+use core::mem::MaybeUninit;
+
+/// One of them. `row` gets at what stands in a function of its own.
+pub(crate) trait Engine: Copy {
+    /// The vectors of the row.
+    type S: Isa;
+    /// A multiplication of these vectors by the row's tables.
+    type M: Multiply<Self::S>;
+
+    /// The most bytes of AAD, and of text, of a short message.
+    const MOST_SHORT: (usize, usize);
+    /// Those of a message that has a way of its own with a fresh key, if it has.
+    const MOST_ONCE: Option<(usize, usize)> = None;
+    /// Blocks of a turn, where there is a loop for long pieces.
+    const TURN: Option<usize> = None;
+
+    /// Said by a function of the row: how deep it reaches.
+    fn enter(frame: Frame<'_>);
+
+    /// What messages need that ask for no higher power of H than H^`powers`, from 16, 24 or 32 bytes of key.
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material;
+    /// What any message needs, in place. Nothing of what was there before is left.
+    fn expand(self, material: &mut Material, key: &[u8]);
+    /// Zeros, where these have written.
+    fn wipe(self, material: &mut Material);
+
+    /// Seals or opens a message under a key of its own. Returns the tag, as the next three do.
+    fn once(self, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block;
+    /// A short message.
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block;
+    /// Any other.
+    fn long<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block;
+    /// A short text with much AAD: whether it is one, and a way of its own.
+    #[inline(always)]
+    fn has_much_aad(self, _aad: &[u8], _text: &InOut<'_>) -> bool {
+        false
+    }
+    /// See [`has_much_aad`](Self::has_much_aad).
+    #[inline(always)]
+    fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        self.long::<SEAL>(row, key, nonce, aad, text)
+    }
+
+    // ---- the same in pieces
+    /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
+    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]);
+    /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
+    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
+    /// The turns of a long piece that begins with a turn. Returns what is left.
+    #[allow(clippy::too_many_arguments)]
+    fn piece<'a>(
+        self,
+        row: impl Row<Self>,
+        key: &'a Material,
+        nonce: Nonce96,
+        index: u32,
+        hash: &mut Hash,
+        text: InOut<'a>,
+        seal: bool,
+    ) -> InOut<'a>;
+    /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
+    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
+    /// CTR alone, from that counter block on.
+    fn ctr(self, key: &Material, first: Block, text: InOut<'_>);
+    /// AES of a block.
+    fn aes(self, key: &Material, block: Block) -> Block;
+
+    // ---- what proofs and variants ask of a row
+    /// Its multiplication.
+    #[cfg(feature = "internals")]
+    fn parts(self) -> (Self::S, Self::M);
+    /// Products of numbers.
+    #[cfg(test)]
+    fn products(self, block: Block, h: Block) -> [[Block; 4]; 2];
+    /// Powers of a hash key of the test's choice.
+    #[cfg(test)]
+    fn fill(self, material: &mut Material, h: Block);
+}
+
+/// How the engine of a row gets at the functions of the row.
+pub(crate) trait Row<E: Engine>: Outlined<E::S, E::M> + Outlined<E::S, <E::M as Multiply<E::S>>::Short> {}
+
+impl<E: Engine, R: Outlined<E::S, E::M> + Outlined<E::S, <E::M as Multiply<E::S>>::Short>> Row<E> for R {}

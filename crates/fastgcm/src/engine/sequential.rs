@@ -1,0 +1,110 @@
+//! AES and GHASH one after the other: where operations go through memory there is nothing to weave.
+
+use super::{Engine, Row};
+#[cfg(test)]
+use crate::ghash::proof;
+use crate::{
+    Block,
+    gcm::sequential::{self, message},
+    ghash::Multiply,
+    inout::{Hash, InOut},
+    isa::{Frame, Isa},
+    material::Material,
+    nonce::{J0, Nonce96, Start},
+};
+use core::mem::MaybeUninit;
+
+/// See [`crate::gcm::sequential`].
+#[allow(dead_code)] // for a row of RISC-V
+#[derive(Clone, Copy)]
+pub(crate) struct Sequential<S, M>(pub(crate) S, pub(crate) M);
+
+impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
+    type S = S;
+    type M = M;
+    /// Empty ones alone.
+    const MOST_SHORT: (usize, usize) = (0, 0);
+
+    #[inline(always)]
+    fn enter(frame: Frame<'_>) {
+        frame.enter();
+    }
+
+    #[inline(always)]
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+        sequential::derive(self.0, self.1, place, key, powers)
+    }
+
+    #[inline(always)]
+    fn expand(self, material: &mut Material, key: &[u8]) {
+        sequential::expand(self.0, self.1, material, key);
+    }
+
+    #[inline(always)]
+    fn wipe(self, material: &mut Material) {
+        sequential::wipe(self.0, material);
+    }
+
+    #[inline(always)]
+    fn once(self, _: &[u8], _: Nonce96, _: &[u8], _: InOut<'_>, _: bool) -> Block {
+        unreachable!("there is no such message")
+    }
+
+    #[inline(always)]
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        self.long::<SEAL>(row, key, nonce, aad, text)
+    }
+
+    #[inline(always)]
+    fn long<const SEAL: bool>(self, _: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        message(self.0, self.1, key, nonce.into(), aad, text, SEAL)
+    }
+
+    #[inline(always)]
+    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]) {
+        sequential::hash(self.0, self.1, key, hash, data);
+    }
+
+    #[inline(always)]
+    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+        sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
+    }
+
+    #[inline(always)]
+    fn piece<'a>(self, _: impl Row<Self>, _: &'a Material, _: Nonce96, _: u32, _: &mut Hash, text: InOut<'a>, _: bool) -> InOut<'a> {
+        text
+    }
+
+    #[inline(always)]
+    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+        sequential::finish(self.0, self.1, key, hash, lengths, j0)
+    }
+
+    #[inline(always)]
+    fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
+        sequential::ctr(self.0, key, first, text);
+    }
+
+    #[inline(always)]
+    fn aes(self, key: &Material, block: Block) -> Block {
+        sequential::aes(self.0, key, block)
+    }
+
+    #[cfg(feature = "internals")]
+    #[inline(always)]
+    fn parts(self) -> (S, M) {
+        (self.0, self.1)
+    }
+
+    #[cfg(test)]
+    #[inline(always)]
+    fn products(self, block: Block, h: Block) -> [[Block; 4]; 2] {
+        proof::products(self.0, self.1, block, h)
+    }
+
+    #[cfg(test)]
+    #[inline(always)]
+    fn fill(self, material: &mut Material, h: Block) {
+        proof::fill(self.0, self.1, material, h);
+    }
+}

@@ -1,0 +1,108 @@
+//! No instruction for either.
+
+use super::{Engine, Row};
+use crate::{
+    Block,
+    gcm::software::{self, message},
+    ghash::Pairs,
+    inout::{Hash, InOut},
+    isa::{Frame, Sliced},
+    material::Material,
+    nonce::{J0, Nonce96, Start},
+};
+use core::mem::MaybeUninit;
+
+/// See [`crate::gcm::sequential`].
+#[allow(dead_code)] // for a row of RISC-V
+#[derive(Clone, Copy)]
+pub(crate) struct Software<S, M, const N: usize>(pub(crate) S, pub(crate) M);
+
+impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
+    type S = S;
+    type M = M::Multiply;
+    /// Empty ones alone.
+    const MOST_SHORT: (usize, usize) = (0, 0);
+
+    #[inline]
+    fn enter(frame: Frame<'_>) {
+        frame.enter_calls();
+    }
+
+    #[inline]
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+        software::derive(self.0, self.1, place, key, powers)
+    }
+
+    #[inline]
+    fn expand(self, material: &mut Material, key: &[u8]) {
+        software::expand(self.0, self.1, material, key);
+    }
+
+    #[inline]
+    fn wipe(self, material: &mut Material) {
+        software::wipe(self.0, material);
+    }
+
+    #[inline]
+    fn once(self, _: &[u8], _: Nonce96, _: &[u8], _: InOut<'_>, _: bool) -> Block {
+        unreachable!("there is no such message")
+    }
+
+    #[inline]
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        self.long::<SEAL>(row, key, nonce, aad, text)
+    }
+
+    #[inline]
+    fn long<const SEAL: bool>(self, _: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        message(self.0, self.1, key, nonce.into(), aad, text, SEAL)
+    }
+
+    #[inline]
+    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]) {
+        software::hash(self.0, self.1, key, hash, data);
+    }
+
+    #[inline]
+    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+        software::crypt(self.0, self.1, key, start, index, hash, text, seal);
+    }
+
+    #[inline]
+    fn piece<'a>(self, _: impl Row<Self>, _: &'a Material, _: Nonce96, _: u32, _: &mut Hash, text: InOut<'a>, _: bool) -> InOut<'a> {
+        text
+    }
+
+    #[inline]
+    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+        software::finish(self.0, self.1, key, hash, lengths, j0)
+    }
+
+    #[inline]
+    fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
+        software::ctr(self.0, key, first, text);
+    }
+
+    #[inline]
+    fn aes(self, key: &Material, block: Block) -> Block {
+        software::aes(self.0, key, block)
+    }
+
+    #[cfg(feature = "internals")]
+    #[inline]
+    fn parts(self) -> (S, M::Multiply) {
+        (self.0, self.1.multiply())
+    }
+
+    #[cfg(test)]
+    #[inline]
+    fn products(self, block: Block, h: Block) -> [[Block; 4]; 2] {
+        software::products(self.0, self.1, block, h)
+    }
+
+    #[cfg(test)]
+    #[inline]
+    fn fill(self, material: &mut Material, h: Block) {
+        software::fill(self.0, self.1, material, h);
+    }
+}

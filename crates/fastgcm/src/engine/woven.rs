@@ -1,0 +1,135 @@
+//! AES and GHASH in one schedule.
+
+use super::{Engine, Row};
+#[cfg(test)]
+use crate::ghash::proof;
+use crate::{
+    Block,
+    aes::Schedule,
+    gcm::{self, sequential},
+    ghash::Multiply,
+    inout::{Hash, InOut},
+    isa::{Frame, Isa},
+    material::Material,
+    nonce::{J0, Nonce96, Start},
+};
+use core::mem::MaybeUninit;
+
+/// See [`crate::gcm`].
+#[derive(Clone, Copy)]
+pub(crate) struct Woven<S, M>(pub(crate) S, pub(crate) M);
+
+impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
+    type S = S;
+    type M = M;
+    const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
+    const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
+    const TURN: Option<usize> = Some(gcm::blocks_of_turn(S::BLOCKS));
+
+    #[inline(always)]
+    fn enter(frame: Frame<'_>) {
+        frame.enter();
+    }
+
+    #[inline(always)]
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+        gcm::derive(self.0, self.1, place, key, powers)
+    }
+
+    #[inline(always)]
+    fn expand(self, material: &mut Material, key: &[u8]) {
+        gcm::expand(self.0, self.1, material, key);
+    }
+
+    #[inline(always)]
+    fn wipe(self, material: &mut Material) {
+        gcm::wipe(self.0, material);
+    }
+
+    #[inline(always)]
+    fn once(self, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+        let mut schedule = Schedule::ZERO;
+        gcm::once(self.0, self.1, &mut schedule, key, nonce, aad, text, seal)
+    }
+
+    #[inline(always)]
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        gcm::short::<_, _, SEAL, false>(self.0, self.1, row, key, nonce, aad, text)
+    }
+
+    #[inline(always)]
+    fn long<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        gcm::long::<_, M, SEAL>(self.0, self.1, row, key, nonce, aad, text)
+    }
+
+    #[inline(always)]
+    fn has_much_aad(self, aad: &[u8], text: &InOut<'_>) -> bool {
+        gcm::has_much_aad(self.0, aad, text)
+    }
+
+    #[inline(always)]
+    fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        gcm::short::<_, _, SEAL, true>(self.0, self.1, row, key, nonce, aad, text.here())
+    }
+
+    #[inline(always)]
+    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]) {
+        sequential::hash(self.0, self.1, key, hash, data);
+    }
+
+    #[inline(always)]
+    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+        sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
+    }
+
+    #[inline(always)]
+    fn piece<'a>(
+        self,
+        row: impl Row<Self>,
+        key: &'a Material,
+        nonce: Nonce96,
+        index: u32,
+        hash: &mut Hash,
+        text: InOut<'a>,
+        seal: bool,
+    ) -> InOut<'a> {
+        if seal {
+            gcm::piece::<_, M, true>(self.0, self.1, row, key, nonce, index, hash, text)
+        } else {
+            gcm::piece::<_, M, false>(self.0, self.1, row, key, nonce, index, hash, text)
+        }
+    }
+
+    #[inline(always)]
+    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+        sequential::finish(self.0, self.1, key, hash, lengths, j0)
+    }
+
+    #[inline(always)]
+    fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
+        sequential::ctr(self.0, key, first, text);
+    }
+
+    #[inline(always)]
+    fn aes(self, key: &Material, block: Block) -> Block {
+        sequential::aes(self.0, key, block)
+    }
+
+    #[cfg(feature = "internals")]
+    #[inline(always)]
+    fn parts(self) -> (S, M) {
+        (self.0, self.1)
+    }
+
+    #[cfg(test)]
+    #[inline(always)]
+    fn products(self, block: Block, h: Block) -> [[Block; 4]; 2] {
+        proof::products(self.0, self.1, block, h)
+    }
+
+    #[cfg(test)]
+    #[inline(always)]
+    fn fill(self, material: &mut Material, h: Block) {
+        proof::fill(self.0, self.1, material, h);
+    }
+}

@@ -1,0 +1,283 @@
+//! A message whose AAD and text lie in several buffers: one call, and nothing has to be copied together first.
+//!
+//! | | to one buffer | to several | in place |
+//! |---|---|---|---|
+//! | seal | [`seal_gathered`](Key::seal_gathered) | [`seal_scattered`](Key::seal_scattered) | [`seal_chunks`](Key::seal_chunks) |
+//! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
+//! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
+//!
+//! `text` is a list of chunks of any lengths, and `extra` is what a protocol puts behind it (the type of a TLS 1.3 record); it may be empty.
+
+use crate::{
+    Block, Error, Key, Nonce, Tag,
+    inout::InOut,
+    isa::Frame,
+    limits,
+    running::Running,
+    seal::wipe,
+    tag::{AnyTag, tags_differ},
+};
+
+impl Key {
+    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which has as many bytes as they have together. Returns the tag.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if it has not, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): nothing is written.
+    ///
+    /// ```
+    /// # use fastgcm::Key;
+    /// let key = Key::aes256(&[7; 32]);
+    /// let mut record = [0; 11];
+    /// let tag = key.seal_gathered([0; 12], &[b"head", b"er"], &[b"chunks ", b"of "], b"\x17", &mut record)?;
+    /// key.open([0; 12], b"header", &mut record, &tag)?;
+    /// assert_eq!(&record, b"chunks of \x17");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    pub fn seal_gathered<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        text: &[&[u8]],
+        extra: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<Tag, Error> {
+        let mut room = [0; AAD];
+        if ciphertext.len() <= COPIED
+            && let Some(aad) = together(aad, &mut room)
+        {
+            copy(text, extra, ciphertext)?;
+            return self.seal(nonce, aad, ciphertext);
+        }
+        self.seal_scattered(nonce, aad, text, extra, &mut [ciphertext])
+    }
+
+    /// The same to several buffers, which have as many bytes together.
+    ///
+    /// # Errors
+    /// As for [`seal_gathered`](Self::seal_gathered).
+    pub fn seal_scattered<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        text: &[&[u8]],
+        extra: &[u8],
+        ciphertext: &mut [&mut [u8]],
+    ) -> Result<Tag, Error> {
+        let nonce = nonce.into();
+        Frame::wiped_after_all(|| {
+            let mut running = self.gather(nonce, aad, text, extra, ciphertext)?;
+            for piece in pieces(text.iter().chain([&extra]), ciphertext) {
+                running.text(self.keyed(), piece, true)?;
+            }
+            Ok(Tag::of(running.finish(self.keyed())))
+        })
+    }
+
+    /// Encrypts each chunk in place. Returns the tag.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): nothing is written.
+    pub fn seal_chunks<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[&[u8]], chunks: &mut [&mut [u8]]) -> Result<Tag, Error> {
+        self.in_place(nonce.into(), aad, chunks, true, Tag::of)
+    }
+
+    /// Decrypts the chunks of `ciphertext` to `text`, which has as many bytes as they have together.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero. `InvalidLength` and `TooLong` as for
+    /// [`seal_gathered`](Self::seal_gathered): nothing is written.
+    pub fn open_gathered<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        ciphertext: &[&[u8]],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let mut room = [0; AAD];
+        if text.len() <= COPIED
+            && let Some(aad) = together(aad, &mut room)
+        {
+            copy(ciphertext, &[], text)?;
+            return self.open(nonce, aad, text, tag);
+        }
+        self.open_scattered(nonce, aad, ciphertext, &mut [text], tag)
+    }
+
+    /// The same to several buffers, which have as many bytes together.
+    ///
+    /// # Errors
+    /// As for [`open_gathered`](Self::open_gathered).
+    pub fn open_scattered<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        ciphertext: &[&[u8]],
+        text: &mut [&mut [u8]],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let nonce = nonce.into();
+        let wrong = Frame::wiped_after_all(|| {
+            let mut running = self.gather(nonce, aad, ciphertext, &[], text)?;
+            for piece in pieces(ciphertext.iter(), text) {
+                running.text(self.keyed(), piece, false)?;
+            }
+            Ok(tags_differ(running.finish(self.keyed()), tag))
+        })?;
+        verdict(wrong, text)
+    }
+
+    /// Decrypts each chunk in place.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: all chunks are zero. `TooLong` as for
+    /// [`seal_chunks`](Self::seal_chunks): nothing is written.
+    pub fn open_chunks<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        chunks: &mut [&mut [u8]],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let wrong = self.in_place(nonce.into(), aad, chunks, false, |found| tags_differ(found, tag))?;
+        verdict(wrong, chunks)
+    }
+
+    /// [`open_gathered`](Self::open_gathered) in two passes: nothing is written before the tag has been verified.
+    ///
+    /// # Errors
+    /// As for it, always with `text` untouched.
+    pub fn open_gathered_verified_first<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        ciphertext: &[&[u8]],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let nonce = nonce.into();
+        let wrong = Frame::wiped_after_all(|| {
+            let mut running = self.gather(nonce, aad, ciphertext, &[], &[text])?;
+            for chunk in ciphertext {
+                running.verify(self.keyed(), chunk)?;
+            }
+            Ok(tags_differ(running.finish(self.keyed()), tag))
+        })?;
+        if wrong {
+            return Err(Error::Unauthentic);
+        }
+        self.open_gathered(nonce, aad, ciphertext, text, tag)
+    }
+
+    /// Begins a message, once all lengths are known to be right.
+    fn gather(&self, nonce: Nonce<'_>, aad: &[&[u8]], from: &[&[u8]], extra: &[u8], to: &[&mut [u8]]) -> Result<Running, Error> {
+        let text = total(from.iter().chain([&extra]).map(|chunk| chunk.len()))?;
+        if total(to.iter().map(|chunk| chunk.len()))? != text {
+            return Err(Error::InvalidLength);
+        }
+        self.begin(nonce, aad, text)
+    }
+
+    /// Returns what `then` makes of the tag.
+    fn in_place<T>(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[&[u8]],
+        chunks: &mut [&mut [u8]],
+        seal: bool,
+        then: impl FnOnce(Block) -> T,
+    ) -> Result<T, Error> {
+        Frame::wiped_after_all(|| {
+            let mut running = self.begin(nonce, aad, total(chunks.iter().map(|chunk| chunk.len()))?)?;
+            for chunk in chunks {
+                running.text(self.keyed(), InOut::in_place(chunk), seal)?;
+            }
+            Ok(then(running.finish(self.keyed())))
+        })
+    }
+
+    fn begin(&self, nonce: Nonce<'_>, aad: &[&[u8]], text: usize) -> Result<Running, Error> {
+        limits::check(total(aad.iter().map(|piece| piece.len()))?, text)?;
+        let mut running = Running::begin(self.keyed(), nonce);
+        for piece in aad {
+            running.aad(self.keyed(), piece)?;
+        }
+        Ok(running)
+    }
+}
+
+/// Bytes up to which text for one buffer is copied to its place and encrypted there, which needs no other buffer. In pieces the loop of long messages
+/// is started anew for each. (Zen 5, ns of four chunks copied, and in pieces: 1420 bytes 70 and 284, 4 KiB 160 and 222, 16 KiB 610 and 617, 64 KiB
+/// 2450 and 2000.)
+const COPIED: usize = 8 << 10;
+
+/// Bytes of AAD, of several pieces, that are put together.
+const AAD: usize = 128;
+
+/// AAD in one piece, if it is in one or short.
+#[inline]
+fn together<'a>(aad: &[&'a [u8]], room: &'a mut [u8; AAD]) -> Option<&'a [u8]> {
+    match aad {
+        [] => Some(&[]),
+        [all] => Some(all),
+        pieces => {
+            let mut length: usize = 0;
+            for piece in pieces {
+                room.get_mut(length..length.checked_add(piece.len())?)?.copy_from_slice(piece);
+                length += piece.len();
+            }
+            Some(&room[..length])
+        }
+    }
+}
+
+/// # Errors
+/// `InvalidLength` unless there is room for all of it and no more: nothing is written.
+#[inline]
+fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
+    if total(chunks.iter().map(|chunk| chunk.len()))?.checked_add(extra.len()) != Some(to.len()) {
+        return Err(Error::InvalidLength);
+    }
+    let mut to = to;
+    for chunk in chunks {
+        let (here, behind) = to.split_at_mut(chunk.len());
+        here.copy_from_slice(chunk);
+        to = behind;
+    }
+    to.copy_from_slice(extra);
+    Ok(())
+}
+
+/// The sum of lengths. Chunks may be one and the same, so it may be larger than any memory.
+#[inline]
+fn total(lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
+    lengths.fold(Some(0), |sum: Option<usize>, length| sum?.checked_add(length)).ok_or(Error::TooLong)
+}
+
+/// What is read beside what is written, cut wherever a chunk of either ends.
+fn pieces<'a>(from: impl Iterator<Item = &'a &'a [u8]>, to: &'a mut [&mut [u8]]) -> impl Iterator<Item = InOut<'a>> {
+    let (mut from, mut to) = (from.copied().filter(|chunk| !chunk.is_empty()), to.iter_mut().map(|chunk| &mut **chunk));
+    let (mut reading, mut writing): (&[u8], &mut [u8]) = (&[], &mut []);
+    core::iter::from_fn(move || {
+        if reading.is_empty() {
+            reading = from.next()?;
+        }
+        while writing.is_empty() {
+            writing = to.next()?;
+        }
+        let n = reading.len().min(writing.len());
+        let (read, to_be_read) = reading.split_at(n);
+        let (written, to_be_written) = core::mem::take(&mut writing).split_at_mut(n);
+        (reading, writing) = (to_be_read, to_be_written);
+        InOut::copying(read, written)
+    })
+}
+
+/// One branch, on the verdict, which the caller learns anyway.
+fn verdict(wrong: bool, text: &mut [&mut [u8]]) -> Result<(), Error> {
+    if wrong {
+        text.iter_mut().for_each(|chunk| wipe(chunk));
+        return Err(Error::Unauthentic);
+    }
+    Ok(())
+}

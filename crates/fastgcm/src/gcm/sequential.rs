@@ -1,0 +1,242 @@
+//! GCM as the standard tells it: CTR here, GHASH there, eight vectors of the one and then of the other.
+//!
+//! Nothing is woven, and nothing is indexed by a counter, so any nonce may come this way: one that has not 96 bits must, since its counter
+//! depends on H. It also serves where operations go through memory and weaving would win nothing (RISC-V), and to hash what is only
+//! read: AAD, nonces, a message to be verified before it is decrypted. Loops, not straight lines: a kilobyte or two a row.
+
+use super::{
+    counter::{AddCounter, Counters, STATES},
+    message::{blocks, lengths, turn},
+    turn::{HashWork, Keys, NoHash},
+};
+use crate::{
+    Block,
+    ghash::{Ask, Down, Multiply},
+    inout::{Hash, InOut, TURN, Turn, load_bytes, load_vector},
+    isa::Isa,
+    material::Material,
+    nonce::{J0, Start},
+};
+
+use core::hint::black_box;
+
+#[allow(unused_imports, reason = "for rows that have no other way, which most machines lack")]
+pub(crate) use super::message::{derive, expand, wipe};
+#[cfg(test)]
+#[allow(unused_imports, reason = "likewise")]
+pub(crate) use crate::ghash::proof::{fill, products};
+
+/// Seals or opens any message. Returns the tag.
+#[allow(dead_code, reason = "for rows that have no other way, which most machines lack")]
+#[inline(always)]
+pub(crate) fn message<S: Isa, M: Multiply<S>>(s: S, multiply: M, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+    let (mut all, lengths) = (Hash::ZERO, lengths(aad.len() as u64, text.len() as u64));
+    hash(s, multiply, key, &mut all, aad);
+    crypt(s, multiply, key, Start::Secret(j0), 0, &mut all, text, seal);
+    finish(s, multiply, key, &all, lengths, Some(j0))
+}
+
+/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn crypt<S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    key: &Material,
+    start: Start,
+    index: u32,
+    hash: &mut Hash,
+    text: InOut<'_>,
+    seal: bool,
+) {
+    let (mut counters, lanes) = (AddCounter::at(s, start.j0(), index), hash.load(s, 0));
+    let lanes = if seal {
+        ctr_and_hash::<S, M, true>(s, key, &mut counters, lanes, text)
+    } else {
+        ctr_and_hash::<S, M, false>(s, key, &mut counters, lanes, text)
+    };
+    hash.store(s, 0, lanes);
+}
+
+/// The same with the hash in lanes, if there is a vector to take them. Turns are woven as those of long messages are; but each ends with a sum over
+/// the lanes, so that it may be the last.
+#[inline(always)]
+fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    key: &Material,
+    counters: &mut AddCounter<S>,
+    mut hash: S::V,
+    text: InOut<'_>,
+) -> S::V {
+    let mut text = text.here();
+    let keys = Keys::of(black_box(&key.schedule.keys));
+    let mut pending = None;
+    while let Some(mut next) = text.whole_turn(s) {
+        let powers = of_turn(s, key);
+        if let Some(text) = if SEAL { pending } else { Some(next) } {
+            let hashed = HashPiece::<S, _, SEAL> { powers, hash, text };
+            if let Some(sum) = turn::<S, M, _>(s, key, &keys, counters, &mut next, &hashed) {
+                hash = hashed.reduce::<M>(s, sum);
+            }
+        } else {
+            turn::<S, M, _>(s, key, &keys, counters, &mut next, &NoHash);
+        }
+        if SEAL {
+            pending = Some(next);
+        }
+    }
+    if let Some(text) = pending {
+        hash = HashPiece::<S, _, SEAL> { powers: of_turn(s, key), hash, text }.alone::<M>(s);
+    }
+    if text.len() == 0 {
+        return hash;
+    }
+
+    // The rest: four vectors at a time, and one reduction.
+    let constants = key.powers.down_from(s, blocks(text.len())).constants();
+    let mut sum = M::zero(s);
+    while text.len() > 0 {
+        let powers = key.powers.down_from(s, blocks(text.len()));
+        let x = keystream::<S, 4>(s, key, counters);
+        let mut part = text.take::<S>(4);
+        each!(I in 0 1 2 3 => { if part.len() > I * 16 * S::BLOCKS {
+            let input = part.load::<S, I, 0>(s);
+            let output = apply(s, key, x[I], input);
+            part.store::<S, I, 0>(s, output);
+            let n = part.bytes::<S, I>();
+            let v = s.byte_swap(if SEAL { s.keep_first(output, n) } else { input });
+            let (first, second) = if M::CONSTANTS { powers.partly(s, I * S::BLOCKS, blocks(n)) } else { powers.vector(I * S::BLOCKS) };
+            sum = M::add(s, sum, M::product(s, M::ready(s, s.xor(v, hash), first, second)));
+            hash = s.splat(0);
+        } });
+    }
+    s.first(s.fold(M::reduce(s, sum, constants)))
+}
+
+/// The powers of a turn. The optimiser must not see that they are the same in each: it would copy them to the stack before the first.
+#[inline(always)]
+fn of_turn<S: Isa>(s: S, key: &Material) -> impl Down<S> + '_ {
+    black_box(&key.powers).down_from(s, TURN * S::BLOCKS)
+}
+
+/// A turn of a piece: each block meets its own power.
+struct HashPiece<'a, S: Isa, D, const STORED: bool> {
+    /// From that of its first block on.
+    powers: D,
+    hash: S::V,
+    text: Turn<'a, S>,
+}
+
+impl<S: Isa, D: Down<S>, const STORED: bool> HashPiece<'_, S, D, STORED> {
+    #[inline(always)]
+    fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
+        s.first(s.fold(M::reduce(s, sum, self.powers.constants())))
+    }
+
+    /// With nothing beside it.
+    #[inline(always)]
+    fn alone<M: Multiply<S>>(&self, s: S) -> S::V {
+        let mut sum = M::zero(s);
+        each!(I in 0 1 2 3 4 5 6 7 => { sum = M::add(s, sum, M::product(s, HashWork::<S, M>::ready::<I>(self, s))); });
+        self.reduce::<M>(s, sum)
+    }
+}
+
+impl<S: Isa, M: Multiply<S>, D: Down<S>, const STORED: bool> HashWork<S, M> for HashPiece<'_, S, D, STORED> {
+    const COUNT: usize = 8;
+
+    #[inline(always)]
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
+        let v = if I == 0 { s.xor(v, self.hash) } else { v };
+        let (first, second) = self.powers.vector(I * S::BLOCKS);
+        M::ready(s, v, first, second)
+    }
+}
+
+/// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
+#[inline(always)]
+pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mut Hash, data: &[u8]) {
+    hash.store(s, 0, absorb::<S, M>(s, key, hash.load(s, 0), data));
+}
+
+/// CTR alone: encrypts, or decrypts, from that counter block on.
+#[inline(always)]
+pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, text: InOut<'_>) {
+    let (mut text, mut counters) = (text.here(), AddCounter::from_block(s, first));
+    while let Some(mut turn) = text.whole_turn(s) {
+        let x = keystream::<S, TURN>(s, key, &mut counters);
+        each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, apply(s, key, x[I], turn.load::<I>(s))); });
+    }
+    while text.len() > 0 {
+        let x = keystream::<S, 1>(s, key, &mut counters);
+        let mut vector = text.take::<S>(1);
+        vector.store::<S, 0, 0>(s, apply(s, key, x[0], vector.load::<S, 0, 0>(s)));
+    }
+}
+
+/// AES of a block.
+#[inline(always)]
+pub(crate) fn aes<S: Isa>(s: S, key: &Material, block: Block) -> Block {
+    key.schedule.encrypt(s, block)
+}
+
+/// The next `N` vectors of keystream but for the last round of AES.
+#[inline(always)]
+fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut AddCounter<S>) -> [S::State; STATES] {
+    let schedule = &key.schedule;
+    let mut x = [s.state(s.splat(0)); STATES];
+    counters.next::<N>(s, schedule, &mut x);
+    let mut prev = s.state(s.splat(schedule.keys[0]));
+    for round in 1..schedule.rounds() {
+        let next = s.state(s.splat(schedule.key(round)));
+        each!(I in 0 1 2 3 4 5 6 7 => { if I < N { x[I] = s.round(x[I], prev, next); } });
+        prev = next;
+    }
+    x
+}
+
+/// The last round, XOR the text.
+#[inline(always)]
+fn apply<S: Isa>(s: S, key: &Material, x: S::State, text: S::V) -> S::V {
+    s.last_round(x, s.state(s.splat(*key.schedule.before_last())), s.state(s.splat(key.schedule.last)), text)
+}
+
+/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros: one reduction for every `TURN` vectors.
+#[inline(always)]
+pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8]) -> S::V {
+    let powers = &key.powers;
+    let mut hash = hash;
+    for part in data.chunks(TURN * 16 * S::BLOCKS) {
+        let blocks = part.len().div_ceil(16);
+        let mut n = blocks;
+        let mut sum = M::zero(s);
+        let mut whole = part.chunks_exact(16 * S::BLOCKS);
+        for bytes in &mut whole {
+            let v = s.xor(s.byte_swap(load_vector(s, bytes)), hash);
+            hash = s.splat(0);
+            let (first, second) = powers.down_from(s, n).vector(0);
+            sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
+            n -= S::BLOCKS;
+        }
+        let rest = whole.remainder();
+        if !rest.is_empty() {
+            let v = s.xor(s.byte_swap(load_bytes(s, rest)), hash);
+            let (first, second) = powers.down_from(s, n).partly(s, 0, n);
+            sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
+        }
+        let constants = powers.down_from(s, blocks).constants();
+        hash = s.first(s.fold(M::reduce(s, sum, constants)));
+    }
+    hash
+}
+
+/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
+#[inline(always)]
+pub(crate) fn finish<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    let mask = j0.map_or(0, |j0| key.schedule.encrypt(s, j0.0));
+    let powers = key.powers.down_from(s, 1);
+    let (first, second) = powers.partly(s, 0, 1);
+    let product = M::product(s, M::ready(s, s.xor(hash.load(s, 0), s.first(lengths)), first, second));
+    s.fold(s.byte_swap(M::reduce(s, product, powers.constants()))) ^ mask
+}

@@ -1,0 +1,168 @@
+//! A message that comes in pieces: begin, AAD, text, finish.
+//!
+//! Whatever is not one slice of AAD and one slice of text is made of these four steps: messages in pieces, lists of chunks, GMAC. A piece may end
+//! anywhere. Whole blocks go to the row at once, with their hash; what lies between two blocks waits here, with the keystream that is left over.
+
+use crate::{
+    Block, Error, Nonce,
+    backend::Kernels,
+    gcm::lengths,
+    inout::{Hash, InOut, part_of_block},
+    limits,
+    material::Material,
+    nonce::Start,
+};
+use zeroize::Zeroize;
+
+/// The state of such a message. It borrows no key: each call names the same one.
+pub(crate) struct Running {
+    /// The row whose form `hash` has.
+    kernels: &'static Kernels,
+    start: Start,
+    /// GHASH of all whole blocks.
+    hash: Hash,
+    /// The bytes of the block that is not whole yet, AAD or ciphertext; zeros behind them.
+    part: Block,
+    /// The keystream of that block.
+    pad: Block,
+    /// Bytes so far.
+    aad: u64,
+    text: u64,
+}
+
+/// A key, as a row wants it.
+pub(crate) type Keyed<'a> = (&'static Kernels, &'a Material);
+
+impl Running {
+    /// Begins a message with that nonce.
+    #[inline]
+    pub(crate) fn begin((kernels, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
+        Self { kernels, start: kernels.start(material, nonce), hash: Hash::ZERO, part: 0, pad: 0, aad: 0, text: 0 }
+    }
+
+    /// Goes on with AAD. There must have been no text yet.
+    ///
+    /// # Errors
+    /// `TooLong`: nothing has changed.
+    #[inline]
+    pub(crate) fn aad(&mut self, (kernels, material): Keyed<'_>, aad: &[u8]) -> Result<(), Error> {
+        debug_assert!(self.text == 0 && core::ptr::eq(self.kernels, kernels));
+        let used = (self.aad % 16) as usize;
+        self.aad = Some(self.aad + aad.len() as u64).filter(|all| *all <= limits::AAD).ok_or(Error::TooLong)?;
+        self.hash_bytes(kernels, material, used, aad);
+        Ok(())
+    }
+
+    /// Encrypts (`seal`) or decrypts the next piece of text.
+    ///
+    /// # Errors
+    /// `TooLong`: nothing has changed, and nothing is written.
+    #[inline]
+    pub(crate) fn text(&mut self, (kernels, material): Keyed<'_>, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
+        debug_assert!(core::ptr::eq(self.kernels, kernels));
+        let so_far = self.text;
+        self.text = so_far.checked_add(text.len() as u64).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        if text.len() == 0 {
+            return Ok(());
+        }
+        if so_far == 0 {
+            self.end_aad(kernels, material);
+        }
+        let used = (so_far % 16) as usize;
+        if used != 0 {
+            let pad = self.pad >> (8 * used);
+            let (read, written) = text.take_bytes(16 - used, |bytes| bytes ^ pad);
+            self.part |= (if seal { written } else { read }) << (8 * used);
+            if !(self.text - text.len() as u64).is_multiple_of(16) {
+                return Ok(());
+            }
+            self.whole(kernels, material);
+        }
+        // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
+        let mut index = so_far.div_ceil(16) as u32;
+        let blocks = text.take_blocks(text.len() / 16);
+        if blocks.len() > 0 {
+            let behind = index.wrapping_add((blocks.len() / 16) as u32);
+            kernels.crypt(material, self.start, index, &mut self.hash, blocks, seal);
+            index = behind;
+        }
+        if text.len() > 0 {
+            self.pad = kernels.aes(material, self.start.j0().counter_block(index));
+            let (read, written) = text.take_bytes(15, |bytes| bytes ^ self.pad);
+            self.part = if seal { written } else { read };
+        }
+        Ok(())
+    }
+
+    /// Goes on with ciphertext that is only verified, and not decrypted.
+    ///
+    /// # Errors
+    /// `TooLong`: nothing has changed.
+    pub(crate) fn verify(&mut self, (kernels, material): Keyed<'_>, ciphertext: &[u8]) -> Result<(), Error> {
+        let so_far = self.text;
+        self.text = so_far.checked_add(ciphertext.len() as u64).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        if so_far == 0 && !ciphertext.is_empty() {
+            self.end_aad(kernels, material);
+        }
+        self.hash_bytes(kernels, material, (so_far % 16) as usize, ciphertext);
+        Ok(())
+    }
+
+    /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe where it was.)
+    #[inline]
+    pub(crate) fn finish(&mut self, (kernels, material): Keyed<'_>) -> Block {
+        debug_assert!(core::ptr::eq(self.kernels, kernels));
+        if self.text % 16 != 0 {
+            self.whole(kernels, material);
+        } else if self.text == 0 {
+            self.end_aad(kernels, material);
+        }
+        kernels.finish(material, &self.hash, lengths(self.aad, self.text), Some(self.start.j0()))
+    }
+
+    /// Bytes that are only hashed, behind the `used` ones of the block that is waiting.
+    #[inline]
+    fn hash_bytes(&mut self, kernels: &Kernels, material: &Material, used: usize, bytes: &[u8]) {
+        let (first, others) = bytes.split_at(bytes.len().min((16 - used) % 16));
+        self.part |= part_of_block(first) << (8 * used);
+        if used + first.len() == 16 {
+            self.whole(kernels, material);
+        }
+        let (blocks, rest) = others.split_at(others.len() & !15);
+        if !blocks.is_empty() {
+            kernels.hash(material, &mut self.hash, blocks);
+        }
+        if !rest.is_empty() {
+            self.part = part_of_block(rest);
+        }
+    }
+
+    /// AAD is padded with zeros to whole blocks.
+    #[inline]
+    fn end_aad(&mut self, kernels: &Kernels, material: &Material) {
+        if self.aad % 16 != 0 {
+            self.whole(kernels, material);
+        }
+    }
+
+    /// The block that has been waiting.
+    #[inline]
+    fn whole(&mut self, kernels: &Kernels, material: &Material) {
+        kernels.hash(material, &mut self.hash, &self.part.to_le_bytes());
+        self.part = 0;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.hash.zeroize();
+        self.part.zeroize();
+        self.pad.zeroize();
+        if let Start::Secret(j0) = &mut self.start {
+            j0.0.zeroize();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Where no message of a test gets: the limits, and counters on the way there.
+
+use super::*;
+use crate::{Backend, Key};
+
+extern crate std;
+use std::{vec, vec::Vec};
+
+const NONCE: [u8; 12] = *b"twelve bytes";
+
+fn keys() -> Vec<Key> {
+    Backend::available().map(|backend| Key::with_backend(&[7; 24], backend).unwrap()).collect()
+}
+
+/// A message that has so much AAD and text behind it, of which nothing was hashed.
+fn behind(key: &Key, aad: u64, text: u64) -> Running {
+    let mut running = Running::begin(key.keyed(), NONCE.into());
+    (running.aad, running.text) = (aad, text);
+    running
+}
+
+/// F5, F12: the last byte that fits is taken; one more is not, and changes nothing.
+#[test]
+fn f05_f12_limits_are_those_of_all_pieces() {
+    for key in keys() {
+        let keyed = key.keyed();
+        let (mut aad, mut expected) = (behind(&key, limits::AAD - 5, 0), behind(&key, limits::AAD - 5, 0));
+        assert_eq!(aad.aad(keyed, b"abcdef"), Err(Error::TooLong));
+        aad.aad(keyed, b"abc").unwrap();
+        assert_eq!(aad.aad(keyed, b"def"), Err(Error::TooLong));
+        aad.aad(keyed, b"de").unwrap();
+        aad.aad(keyed, b"").unwrap();
+        assert_eq!(aad.aad(keyed, b"f"), Err(Error::TooLong));
+        expected.aad(keyed, b"abcde").unwrap();
+        assert_eq!(aad.finish(keyed), expected.finish(keyed), "{key:?}");
+
+        for seal in [true, false] {
+            let (mut text, mut expected) = (behind(&key, 0, limits::TEXT - 37), behind(&key, 0, limits::TEXT - 37));
+            let (mut long, mut short) = (vec![9; 4000], vec![9; 37]);
+            for refused in [38, 100, 4000] {
+                assert_eq!(text.text(keyed, InOut::in_place(&mut long[..refused]), seal), Err(Error::TooLong));
+                assert_eq!(text.verify(keyed, &long[..refused]), Err(Error::TooLong));
+            }
+            text.text(keyed, InOut::in_place(&mut short[..30]), seal).unwrap();
+            assert_eq!(text.text(keyed, InOut::in_place(&mut long[..8]), seal), Err(Error::TooLong));
+            text.text(keyed, InOut::in_place(&mut short[30..]), seal).unwrap();
+            text.text(keyed, InOut::in_place(&mut []), seal).unwrap();
+            assert_eq!(text.text(keyed, InOut::in_place(&mut long[..1]), seal), Err(Error::TooLong));
+            assert_eq!(text.verify(keyed, &long[..1]), Err(Error::TooLong));
+            assert!(long == vec![9; 4000], "{key:?}: what was refused was written");
+            let mut at_once = vec![9; 37];
+            expected.text(keyed, InOut::in_place(&mut at_once), seal).unwrap();
+            assert_eq!((text.finish(keyed), short), (expected.finish(keyed), at_once), "{key:?}");
+        }
+    }
+}
+
+/// F4, F12: the counter of a piece, wherever it begins: where each byte of it carries, and where the last message ends.
+#[test]
+fn f04_f12_counters_of_pieces_at_every_carry() {
+    let mut pieces = 0;
+    for key in keys() {
+        let (kernels, material) = key.keyed();
+        for carry in [1 << 12, 1 << 20, 1 << 28, limits::TEXT] {
+            for (before, length) in [(10_000, 10_000), (9001, 5000), (4096, 4096), (3600, 3500), (600, 600), (43, 43), (5, 5), (16, 16)] {
+                let first = carry - before.min(carry);
+                for seal in [true, false] {
+                    let mut found = vec![0; length];
+                    // In a block that has begun, some of its keystream is gone before.
+                    let mut running = behind(&key, 0, first / 16 * 16);
+                    running.text((kernels, material), InOut::in_place(&mut vec![0; (first % 16) as usize]), seal).unwrap();
+                    running.text((kernels, material), InOut::in_place(&mut found), seal).unwrap();
+                    let block = |i: u64| {
+                        let mut block = [0; 16];
+                        block[..12].copy_from_slice(&NONCE);
+                        block[12..].copy_from_slice(&(i as u32).wrapping_add(2).to_be_bytes());
+                        kernels.aes(material, Block::from_le_bytes(block)).to_le_bytes()
+                    };
+                    let expected: Vec<u8> = (first / 16..=(first + length as u64) / 16).flat_map(block).collect();
+                    assert!(found == expected[(first % 16) as usize..][..length], "{key:?}: {length} bytes from {first}");
+                    pieces += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(pieces, keys().len() * 4 * 8 * 2);
+}

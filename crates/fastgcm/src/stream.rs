@@ -1,0 +1,105 @@
+//! A message that is sealed in pieces.
+//!
+//! AAD comes first, then text, then the end, and the types see to that. A piece may have any length and may end anywhere; whole messages are faster
+//! ([`seal`](crate::seal)). To *open* in pieces means to hand out text that nobody has verified: that is
+//! `hazmat::UnverifiedOpener`. A message that lies in several buffers is opened by one call of [`gathered`](crate::gathered).
+
+use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
+use core::{fmt, marker::PhantomData};
+
+/// The phase in which AAD is taken.
+#[derive(Debug)]
+pub enum Aad {}
+
+/// The phase in which text is taken.
+#[derive(Debug)]
+pub enum Text {}
+
+/// Seals one message in pieces (SP 800-38D, section 7.1). Made by [`Key::sealer`].
+///
+/// It cannot be cloned: two texts under one nonce would give both away. It is wiped when it is dropped; what the compiler copied when it was moved
+/// is not.
+///
+/// ```
+/// # use fastgcm::Key;
+/// let key = Key::aes128(&[7; 16]);
+/// let mut sealer = key.sealer([1; 12]);
+/// sealer.aad(b"head")?;
+/// sealer.aad(b"er")?;
+/// let mut sealer = sealer.text();
+/// let (mut first, mut second) = (*b"a text in ", *b"two pieces");
+/// sealer.seal(&mut first)?;
+/// sealer.seal(&mut second)?;
+/// let tag = sealer.finish();
+///
+/// let mut text = [first, second].concat();
+/// key.open([1; 12], b"header", &mut text, &tag)?;
+/// assert_eq!(text, b"a text in two pieces");
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+pub struct Sealer<'k, Phase = Text> {
+    key: &'k Key,
+    running: Running,
+    phase: PhantomData<Phase>,
+}
+
+impl Key {
+    /// Begins a message that is sealed in pieces.
+    #[inline]
+    pub fn sealer<'n>(&self, nonce: impl Into<Nonce<'n>>) -> Sealer<'_, Aad> {
+        Sealer { key: self, running: Running::begin(self.keyed(), nonce.into()), phase: PhantomData }
+    }
+}
+
+impl<'k> Sealer<'k, Aad> {
+    /// Takes the next piece of AAD, which may be empty.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes: this one is not taken.
+    #[inline]
+    pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
+        Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
+    }
+
+    /// Goes on to the text.
+    #[inline]
+    pub fn text(self) -> Sealer<'k, Text> {
+        Sealer { key: self.key, running: self.running, phase: PhantomData }
+    }
+}
+
+impl Sealer<'_, Text> {
+    /// Encrypts the next piece of text in place.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes: this one is untouched, and not
+    /// taken.
+    #[inline]
+    pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
+        Frame::wiped_after_all(|| self.running.text(self.key.keyed(), InOut::in_place(piece), true))
+    }
+
+    /// Encrypts the next piece of text, `piece`, to `ciphertext`, of the same length.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal): nothing is written, and the piece is not
+    /// taken.
+    #[inline]
+    pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
+        let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;
+        Frame::wiped_after_all(|| self.running.text(self.key.keyed(), piece, true))
+    }
+
+    /// Ends the message, and returns its tag.
+    #[inline]
+    pub fn finish(mut self) -> Tag {
+        Tag::of(Frame::wiped_after_all(|| self.running.finish(self.key.keyed())))
+    }
+}
+
+impl<Phase> fmt::Debug for Sealer<'_, Phase> {
+    /// The key's length and back end; nothing of the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sealer").field(self.key).finish()
+    }
+}
