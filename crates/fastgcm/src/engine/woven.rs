@@ -24,7 +24,8 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     type M = M;
     const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
     const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
-    const TURN: Option<usize> = Some(gcm::blocks_of_turn(S::BLOCKS));
+    // Vectors of one block have nothing to spread: what is called for the pieces of others would be no faster (5 KB).
+    const TURN: Option<usize> = if S::BLOCKS == 1 { None } else { Some(gcm::blocks_of_turn(S::BLOCKS)) };
 
     #[inline(always)]
     fn enter(frame: Frame<'_>) {
