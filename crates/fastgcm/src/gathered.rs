@@ -250,8 +250,8 @@ fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
 
 /// The sum of lengths. Chunks may be one and the same, so it may be larger than any memory.
 #[inline]
-fn total(lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
-    lengths.fold(Some(0), |sum: Option<usize>, length| sum?.checked_add(length)).ok_or(Error::TooLong)
+fn total(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
+    lengths.try_fold(0, usize::checked_add).ok_or(Error::TooLong)
 }
 
 /// What is read beside what is written, cut wherever a chunk of either ends.

@@ -112,7 +112,7 @@ impl Running {
     #[inline]
     pub(crate) fn finish(&mut self, (kernels, material): Keyed<'_>) -> Block {
         debug_assert!(core::ptr::eq(self.kernels, kernels));
-        if self.text % 16 != 0 {
+        if !self.text.is_multiple_of(16) {
             self.whole(kernels, material);
         } else if self.text == 0 {
             self.end_aad(kernels, material);
@@ -140,7 +140,7 @@ impl Running {
     /// AAD is padded with zeros to whole blocks.
     #[inline]
     fn end_aad(&mut self, kernels: &Kernels, material: &Material) {
-        if self.aad % 16 != 0 {
+        if !self.aad.is_multiple_of(16) {
             self.whole(kernels, material);
         }
     }

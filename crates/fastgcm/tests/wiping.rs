@@ -113,7 +113,8 @@ impl Call {
             self.tag = self.key.seal(nonce, b"aad", &mut self.text).unwrap();
         }
         // SAFETY: the key stays in its box as long as both.
-        let (key, nonce): (&'static Key, _) = (unsafe { &*(&raw const *self.key) }, Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap());
+        let (key, nonce): (&'static Key, _) =
+            (unsafe { &*std::ptr::from_ref(&*self.key) }, Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap());
         let mut sealer = key.sealer(nonce);
         sealer.aad(b"aad").unwrap();
         self.sealer = Some(sealer.text());

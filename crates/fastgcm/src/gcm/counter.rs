@@ -75,7 +75,7 @@ impl<S: Isa> TableCounter<S> {
     /// The same from block `index` of the text on, where a turn begins.
     #[inline(always)]
     pub(crate) fn at(s: S, schedule: &Schedule, nonce: Nonce96, index: u32) -> Self {
-        debug_assert!(index as usize % (TURN * S::BLOCKS) == 0);
+        debug_assert!((index as usize).is_multiple_of(TURN * S::BLOCKS));
         let high = index / PERIOD as u32;
         Self { nonce, constant: constant::<S, false>(s, schedule, nonce, high), high, done: index as usize % PERIOD }
     }
