@@ -1,4 +1,4 @@
-//! Every verb against the model: `seal.rs`, `tag.rs`, `nonce.rs` and `limits.rs` of the library.
+//! Every verb against the model: `seal.rs`, `tag.rs`, `nonce.rs` and `limits.rs` of the library, and messages in pieces and in lists.
 #![no_main]
 use fastgcm::{Backend, Error, Key, Nonce, Tag};
 use libfuzzer_sys::{arbitrary, arbitrary::Arbitrary, fuzz_target};
@@ -30,6 +30,20 @@ fuzz_target!(|message: Message| {
     key.seal_appended(n, aad, &mut buffer).unwrap();
     assert_eq!(buffer, sealed);
     assert_eq!(key.open_appended(n, aad, &mut buffer).unwrap(), text);
+    // In pieces, and in lists: cut where the fuzzer likes.
+    let (head, body) = (aad.split_at(bit as usize % (aad.len() + 1)), text.split_at(bit as usize % (text.len() + 1)));
+    let mut buffer = text.to_vec();
+    let mut sealer = key.sealer(n);
+    [head.0, head.1].iter().for_each(|piece| sealer.aad(piece).unwrap());
+    let (mut sealer, (first, second)) = (sealer.text(), buffer.split_at_mut(body.0.len() / 2));
+    sealer.seal(first).unwrap();
+    second.chunks_mut(1 + times as usize * 16).for_each(|piece| sealer.seal(piece).unwrap());
+    assert_eq!((sealer.finish().0, &buffer), (tag, &ciphertext));
+    let found = key.seal_gathered(n, &[head.0, head.1], &[body.0], body.1, &mut buffer).unwrap();
+    assert_eq!((found.0, &buffer), (tag, &ciphertext));
+    let (first, second) = buffer.split_at_mut(body.0.len());
+    key.open_chunks(n, &[head.0, head.1], &mut [first, second], &Tag(tag)).unwrap();
+    assert_eq!(buffer, text);
     let (mut buffer, tag) = (ciphertext, Tag::from(tag));
     key.open_verified_first(n, aad, &mut buffer, &tag.truncate::<13>()).unwrap();
     assert_eq!(buffer, text);
