@@ -350,6 +350,7 @@ fn f12_pieces_of_wrong_lengths() {
 fn debug() {
     let key = Key::aes128(&[7; 16]);
     let inner = format!("{key:?}");
+    #[cfg_attr(not(feature = "hazmat"), allow(unused_mut))]
     let mut shown = vec![
         ("Sealer", format!("{:?}", key.sealer([1; 12]))),
         ("Sealer", format!("{:?}", key.sealer([1; 12]).text())),
