@@ -6,6 +6,8 @@
 //! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
 //! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
 //!
+//! A text of up to 8 KiB for one buffer is copied to its place and encrypted there; a longer one is read where it stands.
+//!
 //! `text` is a list of chunks of any lengths, and `extra` is what a protocol puts behind it (the type of a TLS 1.3 record); it may be empty.
 
 use crate::{
