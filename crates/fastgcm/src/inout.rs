@@ -292,10 +292,11 @@ fn first_bytes(n: usize) -> Block {
 unsafe fn load_bytes_of_block(src: *const u8, n: usize) -> Block {
     macro_rules! two {
         ($type:ty) => {{
-            let last = n - size_of::<$type>();
+            const SIZE: usize = size_of::<$type>();
+            let last = n - SIZE;
             // SAFETY: both lie among the `n` bytes.
-            let (low, high) = unsafe { (src.cast::<$type>().read_unaligned(), src.add(last).cast::<$type>().read_unaligned()) };
-            <$type>::from_le(low) as Block | (<$type>::from_le(high) as Block) << (8 * last)
+            let (low, high) = unsafe { (src.cast::<[u8; SIZE]>().read(), src.add(last).cast::<[u8; SIZE]>().read()) };
+            <$type>::from_le_bytes(low) as Block | (<$type>::from_le_bytes(high) as Block) << (8 * last)
         }};
     }
     match n {
@@ -314,11 +315,12 @@ unsafe fn load_bytes_of_block(src: *const u8, n: usize) -> Block {
 unsafe fn store_bytes_of_block(dst: *mut u8, n: usize, block: Block) {
     macro_rules! two {
         ($type:ty) => {{
-            let last = n - size_of::<$type>();
+            const SIZE: usize = size_of::<$type>();
+            let last = n - SIZE;
             // SAFETY: both lie among the `n` bytes.
             unsafe {
-                dst.cast::<$type>().write_unaligned((block as $type).to_le());
-                dst.add(last).cast::<$type>().write_unaligned(((block >> (8 * last)) as $type).to_le());
+                dst.cast::<[u8; SIZE]>().write((block as $type).to_le_bytes());
+                dst.add(last).cast::<[u8; SIZE]>().write(((block >> (8 * last)) as $type).to_le_bytes());
             }
         }};
     }
