@@ -73,6 +73,8 @@ impl From<[u8; 12]> for Nonce<'_> {
 }
 
 impl Nonce96 {
+    pub(crate) const ZERO: Self = Self { first: 0, rest: 0 };
+
     /// Loads 4 + 8 bytes: a nonce is often stored as salt and counter just before the call, and a load that spans two stores
     /// waits until both have left the store buffer (10 to 13 ns on Zen 5).
     #[inline(always)]

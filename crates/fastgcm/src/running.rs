@@ -10,9 +10,9 @@ use crate::{
     inout::{Hash, InOut, part_of_block},
     limits,
     material::Material,
-    nonce::Start,
+    nonce::{Nonce96, Start},
 };
-use zeroize::Zeroize;
+use zeroize::{Zeroize, optimization_barrier};
 
 /// The state of such a message. It borrows no key: each call names the same one.
 pub(crate) struct Running {
@@ -161,6 +161,9 @@ impl Drop for Running {
         if let Start::Secret(j0) = &mut self.start {
             j0.0.zeroize();
         }
+        // The other kind fills what is padding of this one, where the compiler has left what it pleased.
+        self.start = Start::Public(Nonce96::ZERO);
+        optimization_barrier(self);
     }
 }
 
