@@ -51,10 +51,16 @@ pub(crate) trait Engine: Copy {
     /// Zeros, where these have written.
     fn wipe(self, material: &mut Material);
 
-    /// Seals or opens a message under a key of its own. Returns the tag, as the next three do.
-    fn once(self, key: &[u8], nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block;
+    /// Seals or opens a message under a key of its own, of the lengths that `MOST_ONCE` allows. Returns the tag, as the next three do.
+    #[inline(always)]
+    fn once(self, _key: &[u8], _nonce: Nonce96, _aad: &[u8], _text: InOut<'_>, _seal: bool) -> Block {
+        unreachable!("there is no such message")
+    }
     /// A short message.
-    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block;
+    #[inline(always)]
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+        self.long::<SEAL>(row, key, nonce, aad, text)
+    }
     /// Any other.
     fn long<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block;
     /// A short text with much AAD: whether it is one, and a way of its own.
@@ -73,18 +79,21 @@ pub(crate) trait Engine: Copy {
     fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]);
     /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
     fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
-    /// The turns of a long piece that begins with a turn. Returns what is left.
+    /// The turns of a long piece that begins with a turn, where there is `TURN`. Returns what is left.
     #[allow(clippy::too_many_arguments)]
+    #[inline(always)]
     fn piece<'a>(
         self,
-        row: impl Row<Self>,
-        key: &'a Material,
-        nonce: Nonce96,
-        index: u32,
-        hash: &mut Hash,
+        _row: impl Row<Self>,
+        _key: &'a Material,
+        _nonce: Nonce96,
+        _index: u32,
+        _hash: &mut Hash,
         text: InOut<'a>,
-        seal: bool,
-    ) -> InOut<'a>;
+        _seal: bool,
+    ) -> InOut<'a> {
+        text
+    }
     /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
     fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
     /// CTR alone, from that counter block on.

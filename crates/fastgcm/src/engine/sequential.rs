@@ -46,16 +46,6 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn once(self, _: &[u8], _: Nonce96, _: &[u8], _: InOut<'_>, _: bool) -> Block {
-        unreachable!("there is no such message")
-    }
-
-    #[inline(always)]
-    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        self.long::<SEAL>(row, key, nonce, aad, text)
-    }
-
-    #[inline(always)]
     fn long<const SEAL: bool>(self, _: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         message(self.0, self.1, key, nonce.into(), aad, text, SEAL)
     }
@@ -68,11 +58,6 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     #[inline(always)]
     fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
-    }
-
-    #[inline(always)]
-    fn piece<'a>(self, _: impl Row<Self>, _: &'a Material, _: Nonce96, _: u32, _: &mut Hash, text: InOut<'a>, _: bool) -> InOut<'a> {
-        text
     }
 
     #[inline(always)]

@@ -12,8 +12,7 @@ use crate::{
 };
 use core::mem::MaybeUninit;
 
-/// See [`crate::gcm::sequential`].
-#[allow(dead_code)] // for a row of RISC-V
+/// AES of `N` blocks at a time. See [`crate::gcm::software`].
 #[derive(Clone, Copy)]
 pub(crate) struct Software<S, M, const N: usize>(pub(crate) S, pub(crate) M);
 
@@ -44,16 +43,6 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn once(self, _: &[u8], _: Nonce96, _: &[u8], _: InOut<'_>, _: bool) -> Block {
-        unreachable!("there is no such message")
-    }
-
-    #[inline]
-    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        self.long::<SEAL>(row, key, nonce, aad, text)
-    }
-
-    #[inline]
     fn long<const SEAL: bool>(self, _: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         message(self.0, self.1, key, nonce.into(), aad, text, SEAL)
     }
@@ -66,11 +55,6 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     #[inline]
     fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         software::crypt(self.0, self.1, key, start, index, hash, text, seal);
-    }
-
-    #[inline]
-    fn piece<'a>(self, _: impl Row<Self>, _: &'a Material, _: Nonce96, _: u32, _: &mut Hash, text: InOut<'a>, _: bool) -> InOut<'a> {
-        text
     }
 
     #[inline]
