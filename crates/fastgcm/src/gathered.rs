@@ -65,14 +65,7 @@ impl Key {
         extra: &[u8],
         ciphertext: &mut [&mut [u8]],
     ) -> Result<Tag, Error> {
-        let nonce = nonce.into();
-        Frame::wiped_after_all(|| {
-            let mut running = self.gather(nonce, aad, text, extra, ciphertext)?;
-            for piece in pieces(text.iter().chain([&extra]), ciphertext) {
-                running.text(self.keyed(), piece, true)?;
-            }
-            Ok(Tag::of(running.finish(self.keyed())))
-        })
+        self.scattered(nonce.into(), aad, text, extra, ciphertext, true, Tag::of)
     }
 
     /// Encrypts each chunk in place. Returns the tag.
@@ -118,14 +111,7 @@ impl Key {
         text: &mut [&mut [u8]],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        let nonce = nonce.into();
-        let wrong = Frame::wiped_after_all(|| {
-            let mut running = self.gather(nonce, aad, ciphertext, &[], text)?;
-            for piece in pieces(ciphertext.iter(), text) {
-                running.text(self.keyed(), piece, false)?;
-            }
-            Ok(tags_differ(running.finish(self.keyed()), tag))
-        })?;
+        let wrong = self.scattered(nonce.into(), aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
         verdict(wrong, text)
     }
 
@@ -178,6 +164,27 @@ impl Key {
             return Err(Error::InvalidLength);
         }
         self.begin(nonce, aad, text)
+    }
+
+    /// From one list to another. Returns what `then` makes of the tag.
+    #[allow(clippy::too_many_arguments)]
+    fn scattered<T>(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[&[u8]],
+        from: &[&[u8]],
+        extra: &[u8],
+        to: &mut [&mut [u8]],
+        seal: bool,
+        then: impl FnOnce(Block) -> T,
+    ) -> Result<T, Error> {
+        Frame::wiped_after_all(|| {
+            let mut running = self.gather(nonce, aad, from, extra, to)?;
+            for piece in pieces(from.iter().chain([&extra]), to) {
+                running.text(self.keyed(), piece, seal)?;
+            }
+            Ok(then(running.finish(self.keyed())))
+        })
     }
 
     /// Returns what `then` makes of the tag.
