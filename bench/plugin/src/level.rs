@@ -54,7 +54,7 @@ pub fn names() -> Vec<&'static str> {
     here().map(|level| level.name).collect()
 }
 
-/// The level of one of fastgcm's back ends, of which several may be for one level (`vaes-avx512-k4`).
+/// The level of one of fastgcm's back ends.
 pub fn of_backend(name: &str) -> &str {
     LEVELS.iter().map(|level| level.name).find(|level| name.starts_with(level)).unwrap_or("portable")
 }

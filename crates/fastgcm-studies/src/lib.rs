@@ -25,12 +25,5 @@ pub mod study;
 pub mod tail;
 pub mod trace;
 
-use fastgcm::Backend;
-
-/// Back ends of this machine with different instructions, best first: of rows that differ in their multiplication only, one.
-pub fn instruction_sets() -> impl Iterator<Item = Backend> {
-    Backend::available().filter(|backend| *backend != Backend::VaesAvx512K4)
-}
-
 /// What compiled this.
 pub const COMPILER: &str = env!("FASTGCM_STUDIES_COMPILER");

@@ -5,7 +5,7 @@ use crate::{
     entry::entries,
     gcm::{PIECE_PAYS, lengths},
     inout::{Ends, Hash, InOut, Zeros},
-    isa::{Frame, detect::Features, features, few_vector_ports, item_on, on},
+    isa::{Frame, detect::Features, features, item_on, on},
     limits,
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
@@ -67,8 +67,6 @@ macro_rules! backends {
 backends! {
     /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
     VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Woven<Vaes512, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
-    /// The same with a multiplication that suits CPUs with few vector ports: [`available`](Backend::available) puts it first there.
-    VaesAvx512K4 vaes_avx512_k4 = "vaes-avx512-k4" on x86: Woven<Vaes512, KeyFolded>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
     /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
     VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
     /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
@@ -95,18 +93,12 @@ impl Backend {
 
     /// The functions of that one. `portable` is compiled everywhere and needs nothing.
     pub(crate) fn best() -> &'static Kernels {
-        Self::ranked().find_map(|backend| backend.kernels().ok()).unwrap_or(&portable::KERNELS)
+        Self::ALL.iter().find_map(|backend| backend.kernels().ok()).unwrap_or(&portable::KERNELS)
     }
 
     /// Those that this machine can run, best first. The last is always `portable`.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::ranked().filter(|backend| backend.is_available())
-    }
-
-    /// All, best first on this machine. Features alone decide what may run; the hint only which of two ways to multiply comes first.
-    fn ranked() -> impl Iterator<Item = Self> {
-        let first = few_vector_ports().then_some(Self::VaesAvx512K4);
-        first.into_iter().chain(Self::ALL.iter().copied().filter(move |backend| Some(*backend) != first))
+        Self::ALL.iter().copied().filter(|backend| backend.is_available())
     }
 
     /// This program contains it: it is for the kind of processor that the program was compiled for.

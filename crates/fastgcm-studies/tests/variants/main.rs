@@ -13,12 +13,11 @@ fn passed(name: &str, count: usize, expected: usize) {
     println!("{name} ok {count}");
 }
 
-/// Rows with different instruction sets that this machine can run, or those that `FASTGCM_ONLY` names: what they multiply with is not asked
-/// here.
+/// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
 fn rows() -> Vec<Backend> {
     let only = std::env::var("FASTGCM_ONLY").ok();
     let wanted = |backend: &Backend| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == backend.name()));
-    fastgcm_studies::instruction_sets().filter(wanted).collect()
+    Backend::available().filter(wanted).collect()
 }
 
 /// Bytes that look random.

@@ -295,7 +295,6 @@ fn every_row() {
     // Blocks a vector, many registers; multiplications for a vector, and for a reduction.
     let rows = [
         ("vaes-avx512", row::<4, true, _>(Winograd, 3, 1)),
-        ("vaes-avx512-k4", row::<4, true, _>(KeyFolded, 4, 1)),
         ("vaes-avx2", row::<2, false, _>(Winograd, 3, 1)),
         ("aesni-avx", row::<1, false, _>(Winograd, 3, 1)),
         ("aesni-sse", row::<1, false, _>(Winograd, 3, 1)),

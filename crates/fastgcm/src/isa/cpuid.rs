@@ -12,15 +12,7 @@ use core::{
 /// The features of this CPU.
 #[inline]
 pub(crate) fn features() -> Features {
-    Features(facts() & !(ASKED | FEW_PORTS))
-}
-
-/// A hint for the order of two rows that run on the same CPUs: this one multiplies once a cycle and has two vector ports in 512-bit
-/// code, so that four multiplications and fewer XORs are the better choice (by a count of ports 2.4 %: 10.0 against 10.25 cycles
-/// for 64 bytes of AES-128). Those are the families 6, 18 and 19, Intel's since 1995; on AMD's, from 23 on, a multiplication takes
-/// two cycles, and three are better by 20 to 25 % (Zen 5).
-pub(crate) fn few_vector_ports() -> bool {
-    facts() & FEW_PORTS != 0
+    Features(facts() & !ASKED)
 }
 
 /// CPUID is slow, under a hypervisor tens of microseconds, so it is asked once: the cached word is a fact about the machine, the
@@ -32,7 +24,7 @@ fn facts() -> u32 {
     #[cold]
     #[inline(never)]
     fn asked() -> u32 {
-        let facts = ask().0 | ASKED | if has_few_ports(cpuid(1).eax) { FEW_PORTS } else { 0 };
+        let facts = ask().0 | ASKED;
         CACHE.store(facts, Relaxed);
         facts
     }
@@ -45,16 +37,6 @@ fn facts() -> u32 {
 static CACHE: AtomicU32 = AtomicU32::new(0);
 
 const ASKED: u32 = 1 << 31;
-const FEW_PORTS: u32 = 1 << 30;
-
-/// By the processor's family (Intel's manual, volume 2, CPUID, leaf 1, EAX).
-fn has_few_ports(eax: u32) -> bool {
-    let family = match eax >> 8 & 15 {
-        15 => 15 + (eax >> 20 & 255),
-        family => family,
-    };
-    matches!(family, 6 | 18 | 19)
-}
 
 fn ask() -> Features {
     // SAFETY: `decide` asks for XCR0 where OSXSAVE is set: there XGETBV exists, and register 0 may be read.
@@ -181,14 +163,5 @@ mod tests {
         }
         assert_eq!(processors, 4 << 19);
         std::println!("detection::every_processor_that_can_be_made_up ok {processors}");
-    }
-
-    /// EAX of leaf 1 of processors of many families.
-    #[test]
-    fn families_with_few_ports() {
-        let intel = [0x0005_0654, 0x0008_06f8, 0x0030_0f10, 0x0040_0f00]; // Skylake-SP, Sapphire Rapids, 18, 19
-        let others = [0x0000_0f4a, 0x0080_0f12, 0x00a2_0f10, 0x00a1_0f12, 0x00b4_0f40]; // Pentium 4; Zen, Zen 3, 4 and 5
-        assert!(intel.iter().all(|&eax| has_few_ports(eax)));
-        assert!(!others.iter().any(|&eax| has_few_ports(eax)));
     }
 }

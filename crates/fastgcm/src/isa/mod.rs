@@ -38,7 +38,7 @@ mod ssse3;
 mod x86;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) use {
-    cpuid::{features, few_vector_ports},
+    cpuid::features,
     sse2::Pair as Widest,
     ssse3::Ssse3,
     x86::{AesAvx, AesSse, Vaes256, Vaes512},
@@ -72,12 +72,6 @@ pub(crate) type Widest = u64;
 )))]
 pub(crate) fn features() -> detect::Features {
     detect::Features::NONE
-}
-
-/// A hint for the order of rows, which only x86 has any use for.
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-pub(crate) fn few_vector_ports() -> bool {
-    false
 }
 
 /// Keeps an expression where the instruction sets of a family exist, and gives `None` elsewhere.

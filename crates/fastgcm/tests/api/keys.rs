@@ -84,9 +84,8 @@ fn debug_shows_nothing_of_a_key() {
 }
 
 /// The table as it is promised: names, best first, and what each row needs.
-const TABLE: [(&str, &str); 10] = [
+const TABLE: [(&str, &str); 9] = [
     ("vaes-avx512", "aes pclmulqdq avx2 bmi2 vaes vpclmulqdq avx512f avx512bw avx512vl avx512vbmi"),
-    ("vaes-avx512-k4", "aes pclmulqdq avx2 bmi2 vaes vpclmulqdq avx512f avx512bw avx512vl avx512vbmi"),
     ("vaes-avx2", "aes pclmulqdq avx2 vaes vpclmulqdq"),
     ("aesni-avx", "aes pclmulqdq ssse3 sse4.1 avx"),
     ("aesni-sse", "aes pclmulqdq ssse3 sse4.1"),
@@ -97,7 +96,7 @@ const TABLE: [(&str, &str); 10] = [
     ("portable", ""),
 ];
 
-/// Rows, features and order; on Intel's processors of the families that multiply once a cycle the second row comes first.
+/// Rows, features and order.
 #[test]
 fn back_ends_in_order() {
     let table = Backend::ALL.iter().map(|backend| {
@@ -105,26 +104,8 @@ fn back_ends_in_order() {
         (backend.name(), features.join(" "))
     });
     assert_eq!(table.collect::<Vec<_>>(), TABLE.map(|(name, features)| (name, features.to_owned())));
-    let mut expected: Vec<Backend> = Backend::ALL.iter().copied().filter(|backend| backend.is_available()).collect();
-    if few_vector_ports() && expected.contains(&Backend::VaesAvx512K4) {
-        expected.swap(0, 1);
-    }
-    assert_eq!(Backend::available().collect::<Vec<_>>(), expected);
-    passed("api::back_ends_in_order", TABLE.len(), 10);
-}
-
-#[cfg(target_arch = "x86_64")]
-fn few_vector_ports() -> bool {
-    #[allow(unused_unsafe)] // it is an unsafe function in Rust 1.89, our oldest
-    // SAFETY: every x86-64 processor has CPUID.
-    let eax = unsafe { std::arch::x86_64::__cpuid(1) }.eax;
-    let family = eax >> 8 & 15;
-    matches!(if family == 15 { 15 + (eax >> 20 & 255) } else { family }, 6 | 18 | 19)
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn few_vector_ports() -> bool {
-    false
+    assert!(Backend::available().eq(Backend::ALL.iter().copied().filter(|backend| backend.is_available())));
+    passed("api::back_ends_in_order", TABLE.len(), 9);
 }
 
 /// Names go there and back; what can run here is found, forced and reported; what cannot is refused.
@@ -149,7 +130,7 @@ fn back_ends_by_name() {
     for name in unknown {
         assert_eq!(name.parse::<Backend>(), Err(Error::Unavailable), "{name}");
     }
-    passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 15);
+    passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 14);
 }
 
 /// Each error says something of its own, and travels as `Box<dyn Error + Send + Sync>`. A key is shared by threads.
