@@ -67,6 +67,8 @@ const CHECKS: &[Check] = &[
     Check { name: "planted faults",  when: When::Always,       run: |root, log| log.step(&mut xtask(root, "faults")) },
     Check { name: "compilers",       when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "compilers")) },
     Check { name: "fuzz",            when: When::Full,         run: |root, log| log.step(&mut xtask(root, "fuzz")) },
+    Check { name: "inside",          when: When::Always,       run: inside },
+    Check { name: "laboratory",      when: When::Always,       run: laboratory },
     Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
@@ -217,6 +219,20 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// The library's own tests that take longest to compile: what each message does, counted, and the proof of each row's machine code.
+fn inside(root: &Path, log: &mut Log) -> Result<(), String> {
+    log.step(&mut cargo(root, "test -p fastgcm --features hazmat,internals --lib --test internals -- --nocapture"))
+}
+
+/// The model, the studies, and what they are made of. One after the other: built at once, the studies would have `scrub`.
+fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
+    let lab = root.join("lab");
+    log.step(&mut cargo(&lab, "fmt --all --check"))?;
+    log.step(&mut cargo(&lab, "clippy --workspace --all-targets -- --deny warnings"))?;
+    log.step(&mut cargo(&lab, "test -p fastgcm-scrubbed -- --nocapture"))?;
+    log.step(&mut cargo(&lab, "test -p fastgcm-model -p fastgcm-measure -p fastgcm-step -p fastgcm-studies -- --nocapture"))
+}
+
 fn documentation(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(cargo(root, "doc --workspace --lib --no-deps --all-features").env("RUSTDOCFLAGS", "--deny warnings"))
 }
@@ -288,7 +304,7 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
 fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
     const QUICK: &str = "--package fastgcm-bench --package plugin --package openssl-calls --package rival-fastgcm --package rival-graviola \
         --package rival-libsodium --package rival-openssl-system --package rival-rustcrypto-0-10 --package rival-rustcrypto-0-11";
-    let bench = root.join("bench");
+    let bench = root.join("lab/bench");
     log.step(&mut cargo(&bench, "fmt --all --check"))?;
     log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
     log.step(&mut cargo(&bench, "test --locked --package fastgcm-bench -- --nocapture"))?;

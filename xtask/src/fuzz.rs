@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: a minute of each target of `fuzz/`, or so many seconds, in the lean copy with two rows. With `FASTGCM_FULL` all rows, and
+//! `cargo xtask fuzz`: a minute of each target of `lab/fuzz/`, or so many seconds, in the lean copy with two rows. With `FASTGCM_FULL` all rows, and
 //! what these minutes are worth: how many lines of the files that a target names were reached, and whether it finds a fault that was planted.
 //!
 //! cargo-fuzz wants a nightly compiler for its flags; `RUSTC_BOOTSTRAP=1` lets the stable one take them, so one compiler serves all.
@@ -88,7 +88,7 @@ fn minute(root: &Path, project: &Path, build: &Path, name: &str, seconds: u64) -
     command.args(["--", "-print_final_stats=1", "-verbosity=0", "-timeout=20", &format!("-max_total_time={seconds}")]);
     let (fine, said) = quietly(&mut command)?;
     if !fine {
-        return Err(format!("{said}\nfuzzing {name} found something: it is in {}/fuzz/artifacts/{name}", project.display()));
+        return Err(format!("{said}\nfuzzing {name} found something: it is in {}/lab/fuzz/artifacts/{name}", project.display()));
     }
     let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")).ok_or("no statistics")?.trim();
     println!("fuzz/{name} ok {runs}");
@@ -106,7 +106,7 @@ fn coverage(root: &Path) -> Result<(), String> {
     crate::debian::install(&tool("llvm-cov"), &[&format!("llvm-{version}")])?;
     let build = root.join("target/planted/coverage");
     let mut command = Command::new("cargo");
-    command.args(["build", "--release", "--bins"]).current_dir(copy.root.join("fuzz")).env("CARGO_TARGET_DIR", &build);
+    command.args(["build", "--release", "--bins"]).current_dir(copy.root.join("lab/fuzz")).env("CARGO_TARGET_DIR", &build);
     command.env("LLVM_PROFILE_FILE", build.join("build.profraw")); // build scripts are instrumented too
     step(command.env("RUSTFLAGS", "-C instrument-coverage --cfg fuzzing"))?;
     for (name, files) in TARGETS {
@@ -165,14 +165,19 @@ fn planted(root: &Path, seconds: u64) -> Result<(), String> {
 
 fn cargo_fuzz(root: &Path, build: &Path, arguments: &str) -> Command {
     let mut command = Command::new("cargo");
-    command.arg("fuzz").args(arguments.split_whitespace()).current_dir(root).env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", build);
+    command
+        .arg("fuzz")
+        .args(arguments.split_whitespace())
+        .current_dir(root.join("lab"))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_DIR", build);
     command.stdin(Stdio::null());
     command
 }
 
 /// What is committed: small, and enough to begin with.
 fn committed(root: &Path, name: &str) -> PathBuf {
-    root.join("fuzz/corpus").join(name)
+    root.join("lab/fuzz/corpus").join(name)
 }
 
 /// What has been found since.

@@ -19,7 +19,9 @@ pub(crate) fn run(root: &Path, log: &mut Log) -> Result<(), String> {
     let readme = fs::read_to_string(root.join("README.md")).map_err(|e| format!("README.md: {e}"))?;
     // One after the other: built at once, they would have each other's features.
     step(&mut cargo(root, "build --release -p fastgcm-cli"))?;
-    step(&mut cargo(root, "build --release -p fastgcm-studies"))?;
+    let lab = root.join("lab");
+    step(&mut cargo(&lab, "build --release -p fastgcm-studies"))?;
+    step(&mut cargo(&lab, "build --release -p fastgcm-scrubbed"))?;
     let shell = Shell { root: root.to_owned(), folder: root.join("target/readme") };
     let (mut commands, mut tests) = (0, 0);
     for block in blocks(&readme, "sh") {
@@ -32,7 +34,7 @@ pub(crate) fn run(root: &Path, log: &mut Log) -> Result<(), String> {
                 _ => shell.command(log, command, comment)?,
             }
             commands += 1;
-            if command.starts_with("fastgcm bench ") {
+            if command.starts_with("fastgcm-study bench ") {
                 shell.scrub()?;
             }
             // How to open what was sealed stands in the comment.
@@ -75,7 +77,8 @@ impl Shell {
     /// A line as one types it, with the program that was built in front of any other.
     fn run(&self, log: &mut Log, line: &str) -> Result<(), String> {
         let path = std::env::var("PATH").unwrap_or_default();
-        let path = format!("{}:{path}", self.root.join("target/release").display());
+        let release = |folder| self.root.join(folder).join("target/release");
+        let path = format!("{}:{}:{path}", release("").display(), release("lab").display());
         log.step(Command::new("bash").args(["-euo", "pipefail", "-c", line]).current_dir(&self.folder).env("PATH", path))
     }
 
@@ -105,7 +108,7 @@ impl Shell {
         if says {
             Ok(())
         } else {
-            Err("README.md: fastgcm bench: the page is not of the library without `scrub` beside that with it".into())
+            Err("README.md: fastgcm-study bench: the page is not of the library without `scrub` beside that with it".into())
         }
     }
 

@@ -17,11 +17,11 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     }
     peers()?;
     // One after the other: built at once, they would have each other's features.
-    for package in ["fastgcm-cli", "fastgcm-studies"] {
-        step(Command::new("cargo").args(["build", "--release", "-p", package]).current_dir(root))?;
+    for package in ["fastgcm-scrubbed", "fastgcm-studies"] {
+        step(Command::new("cargo").args(["build", "--release", "-p", package]).current_dir(root.join("lab")))?;
     }
     let program = target(root).join("release/fastgcm-study");
-    let (out, home) = (target(root).join("studies"), root.join("crates/fastgcm-studies"));
+    let (out, home) = (target(root).join("studies"), root.join("lab/studies"));
     fs::create_dir_all(&out).and_then(|()| fs::create_dir_all(home.join("charts"))).map_err(|e| e.to_string())?;
     let readme = home.join("README.md");
     let mut page = fs::read_to_string(&readme).map_err(|e| format!("{}: {e}", readme.display()))?;
@@ -74,5 +74,5 @@ fn peers() -> Result<(), String> {
 
 /// Where Cargo builds.
 fn target(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("lab/target"), PathBuf::from)
 }

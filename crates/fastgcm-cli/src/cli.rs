@@ -7,7 +7,7 @@ pub(crate) use manual::manual;
 use crate::failure::{Code, Failure};
 use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser};
 use fastgcm_file::{Backend, Format};
-use std::{ffi::OsString, num::NonZero, path::PathBuf, str::FromStr, thread};
+use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
 
 /// Seals and opens files with AES-GCM, at the speed of the disk.
 ///
@@ -42,18 +42,6 @@ pub(crate) enum Command {
     Cpu(Cpu),
     /// Check every back end of this machine against known answers and against each other.
     Selftest(Selftest),
-    /// Measure the back ends of this machine, and the system's libcrypto beside them: runs `fastgcm-study bench`.
-    #[command(disable_help_flag = true)]
-    Bench(Measuring),
-    /// Replay a paper on fast AES-GCM, its table beside the same one measured here: runs `fastgcm-study study`.
-    #[command(disable_help_flag = true)]
-    Study(Measuring),
-    /// Give samples to `fastgcm-study`: what this program's build of the library costs.
-    #[command(hide = true)]
-    Peer {
-        #[arg(value_parser = backend())]
-        backend: Backend,
-    },
     /// Print the completion script of a shell.
     Completions {
         /// Which shell.
@@ -205,14 +193,6 @@ pub(crate) struct Selftest {
     /// Say nothing if all is well.
     #[arg(short, long)]
     pub(crate) quiet: bool,
-}
-
-/// For `fastgcm-study`.
-#[derive(Debug, Args)]
-pub(crate) struct Measuring {
-    /// Whatever that program takes: `--help` lists it.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) arguments: Vec<OsString>,
 }
 
 /// How the cipher is run.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest · measuring          one command each
+//!      ── seal · open · inspect · keygen · cpu · selftest          one command each
 //!           └── input · output · keyfile · progress            files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
-//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`. What measures is the program `fastgcm-study`.
+//! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,6 @@ mod input;
 mod inspect;
 mod keyfile;
 mod keygen;
-mod measuring;
 mod open;
 mod output;
 mod progress;
@@ -55,9 +54,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Cpu(args) => cpu::run(&args),
         Command::Selftest(args) => selftest::run(&args),
-        Command::Bench(args) => measuring::hand_over("bench", &args),
-        Command::Study(args) => measuring::hand_over("study", &args),
-        Command::Peer { backend } => measuring::peer(backend),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);

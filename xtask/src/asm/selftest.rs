@@ -109,7 +109,7 @@ pub(super) fn run(root: &Path, table: &Path) -> Result<(), String> {
 
 /// A workspace of the library and the probe, with these changes.
 fn plant(root: &Path, target: &Path, plants: &[Plant]) -> Result<(), String> {
-    const KEPT: [&str; 3] = ["crates/fastgcm", "crates/fastgcm-model", "xtask/probe"];
+    const KEPT: [&str; 3] = ["crates/fastgcm", "lab/model", "xtask/probe"];
     let failed = |e: std::io::Error| format!("{}: {e}", target.display());
     for folder in KEPT {
         let _ = fs::remove_dir_all(target.join(folder));

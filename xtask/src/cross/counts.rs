@@ -9,7 +9,7 @@ use super::{
 use crate::{debian::install, package::step};
 use std::{fs, path::Path};
 
-/// Who, by the name that `bench/messages` knows, and whether it has AES-192.
+/// Who, by the name that `lab/bench/messages` knows, and whether it has AES-192.
 pub(super) const WHO: [(&str, bool); 5] =
     [("aes-neon-eor3", true), ("aes-neon", true), ("aws-lc", true), ("aws-lc-8x", true), ("ring", false)];
 const SIZES: [usize; 5] = [16, 64, 512, 1500, 4096];
@@ -19,7 +19,7 @@ const VERBS: [&str; 2] = ["seal", "open"];
 pub(super) fn run(root: &Path) -> Result<(), String> {
     prepare()?;
     install("llvm-mca-22", &["llvm-22"])?;
-    let bench = root.join("bench");
+    let bench = root.join("lab/bench");
     let mut cargo = arm(&bench, "max");
     step(cargo.args(["build", "--release", "-p", "messages", "--target", super::aarch64::TRIPLE]))?;
     let program = Program::read(&super::target_dir(&bench).join(super::aarch64::TRIPLE).join("release/messages"))?;

@@ -18,7 +18,7 @@ const SIZES: [usize; 3] = [512, 1500, 4096];
 /// The table, for the README of `fastgcm-studies`.
 pub(crate) fn table(root: &Path) -> Result<String, String> {
     prepare()?;
-    step(arm(root, "max").args(["build", "--release", "-p", "fastgcm-studies", "--target", TRIPLE]))?;
+    step(arm(root, "max").args(["build", "--release", "-p", "fastgcm-studies", "--target", TRIPLE]).current_dir(root.join("lab")))?;
     let program = Program::read(&target_dir(root).join(TRIPLE).join("release/fastgcm-study"))?;
     let mut counts = vec![String::new(); ROWS.len() * STYLES.len()];
     let mut counted = 0;

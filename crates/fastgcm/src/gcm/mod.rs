@@ -9,13 +9,13 @@
 //! the last part is only that: one pass, one reduction, no loop.
 
 mod counter;
-#[cfg(test)]
+#[cfg(all(test, feature = "internals"))] // these tests take as long to compile as all others: the check `inside`
 mod counts;
 mod message;
 pub(crate) mod sequential;
 pub(crate) mod software;
 mod tail;
-#[cfg(test)]
+#[cfg(all(test, feature = "internals"))] // likewise
 mod tests;
 mod turn;
 

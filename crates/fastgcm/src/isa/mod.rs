@@ -11,7 +11,7 @@
 
 use crate::Block;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "internals"))]
 pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;

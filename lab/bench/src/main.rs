@@ -1,0 +1,170 @@
+//! AES-GCM implementations side by side, in one process: built, loaded, held to a processor level, checked against each other, and only
+//! then measured, a short sample of each in turn. `lab/bench/README.md` says how each is called and what the figures mean.
+//!
+//! | module | what |
+//! |---|---|
+//! | `builds` | cargo builds one shared object for each rival; what cannot be built is told |
+//! | `peer` | loads them, a copy for each level |
+//! | `process` | Go and Java, which live in processes of their own |
+//! | `check` | identical answers first |
+//! | `buffer` | memory that ends with a page behind which nothing may be touched |
+//! | `work`, `plan` | what is measured, and the list of it |
+//! | `instructions` | instead of time: instructions for one message, counted |
+//! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
+//! | `report` | tables, CSV, JSON, charts, one page |
+
+mod buffer;
+mod builds;
+mod check;
+mod instructions;
+mod peer;
+mod plan;
+mod process;
+mod published;
+mod report;
+mod work;
+
+use clap::Parser;
+use fastgcm_measure::{Machine, Results};
+use std::{error::Error, io::IsTerminal, path::PathBuf, process::ExitCode, time::Instant};
+use work::{Buffers, Peer};
+
+/// AES-GCM implementations side by side.
+#[derive(Parser)]
+struct Options {
+    /// Two minutes: few sizes, short samples
+    #[arg(long)]
+    quick: bool,
+    /// Installs what Debian has of what the rivals need (as root), and builds ipsec-mb from Debian's source
+    #[arg(long)]
+    install: bool,
+    /// Only rivals whose name begins with one of these; fastgcm always takes part
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Only cases whose group contains this, `AES-128 open` for example
+    #[arg(long)]
+    group: Option<String>,
+    /// Where results.csv, results.json, the charts and the page go
+    #[arg(long, default_value = "out")]
+    out: PathBuf,
+    /// Builds, loads and checks, and measures nothing
+    #[arg(long)]
+    check: bool,
+    /// Counts instructions for one message, beside those of ipsec-mb or of `--only`, and measures nothing
+    #[arg(long)]
+    instructions: bool,
+    /// For `--instructions`, which starts this: one message each, by the rival of that shared object
+    #[arg(long, hide = true)]
+    messages: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let mut options = Options::parse();
+    if options.instructions && options.only.is_empty() {
+        options.only = vec!["ipsec-mb".into()];
+    }
+    match run(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(why) => {
+            eprintln!("bench: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the run is valid: no rival slower than it has been seen on this processor.
+fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
+    if let Some(library) = &options.messages {
+        instructions::messages(library)?;
+        return Ok(true);
+    }
+    if options.install {
+        builds::install()?;
+    }
+    let mut missing = Vec::new();
+    let mut libraries = Vec::new();
+    let mut peers: Vec<Box<dyn Peer>> = Vec::new();
+    for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival)) {
+        let loaded = builds::build(rival, options.install).and_then(|library| Ok((peer::load(&library)?, library)));
+        match loaded {
+            Ok(((variants, failed), library)) => {
+                libraries.push(library);
+                peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
+                missing.extend(failed);
+            }
+            Err(why) => missing.push(format!("{rival}: {why}")),
+        }
+    }
+    for (name, start) in process::LANGUAGES.iter().filter(|(name, _)| wanted(options, name)) {
+        match start() {
+            Ok(process) => peers.push(Box::new(process)),
+            Err(why) => missing.push(format!("{name}: {why}")),
+        }
+    }
+
+    let mut machine = Machine::here(concat!("fastgcm-bench ", env!("CARGO_PKG_VERSION")));
+    machine.notes.extend(peers.iter().map(|peer| format!("{} at {}: {}", peer.name(), peer.level(), peer.version())));
+    machine.notes.extend(missing.iter().map(|why| format!("missing: {why}")));
+    for why in &missing {
+        println!("SKIPPED rival {why}");
+    }
+
+    let answers = check::all(&peers)?;
+    println!("{} implementations, identical wherever they were asked the same", peers.len());
+    println!("bench::same_answers ok {answers}");
+    if options.instructions {
+        println!("bench::instructions ok {}", instructions::print(&libraries)?);
+    }
+    if options.check || options.instructions {
+        return Ok(true);
+    }
+
+    machine.pinned_to = fastgcm_measure::pin();
+    let mut results = Results::new(machine);
+    for name in peers.iter().map(|peer| peer.name()).filter(|name| !name.starts_with("fastgcm")) {
+        if !results.base.contains(&name) {
+            results.base.push(name);
+        }
+    }
+    measure(options, &peers, &mut results);
+    let published = published::compare(&results);
+    results.machine.notes.extend(published.lines());
+    report::terminal(&results);
+    report::files(&results, &options.out)?;
+    Ok(published.valid())
+}
+
+fn wanted(options: &Options, name: &str) -> bool {
+    options.only.is_empty() || name == "fastgcm" || options.only.iter().any(|only| name.starts_with(only.as_str()))
+}
+
+fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
+    let mut levels: Vec<String> = Vec::new();
+    for peer in peers {
+        if !levels.contains(&peer.level()) {
+            levels.push(peer.level());
+        }
+    }
+    let plan = plan::plan(options.quick, &levels);
+    let wanted = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
+    let plan: Vec<_> = plan.into_iter().filter(wanted).collect();
+    let most = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
+    let (buffers, sampler, start) = (Buffers::new(most), plan::sampler(options.quick), Instant::now());
+    for (number, work) in plan.iter().enumerate() {
+        let here: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
+        let mut contenders: Vec<_> = here.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();
+        // fastgcm comes first, and once more called as usual, so that what another way costs is a ratio within one case.
+        if let (Some(usual), Some(peer)) = (work.usual(), here.first()) {
+            contenders.extend(peer.contender("fastgcm as usual", &usual, &buffers));
+        }
+        let case = work.case();
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K{}/{} {} {}", number + 1, plan.len(), case.group, case.name);
+        }
+        if !contenders.is_empty() {
+            results.cases.push(sampler.run(case, &mut contenders, &mut |_| ()));
+        }
+    }
+    eprintln!("\r\x1b[K{} cases in {} s", plan.len(), start.elapsed().as_secs());
+}

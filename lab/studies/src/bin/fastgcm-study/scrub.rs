@@ -1,0 +1,31 @@
+//! What the library's feature `scrub` costs. One build has it or has it not, so the program `fastgcm-scrubbed`, which has it, is asked for its
+//! samples in turn with everything else (`fastgcm_measure::process`).
+
+use fastgcm::{Backend, internals::SCRUB};
+use fastgcm_measure::process::Process;
+use std::{
+    env::{self, consts::EXE_SUFFIX},
+    process::{Command, Stdio},
+};
+
+/// What is said at the head of a report without such a column.
+pub(crate) fn note() -> String {
+    let unified = "measured WITH `scrub`: Cargo unified the features of several packages. `-p fastgcm-studies` builds without";
+    if SCRUB { unified.into() } else { "measured without `scrub`".into() }
+}
+
+/// The program beside this one or on the PATH, in its part as that contender, and what is said of it at the head of a report.
+pub(crate) fn find(backend: Backend, name: String) -> (Option<Process>, String) {
+    const WANTED: &str = concat!("fastgcm ", env!("CARGO_PKG_VERSION"), " with scrub");
+    let program = format!("fastgcm-scrubbed{EXE_SUFFIX}");
+    let beside = env::current_exe().map(|this| this.with_file_name(&program)).ok().filter(|beside| beside.is_file());
+    let mut command = Command::new(beside.unwrap_or_else(|| program.into()));
+    let why = match Process::start(name.clone(), command.arg(backend.name()).stderr(Stdio::null())) {
+        Ok(process) if process.version() == WANTED => {
+            return (Some(process), format!("{}; column or row `{name}`: with it, by the program fastgcm-scrubbed", note()));
+        }
+        Ok(process) => format!("it is {}, not {WANTED}", process.version()),
+        Err(why) => why,
+    };
+    (None, format!("{}; nothing is shown with it, for the program fastgcm-scrubbed, beside this one or on the PATH: {why}", note()))
+}
