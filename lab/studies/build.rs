@@ -6,10 +6,10 @@ use std::{
     process::Command,
 };
 
-/// What every row of the table is made of, and what those of x86 have beside it. (`plain.rs` is `portable`'s own way.)
-const SHARED: &[&str] = &["gcm", "ghash", "aes", "entry.rs", "inout.rs", "unroll.rs", "isa/mod.rs"];
+/// What every row of the table is made of, and what those of x86 have beside it. (`software.rs` is the way without instructions for AES.)
+const SHARED: &[&str] = &["gcm", "ghash", "aes", "engine", "entry.rs", "inout.rs", "unroll.rs", "isa/mod.rs"];
 const X86: &[&str] = &["isa/x86.rs"];
-const NOT: &[&str] = &["proof", "tests.rs", "counts.rs", "plain.rs"];
+const NOT: &[&str] = &["proof", "tests.rs", "counts.rs", "software.rs"];
 
 fn main() {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -28,13 +28,11 @@ fn main() {
     }
 }
 
-/// Beside us, in the workspace as in a registry's folder.
+/// The library's, in this repository.
 fn source() -> Option<PathBuf> {
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
-    let names = ["fastgcm".into(), format!("fastgcm-{}", env::var("CARGO_PKG_VERSION").ok()?)];
-    let source = names.into_iter().map(|name| here.with_file_name(name).join("src")).find(|path| path.exists())?;
+    let source = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?).join("../../crates/fastgcm/src");
     println!("cargo:rerun-if-changed={}", source.display());
-    Some(source)
+    source.exists().then_some(source)
 }
 
 /// Lines of a file or of all files of a folder, and those of them that are neither empty nor a comment.

@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 const LAYERS: &[&[&str]] = &[
     &["lib", "rustcrypto", "internals"],
     &["hazmat"],
-    &["once", "gathered"],
+    &["once", "gathered", "batch"],
     &["seal", "stream", "gmac"],
     &["key"],
     &["running"],
@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["gcm"],
     &["material"],
+    &["packet"],
     &["tag", "nonce"],
     &["aes", "ghash"],
     &["inout"],

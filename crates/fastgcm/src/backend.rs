@@ -9,6 +9,7 @@ use crate::{
     limits,
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
+    packet::Packet,
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
@@ -216,6 +217,9 @@ type Once = unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Bloc
 /// An entry for all others.
 type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
 
+/// An entry for packets side by side.
+type Batch = unsafe fn(Frame<'_>, &Material, &mut [Packet<'_>]) -> (usize, bool);
+
 /// An entry for a piece of text: from which block on, with which hash, and whether it is sealed.
 type Crypt = unsafe fn(Frame<'_>, &Material, Start, u32, &mut Hash, InOut<'_>, bool);
 
@@ -237,6 +241,8 @@ pub(crate) struct Kernels {
     pub(crate) seal: Long,
     pub(crate) open_short: Short,
     pub(crate) open: Long,
+    /// Packets side by side, sealed and opened, and the most bytes of their AAD and text (or twice, or four times as many): see `gcm::batch`.
+    pub(crate) batch: Option<((usize, usize), Batch, Batch)>,
     // Of these any message can be made, in pieces.
     pub(crate) hash: unsafe fn(Frame<'_>, &Material, &mut Hash, &[u8]),
     pub(crate) crypt: Crypt,
@@ -349,6 +355,22 @@ impl Kernels {
         limits::check(aad.len(), len)?;
         // SAFETY: see the impl.
         Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, text) })))
+    }
+
+    /// Seals or opens packets of the same lengths side by side, if the first four are. Returns how many, from the first on, and whether a tag was
+    /// wrong.
+    #[inline(always)]
+    pub(crate) fn batch(&self, material: &Material, packets: &mut [Packet<'_>], seal: bool) -> (usize, bool) {
+        let (Some((most, sealing, opening)), [first, others @ ..]) = (self.batch, &packets[..]) else { return (0, false) };
+        // No vector has more lanes than four.
+        let (Some(lengths), Some(others)) = (first.lengths(), others.first_chunk::<3>()) else { return (0, false) };
+        let fits = lengths.1 <= most.1 || lengths.1 == 2 * most.1 || lengths.1 == 4 * most.1;
+        if lengths.0 > most.0 || !fits || others.iter().any(|other| other.lengths() != Some(lengths)) {
+            return (0, false);
+        }
+        let function = if seal { sealing } else { opening };
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { function(frame, material, packets) })
     }
 
     /// GHASH goes on over `data`, padded with zeros to whole blocks.

@@ -20,6 +20,7 @@ macro_rules! entries {
                 isa::*,
                 material::Material,
                 nonce::{J0, Nonce96, Start},
+                packet::Packet,
             };
             use core::mem::MaybeUninit;
 
@@ -36,6 +37,7 @@ macro_rules! entries {
                 open_short,
                 seal,
                 open,
+                batch: if let Some(most) = E::MOST_BATCH { Some((most, seal_batch, open_batch)) } else { None },
                 hash,
                 crypt,
                 piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None },
@@ -147,6 +149,18 @@ macro_rules! entries {
             fn open_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
                 E::enter(frame);
                 engine!().much_aad::<false>(Row(frame), key, nonce, aad, text)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn seal_batch(frame: Frame<'_>, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
+                E::enter(frame);
+                engine!().batch::<true>(key, packets)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn open_batch(frame: Frame<'_>, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
+                E::enter(frame);
+                engine!().batch::<false>(key, packets)
             }
 
             $(#[target_feature(enable = $features)])?

@@ -5,7 +5,7 @@ use crate::{
     Block,
     isa::{Isa, nibbles::Lookups},
 };
-use core::{marker::PhantomData, mem::MaybeUninit};
+use core::{marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use zeroize::{Zeroize, optimization_barrier};
 
 /// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
@@ -47,6 +47,9 @@ impl<'a> InOut<'a> {
         let dst = text.as_mut_ptr();
         Self { src: dst, dst, len: text.len(), life: PhantomData }
     }
+
+    /// No text.
+    pub(crate) const EMPTY: Self = Self { src: NonNull::dangling().as_ptr(), dst: NonNull::dangling().as_ptr(), len: 0, life: PhantomData };
 
     /// `None` unless both have the same length.
     #[inline(always)]

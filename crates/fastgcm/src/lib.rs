@@ -61,6 +61,7 @@ extern crate std;
 mod unroll;
 mod aes;
 mod backend;
+pub mod batch;
 mod engine;
 mod entry;
 mod error;
@@ -84,6 +85,7 @@ pub mod limits;
 mod material;
 mod nonce;
 mod once;
+mod packet;
 mod running;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
@@ -97,6 +99,7 @@ pub use gmac::Gmac;
 pub use key::Key;
 pub use nonce::Nonce;
 pub use once::{open_once, seal_once};
+pub use packet::{Packet, Text};
 pub use stream::Sealer;
 pub use tag::{AnyTag, ShortTag, Tag};
 

@@ -78,7 +78,7 @@ impl Nonce96 {
     /// Loads 4 + 8 bytes: a nonce is often stored as salt and counter just before the call, and a load that spans two stores
     /// waits until both have left the store buffer (10 to 13 ns on Zen 5).
     #[inline(always)]
-    fn new(nonce: &[u8; 12]) -> Self {
+    pub(crate) fn new(nonce: &[u8; 12]) -> Self {
         let [n0, n1, n2, n3, rest @ ..] = *nonce;
         Self { first: u32::from_le_bytes([n0, n1, n2, n3]), rest: u64::from_le_bytes(rest) }
     }

@@ -196,7 +196,7 @@ impl Key {
 
     /// Encrypts, and returns the tag, as a number: a `Result` of sixteen bytes is stored in five pieces, 3 to 5 % of a short message.
     #[inline(always)]
-    fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+    pub(crate) fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
             Kind::Public(nonce) => self.kernels.seal(&self.material, nonce, aad, text),
             Kind::Any(_) => self.any(nonce, aad, text, true, |tag| tag),

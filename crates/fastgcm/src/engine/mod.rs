@@ -24,6 +24,7 @@ use crate::{
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
+    packet::Packet,
 };
 use core::mem::MaybeUninit;
 
@@ -38,6 +39,8 @@ pub(crate) trait Engine: Copy {
     const MOST_SHORT: (usize, usize);
     /// Those of a message that has a way of its own with a fresh key, if it has.
     const MOST_ONCE: Option<(usize, usize)> = None;
+    /// The most bytes of AAD, and of text, of packets that go side by side, where they do.
+    const MOST_BATCH: Option<(usize, usize)> = None;
     /// Blocks of a turn, where there is a loop for long pieces.
     const TURN: Option<usize> = None;
 
@@ -72,6 +75,13 @@ pub(crate) trait Engine: Copy {
     #[inline(always)]
     fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         self.long::<SEAL>(row, key, nonce, aad, text)
+    }
+
+    /// Seals or opens packets while they have the lengths of the first, which `MOST_BATCH` allows, as many as a vector has lanes at a time. Returns
+    /// how many, and whether a tag was wrong.
+    #[inline(always)]
+    fn batch<const SEAL: bool>(self, _key: &Material, _packets: &mut [Packet<'_>]) -> (usize, bool) {
+        (0, false)
     }
 
     // ---- the same in pieces

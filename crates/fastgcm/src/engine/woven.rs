@@ -12,6 +12,7 @@ use crate::{
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
+    packet::Packet,
 };
 use core::mem::MaybeUninit;
 
@@ -24,6 +25,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     type M = M;
     const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
     const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
+    const MOST_BATCH: Option<(usize, usize)> = gcm::most_batch(S::BLOCKS);
     // Vectors of one block have nothing to spread: what is called for the pieces of others would be no faster (5 KB).
     const TURN: Option<usize> = if S::BLOCKS == 1 { None } else { Some(gcm::blocks_of_turn(S::BLOCKS)) };
 
@@ -71,6 +73,11 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     #[inline(always)]
     fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         gcm::short::<_, _, SEAL, true>(self.0, self.1, row, key, nonce, aad, text.here())
+    }
+
+    #[inline(always)]
+    fn batch<const SEAL: bool>(self, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
+        if const { S::BLOCKS > 1 } { gcm::batch::<S, M, SEAL>(self.0, self.1, key, packets) } else { (0, false) }
     }
 
     #[inline(always)]

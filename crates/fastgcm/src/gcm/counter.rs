@@ -95,11 +95,23 @@ impl<S: Isa> TableCounter<S> {
         } });
     }
 
+    /// The counter block with a counter of zero, whitened, in every lane.
+    #[inline(always)]
+    pub(crate) fn zero(&self) -> S::V {
+        self.constant
+    }
+
+    /// Vector `I` of a message that has no turns before it.
+    #[inline(always)]
+    pub(crate) fn vector<const I: usize>(&self, s: S) -> S::State {
+        s.state(s.xor(self.constant, PLAIN.load(s, I * S::BLOCKS)))
+    }
+
     /// Vectors `FROM..TO` of a message that has no turns before them.
     #[inline(always)]
     pub(crate) fn part<const FROM: usize, const TO: usize>(&self, s: S, x: &mut [S::State; STATES]) {
         debug_assert!(self.done == 0 && self.high == 0);
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I >= FROM && I < TO { x[I] = s.state(s.xor(self.constant, PLAIN.load(s, I * S::BLOCKS))); } });
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if I >= FROM && I < TO { x[I] = self.vector::<I>(s); } });
     }
 
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.

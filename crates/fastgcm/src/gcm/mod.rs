@@ -8,6 +8,7 @@
 //! A message is cut in *turns* of eight vectors ([`turn`]) and a last part of at most nine ([`tail`]). A message that fits in
 //! the last part is only that: one pass, one reduction, no loop.
 
+mod batch;
 mod counter;
 #[cfg(all(test, feature = "internals"))] // these tests take as long to compile as all others: the check `inside`
 mod counts;
@@ -19,6 +20,7 @@ mod tail;
 mod tests;
 mod turn;
 
+pub(crate) use batch::{batch, most_batch};
 pub(crate) use message::{
     Bulk, PIECE_PAYS, blocks_of_turn, bulk, derive, expand, has_much_aad, lengths, long, most_once, most_short, once, piece, short, wipe,
 };

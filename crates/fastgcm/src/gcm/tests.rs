@@ -11,6 +11,8 @@ use crate::{
     isa::{Isa, Portable},
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
+    packet::Packet,
+    tag::Tag,
 };
 use core::mem::MaybeUninit;
 use fastgcm_model::Model;
@@ -162,6 +164,56 @@ fn f16_keys_for_one_message() {
     assert_eq!(like_a_row_once(Portable::<2>::here(), Winograd), 33 * 8 + 24 * 4);
     assert_eq!(like_a_row_once(Portable::<4, true>::here(), Winograd), 65 * 8 + 24 * 4);
     assert_eq!(like_a_row_once(Portable::<4, true>::here(), KeyFolded), 65 * 8 + 24 * 4);
+}
+
+/// F21: packets side by side, of every length that there is: each is the model's message.
+fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
+    let (most_aad, most_text) = most_batch(S::BLOCKS).unwrap();
+    let mut material = Material::ZERO;
+    expand(s, multiply, &mut material, &bytes(16, 9));
+    let model = Model::new(&bytes(16, 9));
+    let mut done = 0;
+    for text in (0..=most_text).chain([2 * most_text, 4 * most_text]) {
+        for (aad, seal) in [0, 1, 13, most_aad].into_iter().flat_map(|aad| [(aad, true), (aad, false)]) {
+            let messages: Vec<_> = (0..2 * S::BLOCKS)
+                .map(|p| {
+                    let (nonce, aad, text): ([u8; 12], _, _) = (bytes(12, p).try_into().unwrap(), bytes(aad, p + 20), bytes(text, p + 40));
+                    let (sealed, tag) = model.seal(&nonce, &aad, &text);
+                    (nonce, aad, if seal { (text, sealed) } else { (sealed, text) }, tag)
+                })
+                .collect();
+            let mut found = vec![vec![0; text]; messages.len()];
+            let mut packets: Vec<Packet<'_>> = messages
+                .iter()
+                .zip(&mut found)
+                .map(|((nonce, aad, (from, _), tag), to)| Packet::to(*nonce, aad, from, to, Tag(if seal { [0; 16] } else { *tag })))
+                .collect();
+            packets[1].tag.0[15] ^= u8::from(!seal);
+            let now = if seal {
+                batch::<S, M, true>(s, multiply, &material, &mut packets)
+            } else {
+                batch::<S, M, false>(s, multiply, &material, &mut packets)
+            };
+            assert_eq!(now, (messages.len(), !seal));
+            for (p, (packet, (.., tag))) in packets.iter().zip(&messages).enumerate() {
+                let wrong = !seal && p == 1;
+                assert!(
+                    packet.status.is_err() == wrong && (wrong || packet.tag.0 == *tag),
+                    "packet {p}, AAD {aad}, text {text}, seal: {seal}"
+                );
+            }
+            drop(packets);
+            assert!(found.iter().zip(&messages).all(|(found, (_, _, (_, to), _))| found == to), "AAD {aad}, text {text}, seal: {seal}");
+            done += messages.len();
+        }
+    }
+    done
+}
+
+#[test]
+fn f21_batches() {
+    assert_eq!(like_a_row_of_batches(Portable::<2>::here(), Winograd), 4 * 8 * (33 + 2));
+    assert_eq!(like_a_row_of_batches(Portable::<4, true>::here(), Winograd), 8 * 8 * (65 + 2));
 }
 
 /// Functions of no row: nothing of theirs wants a gate.

@@ -198,6 +198,13 @@ pub trait Isa: Copy + 'static {
     fn keep_first(self, v: Self::V, n: usize) -> Self::V;
     /// The sum (XOR) of the lanes.
     fn fold(self, v: Self::V) -> Block;
+    /// The sums of the lanes of as many vectors as there are lanes, that of vector p in lane p. (Those behind are not looked at.)
+    #[inline(always)]
+    fn sums(self, vectors: [Self::V; 4]) -> Self::V {
+        let mut sums = self.splat(0);
+        each!(P in 3 2 1 0 => { if P < Self::BLOCKS { sums = self.lanes_from(self.splat(self.fold(vectors[P])), sums, Self::BLOCKS - 1); } });
+        sums
+    }
     /// That, and one lane of `other`: the first, or the last.
     #[inline(always)]
     fn fold_with<const LAST: bool>(self, v: Self::V, other: Self::V) -> Block {

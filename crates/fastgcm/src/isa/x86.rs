@@ -52,6 +52,7 @@ macro_rules! isa {
             #[inline(always)] fn lanes_from(self, a: $v, b: $v, n: usize) -> $v { unsafe { $lane::lanes_from(a, b, n) } }
             #[inline(always)] fn keep_first(self, v: $v, n: usize) -> $v { unsafe { $keep_first(v, n) } }
             #[inline(always)] fn fold(self, v: $v) -> Block { unsafe { block($fold(v)) } }
+            #[inline(always)] fn sums(self, vectors: [$v; 4]) -> $v { unsafe { $lane::sums(vectors) } }
             #[inline(always)] fn fold_with<const LAST: bool>(self, v: $v, other: $v) -> Block {
                 unsafe { block(_mm_xor_si128($fold(v), $lane::$lane_fn::<LAST>(other))) }
             }
@@ -233,6 +234,11 @@ mod xmm {
     }
 
     #[inline(always)]
+    pub(super) unsafe fn sums([v, ..]: [__m128i; 4]) -> __m128i {
+        v
+    }
+
+    #[inline(always)]
     pub(super) unsafe fn put_last(_: __m128i, b: __m128i) -> __m128i {
         b
     }
@@ -308,6 +314,11 @@ mod ymm {
     }
 
     #[inline(always)]
+    pub(super) unsafe fn sums([a, b, ..]: [__m256i; 4]) -> __m256i {
+        unsafe { _mm256_xor_si256(_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)) }
+    }
+
+    #[inline(always)]
     pub(super) unsafe fn put_last(v: __m256i, b: __m128i) -> __m256i {
         unsafe { _mm256_inserti128_si256::<1>(v, b) }
     }
@@ -380,6 +391,15 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
         unsafe { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn sums([a, b, c, d]: [__m512i; 4]) -> __m512i {
+        unsafe {
+            let ab = _mm512_xor_si512(_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b));
+            let cd = _mm512_xor_si512(_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xee>(c, d));
+            _mm512_xor_si512(_mm512_shuffle_i64x2::<0x88>(ab, cd), _mm512_shuffle_i64x2::<0xdd>(ab, cd))
+        }
     }
 
     #[inline(always)]

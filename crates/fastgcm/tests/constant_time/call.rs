@@ -3,7 +3,7 @@
 use crate::{allocator::allocating_in, backends::boxed, suite::Random};
 #[cfg(feature = "aead06")]
 use fastgcm::rustcrypto::{AeadInOut, Aes256Gcm, KeyInit, aead::array::Array};
-use fastgcm::{Backend, Key, Nonce, Tag};
+use fastgcm::{Backend, Key, Nonce, Packet, Tag};
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +38,9 @@ pub(crate) enum Verb {
     /// Under a key that is made for the message.
     SealOnce,
     OpenOnce,
+    /// Four times, side by side.
+    SealBatch,
+    OpenBatch,
     /// RustCrypto's interface, which runs the best back end and no other. After a wrong tag it restores the ciphertext.
     #[cfg(feature = "aead06")]
     CipherSeal,
@@ -66,6 +69,7 @@ impl Verb {
             #[cfg(feature = "hazmat")]
             OpenShortest,
             OpenOnce,
+            OpenBatch,
             #[cfg(feature = "aead06")]
             CipherOpen,
         ];
@@ -81,6 +85,7 @@ impl Verb {
             SealTo,
             SealVec,
             SealOnce,
+            SealBatch,
             SealInPieces,
             SealGathered,
             SealChunks,
@@ -108,7 +113,7 @@ impl Verb {
             CipherSeal => true,
             _ => matches!(
                 self,
-                Seal | SealAppended | SealDetachedTo | SealTo | SealVec | SealOnce | SealInPieces | SealGathered | SealChunks
+                Seal | SealAppended | SealDetachedTo | SealTo | SealVec | SealOnce | SealBatch | SealInPieces | SealGathered | SealChunks
             ),
         }
     }
@@ -131,6 +136,7 @@ impl Verb {
             // What it has handed out is for the caller to wipe: the answer is a number.
             #[cfg(feature = "hazmat")]
             OpenInPieces => 0,
+            OpenBatch => 4,
             OpenVerifiedFirst | OpenGatheredVerifiedFirst if right => 2,
             _ => 1,
         }
@@ -284,12 +290,23 @@ impl Call {
             OpenShortest => key.open(nonce, aad, text, &tag.truncate::<4>()).is_ok(),
             SealOnce => key.backend().seal_once(&self.key_bytes[..public.key], nonce, aad, text).map(|new| *tag = new).is_ok(),
             OpenOnce => key.backend().open_once(&self.key_bytes[..public.key], nonce, aad, text, tag).is_ok(),
+            SealBatch => key.seal_batch(&mut four(&self.nonce, aad, text, place, *tag)).is_ok(),
+            OpenBatch => key.open_batch(&mut four(&self.nonce, aad, &sealed[..public.text], place, *tag)).is_ok(),
             #[cfg(feature = "aead06")]
             CipherSeal => self.cipher.encrypt_inout_detached(&Array(nonce96), aad, text.into()).map(|new| tag.0 = new.0).is_ok(),
             #[cfg(feature = "aead06")]
             CipherOpen => self.cipher.decrypt_inout_detached(&Array(nonce96), aad, text.into(), &Array(tag.0)).is_ok(),
         };
     }
+}
+
+/// A text four times, from one place to four.
+fn four<'a>(nonce: &[u8; 60], aad: &'a [u8], from: &'a [u8], to: &'a mut [u8], tag: Tag) -> [Packet<'a>; 4] {
+    let (one, to) = to.split_at_mut(from.len());
+    let (two, to) = to.split_at_mut(from.len());
+    let (three, four) = to.split_at_mut(from.len());
+    let nonce = *nonce.first_chunk().unwrap();
+    [one, two, three, &mut four[..from.len()]].map(|to| Packet::to(nonce, aad, from, to, tag))
 }
 
 /// A text in three pieces, of which the second ends at `second`.

@@ -220,7 +220,7 @@ fn f14_f15_traces_of_every_verb() {
 }
 
 /// Bytes of AAD and of text. Where a step takes long, or there are many, valgrind sees the others.
-const EVERY_VERB: [(usize, usize); 5] = [(13, 20), (65, 100), (200, 600), (0, 0), (100, 1420)];
+const EVERY_VERB: [(usize, usize); 6] = [(13, 20), (65, 100), (200, 600), (0, 0), (100, 1420), (16, 128)];
 
 /// Nothing is kept from one message to the next: the hundredth under a key goes the way of the first.
 #[test]

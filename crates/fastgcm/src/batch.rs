@@ -1,0 +1,146 @@
+//! Many messages in one call.
+//!
+//! A batch is a slice of [`Packet`]s of any lengths. Each packet is a message of its own, with its own nonce and tag; the result is that of as many
+//! calls of [`Key::seal_to`] or [`Key::open_to`]. Neighbours with AAD of one length, at most 16 bytes, and texts of one length go through the
+//! processor side by side where it has wide vectors: put packets of one length beside each other.
+//!
+//! Nothing is allocated, and the order of the packets does not matter for what comes out. A packet that fails does not stop the others: each has its
+//! own status.
+//!
+//! ```
+//! use fastgcm::{Key, Packet, Tag};
+//!
+//! let key = Key::aes128(&[7; 16]);
+//! let mut texts = [*b"one", *b"two", *b"six"];
+//! let [a, b, c] = &mut texts;
+//! let mut packets = [a, b, c].map(|text| Packet::in_place([0; 12], b"header", text, Tag([0; 16])));
+//! key.seal_batch_counter([0; 12], &mut packets)?;
+//! key.open_batch(&mut packets)?;
+//! assert_eq!(texts, [*b"one", *b"two", *b"six"]);
+//! # Ok::<(), fastgcm::Error>(())
+//! ```
+
+use crate::{
+    Error, Key, Packet, Tag,
+    nonce::{Kind, Nonce},
+    seal::{verdict, wipe},
+    tag::tags_differ,
+};
+
+impl Key {
+    /// Seals each packet: writes its ciphertext, its `tag` and its `status`.
+    ///
+    /// # Errors
+    /// That of the first packet that was refused, and all others are sealed. [`InvalidLength`](Error::InvalidLength): its two buffers have different
+    /// lengths. [`TooLong`](Error::TooLong): see [`limits`](crate::limits). Nothing is written to that packet's text and tag.
+    pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
+        self.batch(packets, true)
+    }
+
+    /// Opens each packet: writes its text and its `status`.
+    ///
+    /// # Errors
+    /// That of the first packet that was refused. [`Unauthentic`](Error::Unauthentic): that packet's text is all zero. `InvalidLength` and `TooLong`
+    /// as for [`seal_batch`](Self::seal_batch). All others are opened.
+    pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
+        self.batch(packets, false)
+    }
+
+    /// Gives each packet a nonce of its own, and seals it: `first`, and then one more for each packet. The last eight bytes of a nonce count,
+    /// big-endian; the first four are fixed (SP 800-38D, section 8.2.1). Returns the nonce behind the last, with which the next call begins.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) if the counter would begin anew, which would repeat nonces: nothing has changed. Then as for
+    /// [`seal_batch`](Self::seal_batch): each packet's status says what became of it, and the nonces up to the last packet's are used.
+    pub fn seal_batch_counter(&self, first: [u8; 12], packets: &mut [Packet<'_>]) -> Result<[u8; 12], Error> {
+        let [a, b, c, d, counter @ ..] = first;
+        let counter = u64::from_be_bytes(counter);
+        let next = counter.checked_add(packets.len() as u64).ok_or(Error::TooLong)?;
+        let nonce = |counter: u64| {
+            let mut nonce = [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
+            nonce[4..].copy_from_slice(&counter.to_be_bytes());
+            nonce
+        };
+        for (packet, counter) in packets.iter_mut().zip(counter..) {
+            packet.nonce = nonce(counter);
+        }
+        self.seal_batch(packets)?;
+        Ok(nonce(next))
+    }
+}
+
+/// Seals each packet under the key at its place in `keys`. (Neighbours under one key go side by side.)
+///
+/// # Errors
+/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::seal_batch`].
+pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
+    if keys.len() != packets.len() {
+        return Err(Error::InvalidLength);
+    }
+    run(packets, |i| keys[i], true)
+}
+
+/// Opens each packet under the key at its place in `keys`.
+///
+/// # Errors
+/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::open_batch`].
+pub fn open(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
+    if keys.len() != packets.len() {
+        return Err(Error::InvalidLength);
+    }
+    run(packets, |i| keys[i], false)
+}
+
+/// Two of the packets have the same nonce: under one key, that must never be sealed. Sorts the nonces.
+#[cfg(feature = "alloc")]
+pub fn repeats_a_nonce(packets: &[Packet<'_>]) -> bool {
+    let mut nonces: alloc::vec::Vec<[u8; 12]> = packets.iter().map(|packet| packet.nonce).collect();
+    nonces.sort_unstable();
+    nonces.windows(2).any(|two| two[0] == two[1])
+}
+
+/// Packets that go through one key at a time.
+#[inline(always)]
+fn run<'k>(packets: &mut [Packet<'_>], key: impl Fn(usize) -> &'k Key, seal: bool) -> Result<(), Error> {
+    let (mut done, mut all) = (0, Ok(()));
+    while done < packets.len() {
+        let (key_here, rest) = (key(done), &mut packets[done..]);
+        let many = (1..rest.len()).find(|i| !core::ptr::eq(key(done + i), key_here)).unwrap_or(rest.len());
+        all = all.and(key_here.batch(&mut rest[..many], seal));
+        done += many;
+    }
+    all
+}
+
+impl Key {
+    /// All of them under this key.
+    fn batch(&self, packets: &mut [Packet<'_>], seal: bool) -> Result<(), Error> {
+        let ((kernels, material), mut rest, mut all) = (self.keyed(), packets, Ok(()));
+        loop {
+            let (many, wrong) = kernels.batch(material, rest, seal);
+            let (done, others) = rest.split_at_mut(many);
+            if wrong {
+                done.iter_mut().filter(|packet| packet.status.is_err()).for_each(|packet| wipe(packet.written()));
+                all = all.and(Err(Error::Unauthentic));
+            }
+            let Some((one, others)) = others.split_first_mut() else { return all };
+            one.status = self.one(one, seal);
+            all = all.and(one.status);
+            rest = others;
+        }
+    }
+
+    /// A packet by itself.
+    #[inline(always)]
+    fn one(&self, packet: &mut Packet<'_>, seal: bool) -> Result<(), Error> {
+        let (nonce, aad) = (Nonce(Kind::Public(packet.nonce96())), packet.aad);
+        if seal {
+            packet.tag = Tag::of(self.encrypt(nonce, aad, packet.in_out().ok_or(Error::InvalidLength)?)?);
+            return Ok(());
+        }
+        let tag = packet.tag;
+        let text = packet.in_out().ok_or(Error::InvalidLength)?;
+        let wrong = self.decrypt(nonce, aad, text, |found| tags_differ(found, &tag))?;
+        verdict(wrong, packet.written())
+    }
+}
