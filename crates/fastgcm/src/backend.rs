@@ -135,13 +135,30 @@ impl fmt::Display for Backend {
 }
 
 impl FromStr for Backend {
-    type Err = Error;
+    type Err = UnknownBackend;
 
-    /// The back end of that name. `Unavailable` if there is none; whether this machine can run it is asked later.
-    fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(Error::Unavailable)
+    /// The back end of that name, whether or not this machine can run it.
+    ///
+    /// # Errors
+    /// [`UnknownBackend`] if no back end has that name.
+    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
+        Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(UnknownBackend(()))
     }
 }
+
+/// No back end has that name. The message lists the names that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownBackend(());
+
+impl fmt::Display for UnknownBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no back end has that name; the names are")?;
+        let names = Backend::ALL.iter().map(|backend| backend.name());
+        names.enumerate().try_for_each(|(i, name)| write!(f, "{} {name}", if i == 0 { "" } else { "," }))
+    }
+}
+
+impl core::error::Error for UnknownBackend {}
 
 /// Work that is written once over [`Isa`], as messages are: for variants that stand in no row (`fastgcm-studies`).
 ///

@@ -31,3 +31,18 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+#[cfg(feature = "std")]
+impl From<Error> for std::io::Error {
+    /// The error travels inside; `downcast` gives it back. Its kind is `InvalidData` for [`Unauthentic`](Error::Unauthentic),
+    /// `Unsupported` for [`Unavailable`](Error::Unavailable) and `InvalidInput` for the others.
+    fn from(error: Error) -> Self {
+        use std::io::ErrorKind;
+        let kind = match error {
+            Error::Unauthentic => ErrorKind::InvalidData,
+            Error::InvalidLength | Error::TooLong => ErrorKind::InvalidInput,
+            Error::Unavailable => ErrorKind::Unsupported,
+        };
+        Self::new(kind, error)
+    }
+}

@@ -107,7 +107,12 @@ impl Key {
         (self.kernels, &self.material)
     }
 
-    /// The back end that it uses.
+    /// How many bytes the key was made of: 16, 24 or 32.
+    pub fn key_len(&self) -> usize {
+        4 * (self.material.schedule.rounds() - 6)
+    }
+
+    /// The back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.kernels.backend
     }
@@ -141,7 +146,7 @@ impl ZeroizeOnDrop for Key {}
 impl fmt::Debug for Key {
     /// The length and the back end; nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key(AES-{}, {})", 32 * (self.material.schedule.rounds() - 6), self.backend())
+        write!(f, "Key(AES-{}, {})", 8 * self.key_len(), self.backend())
     }
 }
 

@@ -54,7 +54,7 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(any(test, feature = "internals"))]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 #[macro_use]
@@ -93,15 +93,15 @@ pub mod seal;
 pub mod stream;
 mod tag;
 
-pub use backend::Backend;
+pub use backend::{Backend, UnknownBackend};
 pub use error::Error;
 pub use gmac::Gmac;
 pub use key::Key;
-pub use nonce::Nonce;
+pub use nonce::{NONCE_LEN, Nonce};
 pub use once::{open_once, seal_once};
 pub use packet::{Packet, Text};
 pub use stream::Sealer;
-pub use tag::{AnyTag, ShortTag, Tag};
+pub use tag::{AnyTag, ShortTag, TAG_LEN, Tag};
 
 /// A 128-bit block, its bytes in memory order: the first is the lowest.
 pub(crate) type Block = u128;

@@ -7,9 +7,13 @@
 
 use crate::{Block, Error, isa::Isa, limits};
 
+/// Bytes of the nonce to prefer: 96 bits.
+pub const NONCE_LEN: usize = 12;
+
 /// A nonce: the number that must differ between any two messages sealed with one key.
 ///
-/// Made from 12 bytes with `into()`, which cannot fail, or from any other number of bytes, from 1 on, with [`Nonce::any`].
+/// An array of 12 bytes becomes a nonce with `into()`, which cannot fail; a slice becomes one with `try_into()`, which fails unless
+/// the slice has 12 bytes. [`Nonce::any`] takes any other number of bytes, from 1 on.
 /// Twelve bytes are faster and have the better bounds; take another length only where a protocol asks for it.
 ///
 /// ```
@@ -20,6 +24,9 @@ use crate::{Block, Error, isa::Isa, limits};
 /// key.seal(&[2; 12], b"", &mut text)?;
 /// key.seal(Nonce::any(b"16 bytes nonce..")?, b"", &mut text)?;
 /// assert!(Nonce::any(b"").is_err());
+/// let received = [3; 13];
+/// key.seal(Nonce::try_from(&received[1..])?, b"", &mut text)?;
+/// assert!(Nonce::try_from(&received[..]).is_err());
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +76,19 @@ impl From<[u8; 12]> for Nonce<'_> {
     #[inline(always)]
     fn from(nonce: [u8; 12]) -> Self {
         Self::from(&nonce)
+    }
+}
+
+impl TryFrom<&[u8]> for Nonce<'_> {
+    type Error = Error;
+
+    /// A nonce of 12 bytes, and of no other length: whoever means another length says so with [`Nonce::any`].
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    #[inline]
+    fn try_from(nonce: &[u8]) -> Result<Self, Error> {
+        <&[u8; NONCE_LEN]>::try_from(nonce).map(Into::into).map_err(|_| Error::InvalidLength)
     }
 }
 

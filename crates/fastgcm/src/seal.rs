@@ -4,7 +4,7 @@
 //!
 //! | | tag apart | tag behind the text |
 //! |---|---|---|
-//! | in place | [`seal`](Key::seal), [`open`](Key::open), [`open_verified_first`](Key::open_verified_first) | [`seal_appended`](Key::seal_appended), [`open_appended`](Key::open_appended) |
+//! | in place | [`seal`](Key::seal), [`open`](Key::open), [`open_verified_first`](Key::open_verified_first) | [`seal_appended`](Key::seal_appended), [`open_appended`](Key::open_appended), [`open_within`](Key::open_within); to a `Vec` that grows [`seal_in_place_append_tag`](Key::seal_in_place_append_tag) |
 //! | from one buffer to another | [`seal_detached_to`](Key::seal_detached_to), [`open_detached_to`](Key::open_detached_to) | [`seal_to`](Key::seal_to), [`open_to`](Key::open_to) |
 //! | to a new `Vec` | | [`seal_vec`](Key::seal_vec), [`open_vec`](Key::open_vec) |
 //!
@@ -19,13 +19,11 @@ use crate::{
     limits,
     nonce::Kind,
     running::Running,
-    tag::{AnyTag, tags_differ},
+    tag::{AnyTag, TAG_LEN, tags_differ},
 };
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
-
-/// Bytes of a full tag.
-const TAG: usize = 16;
+use core::ops::RangeFrom;
 
 impl Key {
     /// Encrypts `text` in place and returns its tag.
@@ -92,7 +90,7 @@ impl Key {
     /// [`InvalidLength`](Error::InvalidLength) if it has fewer than 16 bytes, or `TooLong`: it is untouched.
     #[inline]
     pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
-        let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
+        let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         *tag = self.encrypt(nonce.into(), aad, InOut::in_place(text))?.to_le_bytes();
         Ok(())
     }
@@ -103,11 +101,67 @@ impl Key {
     /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes: what was text is all zero.
     #[inline]
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
-        let (text, tag) = buffer.split_last_chunk_mut::<TAG>().ok_or(Error::Unauthentic)?;
+        let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Unauthentic)?;
         // The tag is read last: of a text that is too long nothing is.
         let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
         verdict(wrong, text)?;
         Ok(text)
+    }
+
+    /// Encrypts `text` in place and appends the tag, so that the vector holds the sealed message. (ring's function of that name.)
+    ///
+    /// The text is encrypted before the vector grows: memory that the vector gives back when it grows holds ciphertext only.
+    /// [`open_appended`](Self::open_appended) and [`open_within`](Self::open_within) are the other direction.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): the vector is untouched.
+    ///
+    /// ```
+    /// # use fastgcm::Key;
+    /// let key = Key::aes256(&[7; 32]);
+    /// let mut message = b"to be sealed".to_vec();
+    /// key.seal_in_place_append_tag([0; 12], b"header", &mut message)?;
+    /// assert_eq!(key.open_within([0; 12], b"header", &mut message, 0..)?, b"to be sealed");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[cfg(feature = "alloc")]
+    #[inline]
+    pub fn seal_in_place_append_tag<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut Vec<u8>) -> Result<(), Error> {
+        let tag = self.encrypt(nonce.into(), aad, InOut::in_place(text))?;
+        text.extend_from_slice(&tag.to_le_bytes());
+        Ok(())
+    }
+
+    /// Decrypts the sealed message, ciphertext and tag, that begins at `sealed.start` of `buffer` and ends with it, and returns the
+    /// text, which now begins at the beginning of `buffer`. (ring's function of that name.)
+    ///
+    /// The ciphertext is moved to the beginning first, over what a protocol has in front of it, such as a header or a nonce. Behind
+    /// the text `buffer` holds ciphertext and tag.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic): where the text would be, all is zero; if there are fewer than 16 bytes from `sealed.start` on,
+    /// `buffer` is untouched. [`InvalidLength`](Error::InvalidLength) if `sealed.start` is beyond the end of `buffer`, or `TooLong`:
+    /// `buffer` is untouched.
+    ///
+    /// ```
+    /// # use fastgcm::Key;
+    /// # let key = Key::aes256(&[7; 32]);
+    /// let mut packet = b"header".to_vec();
+    /// packet.extend(key.seal_vec([0; 12], b"header", b"text")?);
+    /// assert_eq!(key.open_within([0; 12], b"header", &mut packet, 6..)?, b"text");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    pub fn open_within<'b, 'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        buffer: &'b mut [u8],
+        sealed: RangeFrom<usize>,
+    ) -> Result<&'b mut [u8], Error> {
+        let length = buffer.len().checked_sub(sealed.start).ok_or(Error::InvalidLength)?;
+        limits::check(aad.len(), length.checked_sub(TAG_LEN).ok_or(Error::Unauthentic)?)?;
+        buffer.copy_within(sealed, 0);
+        self.open_appended(nonce, aad, &mut buffer[..length])
     }
 
     /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag. Nothing is copied first.
@@ -152,7 +206,7 @@ impl Key {
     /// ```
     #[inline]
     pub fn seal_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
-        let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG>().ok_or(Error::InvalidLength)?;
+        let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         *tag = self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?.to_le_bytes();
         Ok(())
     }
@@ -164,7 +218,7 @@ impl Key {
     /// `sealed.len() == text.len() + 16`, or `TooLong`: nothing is written.
     #[inline]
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
-        let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::InvalidLength)?;
+        let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         // The tag is read last, as above.
         self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
     }
@@ -176,7 +230,7 @@ impl Key {
     #[cfg(feature = "alloc")]
     pub fn seal_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
         limits::check(aad.len(), text.len())?;
-        let mut sealed = alloc::vec![0; text.len() + TAG];
+        let mut sealed = alloc::vec![0; text.len() + TAG_LEN];
         self.seal_to(nonce, aad, text, &mut sealed)?;
         Ok(sealed)
     }
@@ -187,7 +241,7 @@ impl Key {
     /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; [`TooLong`](Error::TooLong).
     #[cfg(feature = "alloc")]
     pub fn open_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
-        let length = sealed.len().checked_sub(TAG).ok_or(Error::Unauthentic)?;
+        let length = sealed.len().checked_sub(TAG_LEN).ok_or(Error::Unauthentic)?;
         limits::check(aad.len(), length)?;
         let mut text = alloc::vec![0; length];
         self.open_to(nonce, aad, sealed, &mut text)?;

@@ -1,20 +1,23 @@
 //! Tags: 16 bytes, and shorter ones by an explicit type.
 
-use crate::Block;
 #[cfg(doc)]
 use crate::Key;
+use crate::{Block, Error};
 
-/// The tag of a message: 16 bytes that only the key's owner can make.
+/// Bytes of a full tag ([`Tag`]).
+pub const TAG_LEN: usize = 16;
+
+/// The tag of a message: 16 bytes that only the owner of the key can make.
 ///
-/// It has no `PartialEq`, so that nobody compares it with `==`: whoever opens a message passes the tag to [`Key::open`], which
-/// compares in constant time.
+/// `==` compares two tags in constant time: its time does not depend on which bytes differ. A program that opens a message does not
+/// need it: [`Key::open`] takes the tag and compares it.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag(pub [u8; 16]);
 
 /// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and 4.
 ///
 /// A forger's chance grows by 2^8 for every byte that is missing; appendix C of the standard bounds how much a key with tags
-/// of 8 or 4 bytes may be used.
+/// of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`].
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
@@ -96,6 +99,56 @@ impl From<[u8; 16]> for Tag {
         Self(tag)
     }
 }
+
+impl TryFrom<&[u8]> for Tag {
+    type Error = Error;
+
+    /// Copies 16 bytes.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    fn try_from(tag: &[u8]) -> Result<Self, Error> {
+        tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
+    }
+}
+
+impl<const N: usize> TryFrom<&[u8]> for ShortTag<N>
+where
+    Self: AnyTag,
+{
+    type Error = Error;
+
+    /// Copies `N` bytes.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    fn try_from(tag: &[u8]) -> Result<Self, Error> {
+        tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
+    }
+}
+
+impl PartialEq for Tag {
+    /// Compares all bytes, in constant time.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        !tags_differ(Block::from_le_bytes(self.0), other)
+    }
+}
+
+impl Eq for Tag {}
+
+impl<const N: usize> PartialEq for ShortTag<N>
+where
+    Self: AnyTag,
+{
+    /// Compares all bytes, in constant time.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        !tags_differ(sealed::Sealed::block(self), other)
+    }
+}
+
+impl<const N: usize> Eq for ShortTag<N> where Self: AnyTag {}
 
 /// The two differ in one of the first `len` bytes. Constant time: the answer is one bit of one word.
 #[inline(always)]

@@ -117,6 +117,32 @@ fn f01_a_refused_vec_is_wiped() {
     refused.passed("memory::a_refused_vec_is_wiped", 5);
 }
 
+/// F16: a `Vec` that grows behind the text gives back memory that holds ciphertext, and nothing of the text.
+#[cfg(feature = "alloc")]
+#[test]
+fn f16_a_growing_vec_gives_back_no_text() {
+    let mut sealed = Tally::default();
+    for backend in backends() {
+        let key = support::key(&bytes(32, 6), backend);
+        for length in [16, 100, 1000, 5000] {
+            let text = bytes(length, 8);
+            let mut expected = text.clone();
+            let tag = key.seal([7; 12], b"aad", &mut expected).unwrap();
+            let mut place = vec![0; 3 * length + 64];
+            allocator::allocating_in(&mut place, || {
+                let mut message = text.clone();
+                assert_eq!(message.capacity(), length, "it has to grow");
+                key.seal_in_place_append_tag([7; 12], b"aad", &mut message).unwrap();
+                assert!(message.starts_with(&expected) && message.ends_with(tag.as_ref()));
+            });
+            assert_eq!(place[..length], expected, "{backend}: where it was first");
+            assert!(!place.windows(16).any(|window| window == &text[..16]), "{backend}: the text is left");
+            sealed.add(&key, 1);
+        }
+    }
+    sealed.passed("memory::a_growing_vec_gives_back_no_text", 4);
+}
+
 #[cfg(feature = "aead06")]
 #[test]
 fn f16_dropped_rustcrypto_ciphers_are_wiped() {
@@ -212,6 +238,7 @@ mod too_long {
         check(&|text, _| key.open_verified_first(nonce, b"", text, &tag).err());
         check(&|_, both| key.seal_appended(nonce, b"", both).err());
         check(&|_, both| key.open_appended(nonce, b"", both).err());
+        check(&|_, both| key.open_within(nonce, b"", both, 0..).err());
         check(&|text, other| key.seal_detached_to(nonce, b"", text, &mut other[16..]).err());
         check(&|text, other| key.open_detached_to(nonce, b"", text, &mut other[16..], &tag).err());
         check(&|text, _| fastgcm::seal_once(&[1; 32], nonce, b"", text).err());
@@ -264,7 +291,7 @@ mod too_long {
             assert_eq!((small, errors[0]), (*b"text", errors[1]));
             errors[0]
         });
-        let expected = 19 + if cfg!(feature = "alloc") { 2 } else { 0 } + if cfg!(feature = "hazmat") { 1 } else { 0 };
+        let expected = 20 + if cfg!(feature = "alloc") { 2 } else { 0 } + if cfg!(feature = "hazmat") { 1 } else { 0 };
         passed("memory::f05_too_long_is_refused_untouched", refused, expected);
         rustcrypto(&mut text);
 

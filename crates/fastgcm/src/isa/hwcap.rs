@@ -2,8 +2,6 @@
 //! of `std`; without it only what the whole program was compiled for is sure (`-C target-feature=+aes`, or a target that implies it).
 
 use super::detect::Features;
-#[cfg(feature = "std")]
-extern crate std;
 
 /// One feature as the operating system tells it, by rustc's name.
 macro_rules! found {

@@ -4,7 +4,7 @@ use crate::{
     bytes, each_backend, passed,
     support::{self, Tally, backends},
 };
-use fastgcm::{AnyTag, Backend, Error, Key, Nonce, ShortTag, Tag};
+use fastgcm::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, ShortTag, TAG_LEN, Tag, UnknownBackend};
 
 /// However a key is made, it is the same key.
 #[test]
@@ -49,7 +49,7 @@ fn every_constructor_makes_the_same_key() {
     keys.passed("api::every_constructor", 3 * 2 * 5);
 }
 
-/// The three ways to name a nonce of 12 bytes are one nonce.
+/// The four ways to name a nonce of 12 bytes are one nonce.
 #[test]
 fn nonces_of_twelve_bytes() {
     let mut nonces = Tally::default();
@@ -62,6 +62,7 @@ fn nonces_of_twelve_bytes() {
             assert_eq!(key.seal_vec(nonce, b"", b"text").unwrap(), expected);
             assert_eq!(key.seal_vec(by_reference, b"", b"text").unwrap(), expected);
             assert_eq!(key.seal_vec(Nonce::any(&nonce).unwrap(), b"", b"text").unwrap(), expected);
+            assert_eq!(key.seal_vec(Nonce::try_from(&nonce[..]).unwrap(), b"", b"text").unwrap(), expected);
             nonces.add(&key, 1);
         }
     }
@@ -77,6 +78,7 @@ fn debug_shows_nothing_of_a_key() {
             let expected = format!("Key(AES-{}, {})", 8 * length, key.backend());
             assert_eq!(format!("{key:?}"), expected);
             assert_eq!(format!("{key:#?}"), expected);
+            assert_eq!(key.key_len(), length);
             keys.add(&key, 1);
         }
     }
@@ -128,7 +130,10 @@ fn back_ends_by_name() {
     }
     let unknown = ["", "Portable", "portable ", "vaes", "aesni-avx,portable"];
     for name in unknown {
-        assert_eq!(name.parse::<Backend>(), Err(Error::Unavailable), "{name}");
+        let error: UnknownBackend = name.parse::<Backend>().expect_err(name);
+        let names: Vec<&str> = Backend::ALL.iter().map(|backend| backend.name()).collect();
+        assert_eq!(error.to_string(), format!("no back end has that name; the names are {}", names.join(", ")));
+        _ = Box::<dyn std::error::Error + Send + Sync>::from(error);
     }
     passed("api::back_ends_by_name", Backend::ALL.len() + unknown.len(), 14);
 }
@@ -153,6 +158,17 @@ fn errors_and_auto_traits() {
     ];
     for (error, text) in errors {
         assert_eq!(Box::<dyn std::error::Error + Send + Sync>::from(error).to_string(), text);
+        #[cfg(feature = "std")]
+        {
+            use std::io::ErrorKind::{InvalidData, InvalidInput, Unsupported};
+            let through = std::io::Error::from(error);
+            let kind = match error {
+                Error::Unauthentic => InvalidData,
+                Error::Unavailable => Unsupported,
+                _ => InvalidInput,
+            };
+            assert_eq!((through.kind(), through.downcast::<Error>().unwrap()), (kind, error));
+        }
     }
     passed("api::errors", errors.len(), 4);
 }
@@ -173,6 +189,26 @@ fn tags_are_their_bytes() {
     }
     short!(12 13 14 15);
     passed("api::tags_are_their_bytes", 1 + short, 5);
+}
+
+/// Tags made of slices are equal if all of their bytes are, and each bit counts.
+#[test]
+fn tags_are_compared() {
+    fn every_bit<T: for<'a> TryFrom<&'a [u8], Error = Error> + Eq + std::fmt::Debug>(bytes: &[u8]) -> usize {
+        let tag = T::try_from(bytes).unwrap();
+        assert_eq!(tag, T::try_from(bytes).unwrap());
+        for bit in 0..8 * bytes.len() {
+            let mut other = bytes.to_vec();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(tag, T::try_from(&other).unwrap(), "bit {bit} of {} bytes", bytes.len());
+        }
+        8 * bytes.len()
+    }
+    assert_eq!((TAG_LEN, NONCE_LEN), (size_of::<Tag>(), 12));
+    let all = bytes(16, 25);
+    let mut bits = every_bit::<Tag>(&all) + every_bit::<ShortTag<15>>(&all[1..]) + every_bit::<ShortTag<14>>(&all[2..]);
+    bits += every_bit::<ShortTag<13>>(&all[3..]) + every_bit::<ShortTag<12>>(&all[4..]);
+    passed("api::tags_are_compared", bits, 8 * (16 + 15 + 14 + 13 + 12));
 }
 
 /// Which lengths of a tag can be written down at all: those of the standard, and the two short ones with feature `hazmat` only.

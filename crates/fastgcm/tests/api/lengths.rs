@@ -1,7 +1,7 @@
 //! Lengths: which are right, and that nothing is written where they are not.
 
 use crate::passed;
-use fastgcm::{Backend, Error, Key, Nonce, Tag};
+use fastgcm::{Backend, Error, Key, Nonce, ShortTag, Tag};
 
 /// F3, and the lengths of keys and of buffers: those that are right, of all that were tried; nothing is written for the others.
 #[test]
@@ -35,5 +35,28 @@ fn f03_wrong_lengths() {
     assert_eq!(written(&|to| key.open_to([1; 12], b"", &sealed, to)), [20]);
     let tag = Tag(*sealed.last_chunk().unwrap());
     assert_eq!(written(&|to| key.open_detached_to([1; 12], b"", &sealed[..20], to, &tag)), [20]);
-    passed("api::f03_wrong_lengths", 11 * all().count(), 715);
+    // A sealed message of 20 bytes ends a buffer of 40: it is opened from byte 20 on. What has no room for a tag, or begins beyond the end,
+    // changes nothing.
+    let message = key.seal_vec([1; 12], b"", b"text").unwrap();
+    let mut opened = Vec::new();
+    for start in 0..all().count() {
+        let before = [&[0x33; 20][..], &message].concat();
+        let mut buffer = before.clone();
+        match key.open_within([1; 12], b"", &mut buffer, start..) {
+            Ok(text) => {
+                assert_eq!(text, b"text");
+                opened.push(start);
+            }
+            Err(error) => {
+                assert_eq!(error, if start <= 40 { Error::Unauthentic } else { Error::InvalidLength });
+                assert!(start <= 24 || buffer == before);
+            }
+        }
+    }
+    assert_eq!(opened, [20]);
+    assert_eq!(accepted(&|nonce| Nonce::try_from(nonce).map(drop)), [12]);
+    assert_eq!(accepted(&|tag| Tag::try_from(tag).map(drop)), [16]);
+    assert_eq!(accepted(&|tag| ShortTag::<15>::try_from(tag).map(drop)), [15]);
+    assert_eq!(accepted(&|tag| ShortTag::<12>::try_from(tag).map(drop)), [12]);
+    passed("api::f03_wrong_lengths", 16 * all().count(), 1040);
 }

@@ -26,7 +26,7 @@ type Call<E> = fn(&Key, Nonce<'_>, &[u8], &[u8]) -> Result<Vec<u8>, E>;
 /// What a buffer holds before it is written.
 const STALE: u8 = 0xee;
 
-const VERBS: [Verbs; 6] = [
+const VERBS: [Verbs; 7] = [
     Verbs {
         name: "seal, open",
         seal: |key, nonce, aad, text| {
@@ -57,6 +57,23 @@ const VERBS: [Verbs; 6] = [
             let mut buffer = sealed.to_vec();
             let opened = key.open_appended(nonce, aad, &mut buffer).map(|text| text.to_vec());
             opened.map_err(|e| (e, split(&buffer).0))
+        },
+    },
+    Verbs {
+        name: "seal_in_place_append_tag, open_within",
+        seal: |key, nonce, aad, text| {
+            let mut buffer = text.to_vec();
+            key.seal_in_place_append_tag(nonce, aad, &mut buffer).map(|()| buffer)
+        },
+        // Behind up to 40 bytes that something else has: less than the text, as many, and more.
+        open: |key, nonce, aad, sealed| {
+            let start = sealed.len() % 41;
+            let mut buffer = [&vec![STALE; start], sealed].concat();
+            let opened = key.open_within(nonce, aad, &mut buffer, start..).map(|text| text.to_vec());
+            if let Ok(text) = &opened {
+                assert!(buffer.starts_with(text), "the text is where the buffer begins");
+            }
+            opened.map_err(|e| (e, buffer[..sealed.len() - 16].to_vec()))
         },
     },
     Verbs {

@@ -2,7 +2,10 @@
 
 use crate::{allocator::allocating_in, backends::boxed, suite::Random};
 #[cfg(feature = "aead06")]
-use fastgcm::rustcrypto::{AeadInOut, Aes256Gcm, KeyInit, aead::array::Array};
+use fastgcm::rustcrypto::{
+    AeadInOut, Aes256Gcm, KeyInit,
+    aead::{array::Array, inout::InOutBuf},
+};
 use fastgcm::{Backend, Key, Nonce, Packet, Tag};
 
 /// What is done.
@@ -12,6 +15,8 @@ pub(crate) enum Verb {
     Rekey,
     Seal,
     SealAppended,
+    /// In a `Vec` that has to grow.
+    SealAppendTag,
     SealDetachedTo,
     SealTo,
     SealVec,
@@ -27,9 +32,13 @@ pub(crate) enum Verb {
     OpenGatheredVerifiedFirst,
     OpenVerifiedFirst,
     OpenAppended,
+    /// Behind seven bytes of something else.
+    OpenWithin,
     OpenDetachedTo,
     OpenTo,
     OpenVec,
+    /// Encrypted again, which gives the text back, and once more: then `==` compares the tag.
+    CompareTags,
     /// Opened with the first 12 bytes of the tag.
     OpenShort,
     /// Opened with the first 4.
@@ -46,6 +55,11 @@ pub(crate) enum Verb {
     CipherSeal,
     #[cfg(feature = "aead06")]
     CipherOpen,
+    /// From one buffer to another. After a wrong tag it wipes the text.
+    #[cfg(feature = "aead06")]
+    CipherSealTo,
+    #[cfg(feature = "aead06")]
+    CipherOpenTo,
 }
 
 use Verb::*;
@@ -57,9 +71,11 @@ impl Verb {
             Open,
             OpenVerifiedFirst,
             OpenAppended,
+            OpenWithin,
             OpenDetachedTo,
             OpenTo,
             OpenVec,
+            CompareTags,
             #[cfg(feature = "hazmat")]
             OpenInPieces,
             OpenGathered,
@@ -72,6 +88,8 @@ impl Verb {
             OpenBatch,
             #[cfg(feature = "aead06")]
             CipherOpen,
+            #[cfg(feature = "aead06")]
+            CipherOpenTo,
         ];
         all.into_iter().filter(|verb| verb.runs_on(backend)).collect()
     }
@@ -81,6 +99,7 @@ impl Verb {
         let all = [
             Seal,
             SealAppended,
+            SealAppendTag,
             SealDetachedTo,
             SealTo,
             SealVec,
@@ -91,6 +110,8 @@ impl Verb {
             SealChunks,
             #[cfg(feature = "aead06")]
             CipherSeal,
+            #[cfg(feature = "aead06")]
+            CipherSealTo,
         ];
         all.into_iter().filter(|verb| verb.runs_on(backend)).collect()
     }
@@ -102,7 +123,7 @@ impl Verb {
     pub(crate) fn is_of_rustcrypto(self) -> bool {
         match self {
             #[cfg(feature = "aead06")]
-            CipherSeal | CipherOpen => true,
+            CipherSeal | CipherOpen | CipherSealTo | CipherOpenTo => true,
             _ => false,
         }
     }
@@ -110,10 +131,19 @@ impl Verb {
     fn seals(self) -> bool {
         match self {
             #[cfg(feature = "aead06")]
-            CipherSeal => true,
+            CipherSeal | CipherSealTo => true,
             _ => matches!(
                 self,
-                Seal | SealAppended | SealDetachedTo | SealTo | SealVec | SealOnce | SealBatch | SealInPieces | SealGathered | SealChunks
+                Seal | SealAppended
+                    | SealAppendTag
+                    | SealDetachedTo
+                    | SealTo
+                    | SealVec
+                    | SealOnce
+                    | SealBatch
+                    | SealInPieces
+                    | SealGathered
+                    | SealChunks
             ),
         }
     }
@@ -137,6 +167,7 @@ impl Verb {
             #[cfg(feature = "hazmat")]
             OpenInPieces => 0,
             OpenBatch => 4,
+            CompareTags => 0,
             OpenVerifiedFirst | OpenGatheredVerifiedFirst if right => 2,
             _ => 1,
         }
@@ -228,7 +259,7 @@ impl Call {
     pub(crate) fn set_key(&mut self) {
         self.key.rekey(&self.key_bytes[..self.public.key]).unwrap();
         #[cfg(feature = "aead06")]
-        if matches!(self.public.verb, CipherSeal | CipherOpen) {
+        if self.public.verb.is_of_rustcrypto() {
             *self.cipher = Aes256Gcm::new(&Array(self.key_bytes));
         }
     }
@@ -248,6 +279,7 @@ impl Call {
             Rekey => key.rekey(&self.key_bytes[..public.key]).is_ok(),
             Seal => key.seal(nonce, aad, text).map(|new| *tag = new).is_ok(),
             SealAppended => key.seal_appended(nonce, aad, sealed).is_ok(),
+            SealAppendTag => allocating_in(place, || key.seal_in_place_append_tag(nonce, aad, &mut text.to_vec()).is_ok()),
             SealDetachedTo => key.seal_detached_to(nonce, aad, text, &mut sealed[..public.text]).map(|new| *tag = new).is_ok(),
             SealTo => key.seal_to(nonce, aad, text, sealed).is_ok(),
             SealVec => allocating_in(place, || key.seal_vec(nonce, aad, text).is_ok()),
@@ -282,6 +314,15 @@ impl Call {
             Open => key.open(nonce, aad, text, tag).is_ok(),
             OpenVerifiedFirst => key.open_verified_first(nonce, aad, text, tag).is_ok(),
             OpenAppended => key.open_appended(nonce, aad, sealed).is_ok(),
+            OpenWithin => {
+                let buffer = &mut place[..7 + sealed.len()];
+                buffer[7..].copy_from_slice(sealed);
+                key.open_within(nonce, aad, buffer, 7..).is_ok()
+            }
+            CompareTags => {
+                _ = key.seal(nonce, aad, text);
+                key.seal(nonce, aad, text).is_ok_and(|right| right == *tag)
+            }
             OpenDetachedTo => key.open_detached_to(nonce, aad, &sealed[..public.text], text, tag).is_ok(),
             OpenTo => key.open_to(nonce, aad, sealed, text).is_ok(),
             OpenVec => allocating_in(place, || key.open_vec(nonce, aad, sealed).is_ok()),
@@ -296,6 +337,16 @@ impl Call {
             CipherSeal => self.cipher.encrypt_inout_detached(&Array(nonce96), aad, text.into()).map(|new| tag.0 = new.0).is_ok(),
             #[cfg(feature = "aead06")]
             CipherOpen => self.cipher.decrypt_inout_detached(&Array(nonce96), aad, text.into(), &Array(tag.0)).is_ok(),
+            #[cfg(feature = "aead06")]
+            CipherSealTo => {
+                let buffers = InOutBuf::new(text, &mut sealed[..public.text]).unwrap();
+                self.cipher.encrypt_inout_detached(&Array(nonce96), aad, buffers).map(|new| tag.0 = new.0).is_ok()
+            }
+            #[cfg(feature = "aead06")]
+            CipherOpenTo => {
+                let buffers = InOutBuf::new(&sealed[..public.text], text).unwrap();
+                self.cipher.decrypt_inout_detached(&Array(nonce96), aad, buffers, &Array(tag.0)).is_ok()
+            }
         };
     }
 }
