@@ -57,6 +57,22 @@ impl<'a> InOut<'a> {
         (from.len() == to.len()).then_some(Self { src: from.as_ptr(), dst: to.as_mut_ptr(), len: from.len(), life: PhantomData })
     }
 
+    /// The same of RustCrypto's buffers, which are one or two that do not overlap.
+    #[cfg(feature = "aead06")]
+    #[inline(always)]
+    pub(crate) fn of(buffer: aead::inout::InOutBuf<'a, 'a, u8>) -> Self {
+        let len = buffer.len();
+        let (src, dst) = buffer.into_raw();
+        Self { src, dst, len, life: PhantomData }
+    }
+
+    /// Both ends are one buffer.
+    #[cfg(feature = "aead06")]
+    #[inline(always)]
+    pub(crate) fn is_in_place(&self) -> bool {
+        core::ptr::eq(self.src, self.dst)
+    }
+
     /// The same, told apart from the one that the caller handed over in memory: there every step through the message would be stored.
     #[inline(always)]
     pub(crate) fn here(&self) -> Self {

@@ -24,11 +24,11 @@
 //!   no `From<Aes>`, no other implementation of AES can be put in, and code that is generic over a block cipher (`BlockCipherEncrypt`) does
 //!   not compile. Sizes (`U12` and so on) come from [`aead::consts`], not from `aes::cipher::consts`.
 //! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. Here text is decrypted while it is hashed; if the tag is wrong, it is
-//!   encrypted again, which restores the ciphertext bit for bit. So after an error the buffer is as it was, in both; but during the call
+//!   encrypted again, which restores the ciphertext bit for bit. So after an error a buffer in place is as it was, in both; but during the call
 //!   another thread or process with a view of the same memory could see unverified plaintext here
 //!   ([`Key::open_verified_first`](crate::Key::open_verified_first) is for those).
-//! * **From one buffer to another** (an `InOutBuf` of two) the input is copied first and worked on in place. After a wrong tag the
-//!   output holds that copy, where `aes-gcm` leaves it untouched.
+//! * **From one buffer to another** (an `InOutBuf` of two) the output is all zero after a wrong tag, where `aes-gcm` leaves it untouched.
+//!   The input is never written.
 //! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D has none, and its tags give away the hash key.
 //! * **The key is always wiped** when it is dropped. It is larger (see [`Key`](crate::Key)): keep it where it is, do not move it about.
 //!
@@ -40,7 +40,7 @@
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
-use crate::{AnyTag, ShortTag, inout::InOut, limits, tag::tags_differ};
+use crate::{AnyTag, ShortTag, inout::InOut, limits, seal::wipe, tag::tags_differ};
 #[cfg(feature = "hazmat")]
 use aead::consts::{U4, U8};
 use aead::{
@@ -112,8 +112,7 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
         buffer: InOutBuf<'_, '_, u8>,
     ) -> Result<Tag<TagSize>, Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
-        let text = buffer.into_out_with_copied_in();
-        let tag = self.key.seal(nonce, associated_data, text).map_err(|_| Error)?;
+        let tag = self.key.encrypt(nonce, associated_data, InOut::of(buffer)).map(crate::Tag::of).map_err(|_| Error)?;
         Ok(Array::from_fn(|i| tag.0[i]))
     }
 
@@ -122,15 +121,21 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
         &self,
         nonce: &Nonce<NonceSize>,
         associated_data: &[u8],
-        buffer: InOutBuf<'_, '_, u8>,
+        mut buffer: InOutBuf<'_, '_, u8>,
         tag: &Tag<TagSize>,
     ) -> Result<(), Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
-        let text = buffer.into_out_with_copied_in();
+        let text = InOut::of(buffer.reborrow());
+        let in_place = text.is_in_place();
         let differs = |found| tags_differ(found, &TagSize::native(tag));
         // No error: `checked` has seen the lengths. So there is one branch, on the verdict.
-        if self.key.decrypt(nonce, associated_data, InOut::in_place(text), differs).unwrap_or(true) {
-            restore(&self.key, nonce, associated_data, text);
+        if self.key.decrypt(nonce, associated_data, text, differs).unwrap_or(true) {
+            let text = buffer.get_out();
+            if in_place {
+                restore(&self.key, nonce, associated_data, text);
+            } else {
+                wipe(text);
+            }
             return Err(Error);
         }
         Ok(())
