@@ -158,7 +158,7 @@ pub(crate) struct Common {
     /// Accept a key file that others may read.
     #[arg(long)]
     pub(crate) insecure_key_file: bool,
-    /// No progress bar.
+    /// No progress bar, and no report at the end.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

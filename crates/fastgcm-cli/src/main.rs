@@ -3,7 +3,7 @@
 //! ```text
 //! main ── cli                    what may be asked for
 //!      ── seal · open · inspect · keygen · cpu · selftest          one command each
-//!           └── input · output · keyfile · progress            files, and how nothing of them is lost
+//!           └── input · output · keyfile · progress · report   files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
 //! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`.
@@ -20,6 +20,7 @@ mod keygen;
 mod open;
 mod output;
 mod progress;
+mod report;
 mod seal;
 mod selftest;
 

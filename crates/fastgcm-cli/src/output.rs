@@ -406,7 +406,7 @@ pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).un
 /// What to do about a terminal.
 pub(crate) const NOT_HERE: &str = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
 
-const EXISTS: &str = "exists: replace it with --force, or name another file";
+const EXISTS: &str = "exists: replace it with --force, or name another file with -o";
 
 fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
     Failure::new(Code::Exists, format_args!("{path} {how}"))

@@ -7,6 +7,7 @@ use crate::{
     keyfile,
     output::{BY_UMASK, NOT_HERE, Target},
     progress::Progress,
+    report,
 };
 use fastgcm_file::Key;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     refuse_two_dashes(&args.file, args.which.key.as_deref())?;
     let backend = common.machine.backend()?;
     let input = Input::open(&args.file)?;
-    let target = Target::plan(&output(args), args.force, BY_UMASK)?;
+    let path = output(args);
+    let target = Target::plan(&path, args.force, BY_UMASK)?;
     if args.output.is_none() && target.is_terminal() {
         return Err(Failure::usage(format_args!("standard output is a terminal, and a sealed file is no text: {NOT_HERE}")));
     }
@@ -59,13 +61,18 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     };
     let name = input.to_string();
     let progress = Progress::new(quiet, input.len);
+    let is_file = !output.is_stream();
     fastgcm_file::seal(&key, common.context.as_bytes(), input.watch(progress), &mut output, common.threads())
         .map_err(|error| Failure::file(&name, error))
         .and_then(|_| output.commit())
         .map_err(|failure| match new_key {
             Some(path) => failure.note(format_args!("the new key was written to {} and stays there", path.display())),
             None => failure,
-        })
+        })?;
+    if is_file && !common.quiet {
+        report::sealed(args, &path);
+    }
+    Ok(())
 }
 
 /// FILE.sealed, or standard output for standard input.

@@ -35,11 +35,11 @@ def main(program):
         sealed = read("sealed")
         key = ["-k", "key"]
         for command, force, source, content in (
-            (["seal"] + key, False, "text", text),
+            (["seal", "-q"] + key, False, "text", text),
             (["open"] + key, False, "sealed", sealed),
-            (["seal"] + key, True, "text", text),
+            (["seal", "-q"] + key, True, "text", text),
             (["open"] + key, True, "sealed", sealed),
-            (["seal", "--new-key", "new"], False, "text", text),
+            (["seal", "-q", "--new-key", "new"], False, "text", text),
         ):
             args = [program] + command + ["--threads", "1", "-o", "out", source] + ["--force"] * force
             calls = system_calls(args, force)

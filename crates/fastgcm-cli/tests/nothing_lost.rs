@@ -139,7 +139,7 @@ fn a_target_that_appears_meanwhile_is_untouched() {
     bench.write("out", b"precious");
     let (code, message) = held.finish();
     assert_eq!((code, bench.read("out")), (Some(5), b"precious".to_vec()), "{message}");
-    let held = Held::new(&bench, &["seal", "-k", "key", "--force", "-o", "out", "pipe"]);
+    let held = Held::new(&bench, &["seal", "-q", "-k", "key", "--force", "-o", "out", "pipe"]);
     assert_eq!(bench.read("out"), b"precious");
     assert_eq!(held.finish(), (Some(0), String::new()));
     assert!(bench.ok(&["open", "-k", "key", "-o", "-", "out"]) == text(1 << 20));

@@ -51,7 +51,7 @@ fn short_and_interrupted_calls() {
                 cases += 1;
                 output.stdout
             };
-            run(&["seal", "-k", "key", "--force", "a"]);
+            run(&["seal", "-q", "-k", "key", "--force", "a"]);
             run(&["open", "-k", "key", "--force", "-o", "b", "a.sealed"]);
             assert!(bench.read("b") == text);
             let sealed = run(&["seal", "-k", "key", "-o", "-", "a"]);
