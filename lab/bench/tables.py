@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of BENCHMARKS.md, from a run's results: tables.py out/results.csv
+"""The tables of results/zen4.md, from a run's results: tables.py out/results.csv
 
 A cell is fastgcm's best time in ns, the median of the ratios (more than 1: fastgcm is faster) against the rival that was the fastest in
 that case, and its name. What is behind by more than 1 % is bold, and listed at the end.

@@ -28,7 +28,7 @@ struct Target {
 
 const TARGETS: &[Target] = &[Target { name: "aarch64", run: aarch64::run }];
 
-/// Those named, or all. `--counts` instead writes tables of instructions per message into BENCHMARKS.md.
+/// Those named, or all. `--counts` instead writes tables of instructions per message into lab/bench/results/aarch64.md.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
     if names.iter().any(|name| name == "--counts") {
         return counts::run(root);

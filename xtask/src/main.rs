@@ -41,7 +41,7 @@ cargo xtask mutants      plants random faults, those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
 cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root);
-                         --counts: instructions per message on AArch64, into BENCHMARKS.md
+                         --counts: instructions per message on AArch64, into lab/bench/results/aarch64.md
 cargo xtask matrix LOG.. writes into SECURITY.md what ran where, from the logs of runs
 cargo xtask dispatch     runs them on many x86 processors, and without each single feature (likewise)
 cargo xtask studies      replays five papers, and writes their tables and ours into the README of fastgcm-studies

@@ -1,5 +1,5 @@
 //! `cargo xtask cross --counts`: instructions per message on AArch64, ours beside those of ring and AWS-LC, and what llvm-mca makes of each
-//! bulk loop. Writes both tables into BENCHMARKS.md. No Arm processor is needed, and nothing here was measured on one.
+//! bulk loop. Writes both tables into lab/bench/results/aarch64.md. No Arm processor is needed, and nothing here was measured on one.
 
 use super::{
     aarch64::{arm, prepare},
@@ -65,12 +65,15 @@ pub(super) fn turn(program: &Program, message: &[Step]) -> Option<Vec<Step>> {
     (third - second == second - first).then(|| message[first..second].to_vec())
 }
 
-/// Puts a table between its two comments in BENCHMARKS.md.
+/// The page with both tables.
+const PAGE: &str = "lab/bench/results/aarch64.md";
+
+/// Puts a table between its two comments in [`PAGE`].
 fn put(root: &Path, name: &str, table: &str) -> Result<(), String> {
-    let path = root.join("BENCHMARKS.md");
-    let text = fs::read_to_string(&path).map_err(|e| format!("BENCHMARKS.md: {e}"))?;
+    let path = root.join(PAGE);
+    let text = fs::read_to_string(&path).map_err(|e| format!("{PAGE}: {e}"))?;
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let place = text.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
-    let (before, after) = place.ok_or_else(|| format!("BENCHMARKS.md has no place for {name}"))?;
-    fs::write(&path, format!("{before}{begin}{table}\n{end}{after}")).map_err(|e| format!("BENCHMARKS.md: {e}"))
+    let (before, after) = place.ok_or_else(|| format!("{PAGE} has no place for {name}"))?;
+    fs::write(&path, format!("{before}{begin}{table}\n{end}{after}")).map_err(|e| format!("{PAGE}: {e}"))
 }

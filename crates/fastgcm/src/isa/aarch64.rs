@@ -8,7 +8,7 @@
 //! what became of each here:
 //! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with the tag's block (`gcm::tail`).
 //! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a hash step between the groups.
-//!   Interleaving 4x or 5x, as he did, leaves room for the round keys in registers, but not more: BENCHMARKS.md counts both.
+//!   Interleaving 4x or 5x, as he did, leaves room for the round keys in registers, but not more: `lab/bench/results/aarch64.md` counts both.
 //! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower powers: the blocks stay where
 //!   they are and the *powers* are read from right to left (`ghash::powers`: entry `POWERS - n` is H^n), with zeros behind H^1.
 //! * *The whole keystream generated and the surplus dropped*: a tail of 2, 4, 6 or 8 vectors (`gcm::message`, `tails`); what lies behind the
