@@ -19,8 +19,8 @@ macro_rules! backends {
     ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
-        /// All of them are named on every machine; [`available`](Backend::available) lists those that can run on this one. Every
-        /// back end gives the same answers; they differ in speed only.
+        /// Every machine has the names of all back ends; [`available`](Backend::available) lists those that this machine can run. All
+        /// back ends give the same answers and differ in speed only.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Backend {
@@ -28,10 +28,10 @@ macro_rules! backends {
         }
 
         impl Backend {
-            /// All that there are, best first.
+            /// All back ends, best first.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// Its name, as in the table and in [`FromStr`].
+            /// Returns the name, which [`FromStr`] reads.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
@@ -87,7 +87,7 @@ backends! {
 }
 
 impl Backend {
-    /// The best one for this machine: the first of [`available`](Self::available).
+    /// Returns the best back end for this machine: the first of [`available`](Self::available).
     pub fn detect() -> Self {
         Self::best().backend
     }
@@ -97,23 +97,23 @@ impl Backend {
         Self::ALL.iter().find_map(|backend| backend.kernels().ok()).unwrap_or(&portable::KERNELS)
     }
 
-    /// Those that this machine can run, best first. The last is always `portable`.
+    /// Lists the back ends that this machine can run, best first. The last is always `portable`.
     pub fn available() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|backend| backend.is_available())
     }
 
-    /// This program contains it: it is for the kind of processor that the program was compiled for.
+    /// Returns whether this program contains the back end, which depends on the target that the program was compiled for.
     pub fn is_compiled(self) -> bool {
         self.compiled().is_some()
     }
 
-    /// This machine can run it.
+    /// Returns whether this machine can run the back end.
     pub fn is_available(self) -> bool {
         self.kernels().is_ok()
     }
 
-    /// The features that it needs, as rustc spells them, each with whether the CPU has it and the operating system lets us
-    /// use it.
+    /// Lists the processor features that the back end needs, as rustc spells them. The `bool` says whether the processor has the feature
+    /// and the operating system allows its use.
     pub fn features(self) -> impl Iterator<Item = (&'static str, bool)> {
         let here = features();
         self.needs().names().map(move |name| (name, here.contain(Features::named(name))))
@@ -137,7 +137,7 @@ impl fmt::Display for Backend {
 impl FromStr for Backend {
     type Err = UnknownBackend;
 
-    /// The back end of that name, whether or not this machine can run it.
+    /// Finds the back end of that name, whether or not this machine can run it.
     ///
     /// # Errors
     /// [`UnknownBackend`] if no back end has that name.
@@ -146,7 +146,7 @@ impl FromStr for Backend {
     }
 }
 
-/// No back end has that name. The message lists the names that there are.
+/// The error of a name that no back end has. The message lists all names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UnknownBackend(());
 

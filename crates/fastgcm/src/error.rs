@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-/// Why a call did nothing. Each function names the variants that it returns.
+/// The reason why a call failed. Each function names the variants that it returns.
 ///
-/// Nothing in it depends on a secret but the one bit that [`Unauthentic`](Error::Unauthentic) is.
+/// An error tells nothing of a secret, except the one bit that [`Unauthentic`](Error::Unauthentic) is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The message, its AAD, its nonce or its tag is not what the key's owner sealed. Nothing more is said, and the output
+    /// The message, its AAD, its nonce or its tag is not what the owner of the key sealed. The error does not say which, and the output
     /// holds no plaintext.
     Unauthentic,
-    /// A key, nonce, tag or buffer has a length that the function does not take. Nothing was read or written.
+    /// A key, nonce, tag or buffer has a length that the function does not accept. Nothing was written.
     InvalidLength,
-    /// A text, AAD or nonce is longer than SP 800-38D allows ([`limits`](crate::limits)). Nothing was read or written.
+    /// A text, AAD or nonce is longer than SP 800-38D allows ([`limits`](crate::limits)). Nothing was written.
     TooLong,
     /// This processor cannot run the back end that was asked for.
     Unavailable,

@@ -1,4 +1,4 @@
-//! A message whose AAD and text lie in several buffers: one call, and nothing has to be copied together first.
+//! Functions that seal or open one message whose AAD and text lie in several buffers. The caller need not copy them together first.
 //!
 //! | | to one buffer | to several | in place |
 //! |---|---|---|---|
@@ -6,9 +6,9 @@
 //! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
 //! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
 //!
-//! A text of up to 8 KiB for one buffer is copied to its place and encrypted there; a longer one is read where it stands.
+//! A function copies a text of up to 8 KiB for one buffer to its place and encrypts it there. It reads a longer text where the text lies.
 //!
-//! `text` is a list of chunks of any lengths, and `extra` is what a protocol puts behind it (the type of a TLS 1.3 record); it may be empty.
+//! `text` is a list of chunks of any lengths. `extra` is the text that a protocol puts behind them (the type of a TLS 1.3 record); it may be empty.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -21,10 +21,11 @@ use crate::{
 };
 
 impl Key {
-    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which has as many bytes as they have together. Returns the tag.
+    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which has as many bytes as all of these together. Returns the tag.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if it has not, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): nothing is written.
+    /// [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
+    /// `ciphertext` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -53,10 +54,10 @@ impl Key {
         self.seal_scattered(nonce, aad, text, extra, &mut [ciphertext])
     }
 
-    /// The same to several buffers, which have as many bytes together.
+    /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which have as many bytes together. Returns the tag.
     ///
     /// # Errors
-    /// As for [`seal_gathered`](Self::seal_gathered).
+    /// The same as for [`seal_gathered`](Self::seal_gathered).
     pub fn seal_scattered<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -68,19 +69,19 @@ impl Key {
         self.scattered(nonce.into(), aad, text, extra, ciphertext, true, Tag::of)
     }
 
-    /// Encrypts each chunk in place. Returns the tag.
+    /// Encrypts one text, which lies in `chunks`, in place. Returns the tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): nothing is written.
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). All chunks are untouched.
     pub fn seal_chunks<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[&[u8]], chunks: &mut [&mut [u8]]) -> Result<Tag, Error> {
         self.in_place(nonce.into(), aad, chunks, true, Tag::of)
     }
 
-    /// Decrypts the chunks of `ciphertext` to `text`, which has as many bytes as they have together.
+    /// Decrypts the chunks of `ciphertext` to `text`, which has as many bytes as all chunks together.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero. `InvalidLength` and `TooLong` as for
-    /// [`seal_gathered`](Self::seal_gathered): nothing is written.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. `InvalidLength` and `TooLong` as for
+    /// [`seal_gathered`](Self::seal_gathered): `text` is untouched.
     pub fn open_gathered<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -99,10 +100,10 @@ impl Key {
         self.open_scattered(nonce, aad, ciphertext, &mut [text], tag)
     }
 
-    /// The same to several buffers, which have as many bytes together.
+    /// Decrypts the chunks of `ciphertext` to the buffers of `text`, which have as many bytes together.
     ///
     /// # Errors
-    /// As for [`open_gathered`](Self::open_gathered).
+    /// The same as for [`open_gathered`](Self::open_gathered), for all buffers of `text`.
     pub fn open_scattered<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -115,11 +116,11 @@ impl Key {
         verdict(wrong, text)
     }
 
-    /// Decrypts each chunk in place.
+    /// Decrypts one ciphertext, which lies in `chunks`, in place.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: all chunks are zero. `TooLong` as for
-    /// [`seal_chunks`](Self::seal_chunks): nothing is written.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): all chunks are zero. `TooLong` as for
+    /// [`seal_chunks`](Self::seal_chunks): all chunks are untouched.
     pub fn open_chunks<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -131,10 +132,10 @@ impl Key {
         verdict(wrong, chunks)
     }
 
-    /// [`open_gathered`](Self::open_gathered) in two passes: nothing is written before the tag has been verified.
+    /// Does what [`open_gathered`](Self::open_gathered) does, in two passes: the function writes nothing before it has verified the tag.
     ///
     /// # Errors
-    /// As for it, always with `text` untouched.
+    /// The same as for [`open_gathered`](Self::open_gathered). `text` is untouched in every case.
     pub fn open_gathered_verified_first<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,

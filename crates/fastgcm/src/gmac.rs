@@ -8,9 +8,9 @@ use crate::{
 };
 use core::fmt;
 
-/// Authenticates data without encrypting them. Made by [`Key::gmac`].
+/// Authenticates data without encrypting them. [`Key::gmac`] makes it.
 ///
-/// A nonce must not be used twice, as for any message: two tags under one nonce give the hash key away.
+/// As for any message, a nonce must not be used twice: two tags under one nonce give the hash key away.
 ///
 /// ```
 /// # use fastgcm::Key;
@@ -30,7 +30,7 @@ pub struct Gmac<'k> {
 }
 
 impl Key {
-    /// Begins a message that is authenticated only.
+    /// Begins a message that is only authenticated.
     #[inline]
     pub fn gmac<'n>(&self, nonce: impl Into<Nonce<'n>>) -> Gmac<'_> {
         Gmac { key: self, running: Running::begin(self.keyed(), nonce.into()) }
@@ -41,7 +41,7 @@ impl Gmac<'_> {
     /// Takes the next piece of data, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes: this one is not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
     #[inline]
     pub fn update(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
@@ -53,10 +53,10 @@ impl Gmac<'_> {
         Tag::of(Frame::wiped_after_all(|| self.running.finish(self.key.keyed())))
     }
 
-    /// Ends the message, and compares its tag in constant time.
+    /// Ends the message, and compares its tag with `tag` in constant time.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not that one.
+    /// [`Unauthentic`](Error::Unauthentic) if `tag` is another one.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(self.key.keyed()), tag));

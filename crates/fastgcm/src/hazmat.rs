@@ -1,7 +1,7 @@
-//! What protocols are made of, and what is easily misused: text before it is verified, AES and CTR without a tag (feature `hazmat`).
+//! Parts of protocols that are easily misused: text before it is verified, AES and CTR without a tag (feature `hazmat`).
 //!
-//! Nothing here authenticates by itself. Whoever has a protocol that asks for it (QUIC's header protection, SRTP, Parquet, OpenSSL's interface) is
-//! right here; whoever wants to protect data is not: that is [`Key::seal`].
+//! Nothing here authenticates by itself. Use it for a protocol that asks for it (QUIC's header protection, SRTP, Parquet, OpenSSL's interface). Use
+//! [`Key::seal`] to protect data.
 
 pub use crate::stream::{Aad, Text};
 use crate::{
@@ -15,8 +15,9 @@ use core::{fmt, marker::PhantomData};
 
 /// Opens one message in pieces, and hands out **text that nobody has verified**.
 ///
-/// Text that was not sealed by the key's owner must have no effect: a caller keeps what it gets to itself until [`verify`](Self::verify) has
-/// returned `Ok`, and wipes it if not. [`Key::open`] does that by itself, and so does `open_gathered` for text in several buffers.
+/// Text that the owner of the key did not seal must have no effect. So the caller keeps the text to itself until [`verify`](Self::verify) has
+/// returned `Ok`, and wipes the text if `verify` returns an error. [`Key::open`] needs no such care, and neither does `open_gathered`, for text in
+/// several buffers.
 pub struct UnverifiedOpener<'k, Phase = Text> {
     key: &'k Key,
     running: Running,
@@ -33,13 +34,13 @@ impl<'k> UnverifiedOpener<'k, Aad> {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes: this one is not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
     }
 
-    /// Goes on to the text.
+    /// Ends the AAD and begins the text.
     #[inline]
     pub fn text(self) -> UnverifiedOpener<'k, Text> {
         UnverifiedOpener { key: self.key, running: self.running, phase: PhantomData }
@@ -47,20 +48,20 @@ impl<'k> UnverifiedOpener<'k, Aad> {
 }
 
 impl UnverifiedOpener<'_, Text> {
-    /// Decrypts the next piece of text in place. It is not verified.
+    /// Decrypts the next piece of text in place. The text is not verified.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes: this one is untouched, and not
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not
     /// taken.
     #[inline]
     pub fn open(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.text(self.key.keyed(), InOut::in_place(piece), false))
     }
 
-    /// Decrypts the next piece, `ciphertext`, to `text`, of the same length. It is not verified.
+    /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length. The text is not verified.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`open`](Self::open): nothing is written, and the piece is not
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`open`](Self::open). `text` is untouched, and the piece is not
     /// taken.
     #[inline]
     pub fn open_to(&mut self, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
@@ -68,10 +69,10 @@ impl UnverifiedOpener<'_, Text> {
         Frame::wiped_after_all(|| self.running.text(self.key.keyed(), piece, false))
     }
 
-    /// Ends the message. Only now is its text known to be what was sealed.
+    /// Ends the message, and verifies its tag. On `Ok` the text is what was sealed.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not: all that was handed out must be wiped, by the caller.
+    /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all text that it has received.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(self.key.keyed()), tag));
@@ -86,21 +87,22 @@ impl<Phase> fmt::Debug for UnverifiedOpener<'_, Phase> {
     }
 }
 
-/// AES of one block in place (FIPS 197, section 5.1): the mask of QUIC's header protection, for one.
+/// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header protection.
 #[inline]
 pub fn aes_block(key: &Key, block: &mut [u8; 16]) {
     let (kernels, material) = key.keyed();
     *block = kernels.aes(material, Block::from_le_bytes(*block)).to_le_bytes();
 }
 
-/// AES of each block in place.
+/// Encrypts each block in place with AES.
 #[inline]
 pub fn aes_blocks(key: &Key, blocks: &mut [[u8; 16]]) {
     blocks.iter_mut().for_each(|block| aes_block(key, block));
 }
 
-/// CTR in place (SP 800-38D, section 6.5, GCTR): XOR of `text` with the keystream from `counter` on, whose last four bytes count, modulo 2^32. To
-/// encrypt and to decrypt is the same. Nothing is authenticated: who can change the ciphertext can flip any bit of the text.
+/// Encrypts or decrypts `text` in place with CTR (GCTR of SP 800-38D, section 6.5): XORs `text` with the keystream whose first counter block is
+/// `counter`. The last four bytes of `counter` count, modulo 2^32. The function authenticates nothing: whoever can change the ciphertext can flip
+/// any bit of the text.
 #[inline]
 pub fn ctr(key: &Key, counter: &[u8; 16], text: &mut [u8]) {
     let (kernels, material) = key.keyed();

@@ -1,4 +1,4 @@
-//! The key: what every message under it needs, derived once and wiped on drop.
+//! The key: everything that its messages need, derived once and wiped on drop.
 
 use crate::{Backend, Error, backend::Kernels, material::Material};
 use core::fmt;
@@ -7,11 +7,11 @@ use zeroize::ZeroizeOnDrop;
 /// An AES-GCM key of 128, 192 or 256 bits, ready for use: AES round keys and powers of the hash key H.
 ///
 /// Making a key takes about four times as long as sealing half a kilobyte (Zen 5: 124 to 131 ns, and 25 to 31 ns), so keep it. It is
-/// `Send` and `Sync`: one key serves any number of threads. It is wiped when it is dropped; what the compiler copied when it was *moved* by value is not. [`Key::boxed`] and
-/// [`Key::rekey`] derive it where it stays.
+/// `Send` and `Sync`: one key serves any number of threads. A key is wiped when it is dropped. Copies that the compiler makes when a key is *moved* by value are not
+/// wiped; [`Key::boxed`] and [`Key::rekey`] derive a key where it stays.
 ///
-/// The same key must never seal two messages with the same nonce: that gives away the XOR of both texts, and the hash key
-/// with which anybody can forge.
+/// A key must never seal two messages with the same nonce. Two such messages give away the XOR of their texts, and the hash key, with
+/// which anybody can forge.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Key {
@@ -25,7 +25,7 @@ pub struct Key {
 const SPARE: usize = 64 / size_of::<usize>() - 1;
 
 impl Key {
-    /// A key of 16, 24 or 32 bytes for the best back end of this machine.
+    /// Makes a key of 16, 24 or 32 bytes for the best back end of this machine.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
@@ -41,28 +41,28 @@ impl Key {
         Ok(Self::derive(key, Backend::best()))
     }
 
-    /// AES-128: cannot fail.
+    /// Makes an AES-128 key for the best back end of this machine. Cannot fail.
     #[inline]
     pub fn aes128(key: &[u8; 16]) -> Self {
         Self::derive(key, Backend::best())
     }
 
-    /// AES-192: cannot fail.
+    /// Makes an AES-192 key for the best back end of this machine. Cannot fail.
     #[inline]
     pub fn aes192(key: &[u8; 24]) -> Self {
         Self::derive(key, Backend::best())
     }
 
-    /// AES-256: cannot fail.
+    /// Makes an AES-256 key for the best back end of this machine. Cannot fail.
     #[inline]
     pub fn aes256(key: &[u8; 32]) -> Self {
         Self::derive(key, Backend::best())
     }
 
-    /// The same for one back end, whichever this machine would prefer.
+    /// Makes a key of 16, 24 or 32 bytes for the back end `backend`.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as [`new`](Self::new).
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`, else as [`new`](Self::new).
     #[inline]
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
         let kernels = backend.kernels()?;
@@ -70,7 +70,8 @@ impl Key {
         Ok(Self::derive(key, kernels))
     }
 
-    /// The same on the heap, derived in place: nothing is ever copied by a move.
+    /// Makes a key of 16, 24 or 32 bytes on the heap, for the best back end of this machine. The key is derived in place, so no move
+    /// ever copies it.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -79,7 +80,7 @@ impl Key {
         Self::boxed_with_backend(key, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes a key of 16, 24 or 32 bytes on the heap, in place, for the back end `backend`.
     ///
     /// # Errors
     /// As [`with_backend`](Self::with_backend).
@@ -92,10 +93,11 @@ impl Key {
         Ok(new)
     }
 
-    /// Replaces the key in place, and wipes the old one. The new one may have another length; the back end stays.
+    /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
+    /// stays the same.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength): the old key is still there.
+    /// [`InvalidLength`](Error::InvalidLength) if `key` has another number of bytes. The old key stays.
     pub fn rekey(&mut self, key: &[u8]) -> Result<(), Error> {
         check(key)?;
         self.kernels.expand(&mut self.material, key);
@@ -107,12 +109,12 @@ impl Key {
         (self.kernels, &self.material)
     }
 
-    /// How many bytes the key was made of: 16, 24 or 32.
+    /// Returns the length in bytes of the AES key: 16, 24 or 32.
     pub fn key_len(&self) -> usize {
         4 * (self.material.schedule.rounds() - 6)
     }
 
-    /// The back end that the key uses.
+    /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.kernels.backend
     }

@@ -1,6 +1,6 @@
 //! **fastgcm** is AES-GCM (NIST SP 800-38D) written once, in Rust, over vectors of one, two or four blocks, and run on the best
 //! instructions that the processor has: AVX-512, AVX2 or 128-bit AES instructions on x86-64, and plain integers anywhere else.
-//! There is no C, no assembler, no build script and nothing to configure.
+//! It contains no C, no assembler and no build script, and nothing has to be configured.
 //!
 //! ```
 //! use fastgcm::Key;
@@ -13,28 +13,28 @@
 //! # Ok::<(), fastgcm::Error>(())
 //! ```
 //!
-//! [`seal_once`] and [`open_once`] are for a key that one message has to itself: they make only the powers of the hash key that it needs.
+//! [`seal_once`] and [`open_once`] are for a key that seals one message only. They make only the powers of the hash key that the message needs.
 //!
 //! # What it promises
 //! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A failed open leaves no
-//!   plaintext; an error about lengths leaves everything untouched. No input makes it panic.
-//! * **Time** depends on lengths and on the verdict only. No table is indexed by a secret on any back end.
-//! * **Limits** of SP 800-38D are checked ([`limits`]); how many messages a key may seal is for the caller to count.
+//!   plaintext. An error about lengths leaves every buffer untouched. No input makes the library panic.
+//! * **Time** depends on lengths and on the verdict only. No back end reads a table at a secret place.
+//! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed.
 //! * **Keys** are wiped on drop.
 //!
 //! # Features
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `std` | yes | implies `alloc`; on AArch64 it also finds the instructions for AES (see below) |
-//! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`] |
+//! | `std` | yes | implies `alloc`; `From<Error> for std::io::Error`; on AArch64 it also finds the instructions for AES (see below) |
+//! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`], [`Key::seal_in_place_append_tag`] |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
 //! | `getrandom` | | with `aead06`: keys and nonces from the operating system (`Generate`) |
-//! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, AES of a block, CTR (`fastgcm::hazmat`) |
+//! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR (`fastgcm::hazmat`) |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
 //!
-//! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor has. It then uses those that the
-//! program is compiled for (`-C target-feature=+aes,+sha3`; Apple's targets have them), and [`Backend::Portable`] if there are none. On x86-64
-//! and RISC-V it finds all of them without `std`.
+//! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor has. It then uses the
+//! instructions that the program is compiled for (`-C target-feature=+aes,+sha3`; Apple's targets have them), or [`Backend::Portable`] if there
+//! are none. On x86-64 and RISC-V the library finds all instructions without `std`.
 //!
 //! # Layers
 //! ```text

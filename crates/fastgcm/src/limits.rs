@@ -1,15 +1,15 @@
 //! The limits of SP 800-38D, section 5.2.1.1, in bytes.
 //!
-//! They are checked before anything is read or written. How many messages one key may seal is not a limit of one call: with
-//! random 96-bit nonces at most 2^32 (section 8.3).
+//! Every function checks them before it writes anything. The number of messages that one key may seal is no limit of one call, so the
+//! caller counts: with random 96-bit nonces at most 2^32 messages (section 8.3).
 
 use crate::Error;
 
-/// The longest text: 2^39 - 256 bits. The 32-bit counter of a 96-bit nonce never comes back to the block that masks the tag.
+/// The longest text, in bytes: 2^39 - 256 bits. So the 32-bit counter of a 96-bit nonce never returns to the block that masks the tag.
 pub const TEXT: u64 = (1 << 36) - 32;
-/// The longest AAD: 2^64 - 1 bits, in whole bytes.
+/// The longest AAD, in bytes: the whole bytes of 2^64 - 1 bits.
 pub const AAD: u64 = (1 << 61) - 1;
-/// The longest nonce, likewise.
+/// The longest nonce, in bytes: the whole bytes of 2^64 - 1 bits.
 pub const NONCE: u64 = (1 << 61) - 1;
 
 /// `TooLong` unless both lengths are within the limits.

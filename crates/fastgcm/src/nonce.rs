@@ -7,7 +7,7 @@
 
 use crate::{Block, Error, isa::Isa, limits};
 
-/// Bytes of the nonce to prefer: 96 bits.
+/// The length in bytes of the nonce to prefer: 96 bits.
 pub const NONCE_LEN: usize = 12;
 
 /// A nonce: the number that must differ between any two messages sealed with one key.
@@ -50,11 +50,11 @@ pub(crate) struct Nonce96 {
 pub(crate) struct J0(pub(crate) Block);
 
 impl<'a> Nonce<'a> {
-    /// A nonce of any length from 1 byte on. Twelve bytes are the same as `into()`.
+    /// Makes a nonce of any length from 1 byte on. Of 12 bytes it makes the same nonce as `into()`.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if it is empty (a zero-length nonce would make the tag mask of an empty message
-    /// H itself), [`TooLong`](Error::TooLong) beyond [`limits::NONCE`].
+    /// [`InvalidLength`](Error::InvalidLength) if `nonce` is empty (the tag of an empty message with an empty nonce would give the hash key
+    /// away), [`TooLong`](Error::TooLong) if it has more than [`limits::NONCE`] bytes.
     #[inline]
     pub fn any(nonce: &'a [u8]) -> Result<Self, Error> {
         if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
@@ -82,7 +82,7 @@ impl From<[u8; 12]> for Nonce<'_> {
 impl TryFrom<&[u8]> for Nonce<'_> {
     type Error = Error;
 
-    /// A nonce of 12 bytes, and of no other length: whoever means another length says so with [`Nonce::any`].
+    /// Makes a nonce of 12 bytes, and of no other length: [`Nonce::any`] accepts other lengths.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.

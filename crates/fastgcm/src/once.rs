@@ -1,7 +1,7 @@
-//! A key for one message: made, used and wiped in one call.
+//! Functions that make a key, use it for one message, and wipe it.
 //!
-//! Keys that are derived for each message (XAES, envelope encryption, tokens) pay for a [`Key`] more than for the message: it holds the forty powers
-//! of the hash key that a long message wants. A short message wants three. So these functions look at the message first.
+//! A program that derives a key for each message (XAES, envelope encryption, tokens) spends more time on the [`Key`] than on the message: a `Key`
+//! holds the forty powers of the hash key that a long message needs. A short message needs three. So these functions look at the message first.
 
 use crate::{
     Backend, Error, Key, Nonce, Tag,
@@ -16,11 +16,11 @@ use crate::{
 
 /// Encrypts `text` in place under a key that is used for this message only, and returns its tag.
 ///
-/// The same as [`Key::new`] and [`Key::seal`], and faster: of the powers of the hash key it makes those that the message needs. What it derives from
-/// `key`, of 16, 24 or 32 bytes, stays on the stack and is wiped.
+/// The result is that of [`Key::new`] and [`Key::seal`]. This function is faster, because it makes only the powers of the hash key that the message
+/// needs. `key` has 16, 24 or 32 bytes. The round keys and powers stay on the stack and are wiped.
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, else as for [`Key::seal`]. `text` is untouched.
+/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`TooLong`](Error::TooLong) as for [`Key::seal`]. `text` is untouched.
 ///
 /// ```
 /// let (key, mut text) = ([7; 32], *b"to be sealed");
@@ -34,10 +34,10 @@ pub fn seal_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: 
     seal(Backend::best(), key, nonce.into(), aad, text)
 }
 
-/// Decrypts `text` in place under a key that is used for this message only: [`Key::new`] and [`Key::open`].
+/// Decrypts `text` in place under a key that is used for this message only. The result is that of [`Key::new`] and [`Key::open`].
 ///
 /// # Errors
-/// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
+/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`]: `text` is all zero then.
 /// [`InvalidLength`](Error::InvalidLength) if `key` has not 16, 24 or 32 bytes, [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
 #[inline]
 pub fn open_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
@@ -45,19 +45,19 @@ pub fn open_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: 
 }
 
 impl Backend {
-    /// [`seal_once`] with this back end.
+    /// Does what [`seal_once`] does, with this back end.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`seal_once`]. `text` is untouched.
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end, else as for [`seal_once`]. `text` is untouched.
     #[inline]
     pub fn seal_once<'n>(self, key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         seal(self.kernels()?, key, nonce.into(), aad, text)
     }
 
-    /// [`open_once`] with this back end.
+    /// Does what [`open_once`] does, with this back end.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, with `text` untouched, else as for [`open_once`].
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end: `text` is untouched. Else as for [`open_once`].
     #[inline]
     pub fn open_once<'n>(
         self,

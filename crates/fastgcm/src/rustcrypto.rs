@@ -1,5 +1,5 @@
-//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: where a program says `use aes_gcm::...` it says
-//! `use fastgcm::rustcrypto::...`. What else may have to change is listed below.
+//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces `use aes_gcm::...` by
+//! `use fastgcm::rustcrypto::...`. The list below says what else may have to change.
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
 //! use fastgcm::rustcrypto::{
@@ -16,25 +16,24 @@
 //!
 //! # What is different from `aes-gcm` 0.11
 //! * **Features.** `aes-gcm` has `alloc` and `getrandom` on by default. Here `alloc` (for [`Aead`](aead::Aead) and `Vec`) comes with the
-//!   default feature `std`, and `getrandom` (for `Generate`) must be asked for. There are no features `arrayvec`, `bytes` and `rand_core`:
-//!   a program that wants them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is always on, and `aes` is
-//!   never needed.
+//!   default feature `std`, and the program turns on `getrandom` (for `Generate`) itself. This crate has no features `arrayvec`, `bytes` and
+//!   `rand_core`: a program that needs them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is always on, and
+//!   no program needs the crate `aes`.
 //! * **Rust 1.89** or newer, where `aes-gcm` wants 1.85.
-//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is not the crate `aes`. So there is
-//!   no `From<Aes>`, no other implementation of AES can be put in, and code that is generic over a block cipher (`BlockCipherEncrypt`) does
-//!   not compile. Sizes (`U12` and so on) come from [`aead::consts`], not from `aes::cipher::consts`.
-//! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. Here text is decrypted while it is hashed; if the tag is wrong, it is
-//!   encrypted again, which restores the ciphertext bit for bit. So after an error a buffer in place is as it was, in both; but during the call
-//!   another thread or process with a view of the same memory could see unverified plaintext here
-//!   ([`Key::open_verified_first`](crate::Key::open_verified_first) is for those).
-//! * **From one buffer to another** (an `InOutBuf` of two) the output is all zero after a wrong tag, where `aes-gcm` leaves it untouched.
-//!   The input is never written.
-//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D has none, and its tags give away the hash key.
-//! * **The key is always wiped** when it is dropped. It is larger (see [`Key`](crate::Key)): keep it where it is, do not move it about.
+//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is not the crate `aes`. So this
+//!   crate has no `From<Aes>`, accepts no other implementation of AES, and does not compile with code that is generic over a block cipher
+//!   (`BlockCipherEncrypt`). Sizes (`U12` and so on) come from [`aead::consts`], not from `aes::cipher::consts`.
+//! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. This crate decrypts the text while it hashes it. If the tag is
+//!   wrong, it encrypts a buffer in place again, which restores the ciphertext bit for bit. So after an error a buffer in place is as it was,
+//!   in both crates. During the call, another thread or process with a view of the same memory could see unverified plaintext
+//!   ([`Key::open_verified_first`](crate::Key::open_verified_first) never writes any).
+//! * **From one buffer to another** (an `InOutBuf` of two): after a wrong tag the output is all zero here, and untouched in `aes-gcm`.
+//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away the hash key.
+//! * **The key is always wiped** when it is dropped. It is larger than that of `aes-gcm` (see [`Key`](crate::Key)), so do not move it about.
 //!
 //! # From `aes-gcm` 0.10
-//! That version implements `aead` 0.5, whose traits are other traits: a function that wants them does not take these types. The calls that
-//! change from 0.10 to 0.11 change here likewise. `AeadInPlace` becomes [`AeadInOut`], `generate_key` and `generate_nonce` become
+//! That version implements `aead` 0.5, whose traits are other traits: a function that asks for them does not accept these types. The calls that
+//! change from 0.10 to 0.11 change here in the same way. `AeadInPlace` becomes [`AeadInOut`], `generate_key` and `generate_nonce` become
 //! `Generate::generate`, `GenericArray` becomes [`Array`], and `C_MAX` and the features `std`, `stream` and `heapless`
 //! of that crate are gone.
 
@@ -57,7 +56,7 @@ pub const A_MAX: u64 = limits::AAD;
 /// The longest plaintext in bytes.
 pub const P_MAX: u64 = limits::TEXT;
 
-/// A nonce. [`U12`] is the size to prefer; any other, from `U1` on, works.
+/// A nonce. Prefer the size [`U12`]; every other size from `U1` on works.
 pub type Nonce<NonceSize> = Array<u8, NonceSize>;
 
 /// A tag.
@@ -69,9 +68,9 @@ pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
 /// AES-GCM with a key of 256 bits and nonces of 96.
 pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
 
-/// AES-GCM with a key of the length of `Aes` (one of [`aes`]), nonces of `NonceSize` bytes and tags of `TagSize`.
+/// AES-GCM with a key of the length of `Aes` (one of [`aes`]), nonces of `NonceSize` bytes and tags of `TagSize` bytes.
 ///
-/// All three are known to the compiler only: inside is a [`Key`](crate::Key) for the best back end of this machine.
+/// The type parameters exist for the compiler only: a value is a [`Key`](crate::Key) for the best back end of this machine.
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
 where
@@ -81,7 +80,7 @@ where
     sizes: PhantomData<(Aes, NonceSize, TagSize)>,
 }
 
-/// The lengths of a tag: 12 to 16 bytes, and with feature `hazmat` also 8 and 4. It cannot be implemented elsewhere.
+/// The lengths of a tag: 12 to 16 bytes, and with feature `hazmat` also 8 and 4. Other crates cannot implement this trait.
 pub trait TagSize: private::SealedTagSize {}
 
 impl<T: private::SealedTagSize> TagSize for T {}
@@ -159,7 +158,7 @@ fn restore(key: &crate::Key, nonce: crate::Nonce<'_>, aad: &[u8], text: &mut [u8
     }
 }
 
-/// What stands for RustCrypto's crate `aes`: the names of the key lengths, as the first parameter of [`AesGcm`].
+/// Names of key lengths, for the first parameter of [`AesGcm`]. They take the place of RustCrypto's crate `aes`.
 pub mod aes {
     /// A key of 128 bits.
     #[derive(Clone, Copy, Debug)]

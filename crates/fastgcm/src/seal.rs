@@ -1,6 +1,6 @@
-//! Sealing and opening one message: the public verbs.
+//! Functions that seal and open one message.
 //!
-//! Three ways to lay out memory, each in both directions:
+//! They differ in where the text and the tag lie:
 //!
 //! | | tag apart | tag behind the text |
 //! |---|---|---|
@@ -8,9 +8,9 @@
 //! | from one buffer to another | [`seal_detached_to`](Key::seal_detached_to), [`open_detached_to`](Key::open_detached_to) | [`seal_to`](Key::seal_to), [`open_to`](Key::open_to) |
 //! | to a new `Vec` | | [`seal_vec`](Key::seal_vec), [`open_vec`](Key::open_vec) |
 //!
-//! **Opening is one pass**: text is decrypted while it is hashed, and zeroed if the tag turns out wrong. A caller behind a reference
-//! never sees unverified plaintext; another thread or process with a view of the same memory could. Where that matters, or where
-//! the ciphertext must survive a wrong tag, `open_verified_first` takes two passes.
+//! **Opening is one pass**: a function decrypts text while it hashes it, and zeroes the text if the tag is wrong. The caller never sees
+//! unverified plaintext, but another thread or process with a view of the same memory could. `open_verified_first` takes two passes, for
+//! callers to whom that matters, or who need the ciphertext after a wrong tag.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -29,8 +29,7 @@ impl Key {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong), with `text` untouched, if it has more than [`limits::TEXT`] bytes or `aad` more than
-    /// [`limits::AAD`].
+    /// [`TooLong`](Error::TooLong) if `text` has more than [`limits::TEXT`] bytes or `aad` more than [`limits::AAD`]. `text` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -49,20 +48,20 @@ impl Key {
     /// Decrypts `text` in place. The tag is a [`Tag`] or a [`ShortTag`](crate::ShortTag).
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as
-    /// for [`seal`](Self::seal): `text` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) if key, nonce, AAD, ciphertext or tag are not those of a sealed message: `text` is all zero
+    /// then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
     #[inline]
     pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
         verdict(wrong, text)
     }
 
-    /// The same in two passes: nothing is written before the tag has been verified. On `Unauthentic`, too, `text` is untouched.
+    /// Decrypts `text` in place, in two passes: the function writes nothing before it has verified the tag.
     ///
     /// It takes about twice as long as [`open`](Self::open): on Zen 5, 1.8 to 2.0 times from 2 KiB on and up to 2.5 times for shorter texts.
     ///
     /// # Errors
-    /// As for [`open`](Self::open), always with `text` untouched.
+    /// The same as for [`open`](Self::open). `text` is untouched in every case.
     pub fn open_verified_first<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -84,10 +83,11 @@ impl Key {
         self.open(nonce, aad, text, tag)
     }
 
-    /// Encrypts `buffer` in place but for its last 16 bytes, which receive the tag.
+    /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if it has fewer than 16 bytes, or `TooLong`: it is untouched.
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
+    /// `buffer` is untouched.
     #[inline]
     pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
@@ -95,10 +95,11 @@ impl Key {
         Ok(())
     }
 
-    /// Decrypts `buffer`, of which the last 16 bytes are the tag, and returns the text: all but these.
+    /// Decrypts `buffer` in place, except for its last 16 bytes, which are the tag, and returns the text.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes: what was text is all zero.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` has fewer than 16 bytes: all but the last 16 bytes
+    /// are zero then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
     #[inline]
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Unauthentic)?;
@@ -108,10 +109,10 @@ impl Key {
         Ok(text)
     }
 
-    /// Encrypts `text` in place and appends the tag, so that the vector holds the sealed message. (ring's function of that name.)
+    /// Encrypts `text` in place and appends the tag of 16 bytes. ring has a function of the same name.
     ///
-    /// The text is encrypted before the vector grows: memory that the vector gives back when it grows holds ciphertext only.
-    /// [`open_appended`](Self::open_appended) and [`open_within`](Self::open_within) are the other direction.
+    /// The function encrypts before the vector grows, so memory that the vector frees holds ciphertext only.
+    /// [`open_appended`](Self::open_appended) and [`open_within`](Self::open_within) open the result.
     ///
     /// # Errors
     /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): the vector is untouched.
@@ -132,16 +133,16 @@ impl Key {
         Ok(())
     }
 
-    /// Decrypts the sealed message, ciphertext and tag, that begins at `sealed.start` of `buffer` and ends with it, and returns the
-    /// text, which now begins at the beginning of `buffer`. (ring's function of that name.)
+    /// Decrypts `buffer[sealed]`, ciphertext and tag, in place, moves the text to the beginning of `buffer`, and returns it. ring has a
+    /// function of the same name.
     ///
-    /// The ciphertext is moved to the beginning first, over what a protocol has in front of it, such as a header or a nonce. Behind
-    /// the text `buffer` holds ciphertext and tag.
+    /// The function moves the ciphertext before it decrypts, over the header or nonce that a protocol has in front of it. The bytes of
+    /// `buffer` behind the text are those of ciphertext and tag afterwards.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic): where the text would be, all is zero; if there are fewer than 16 bytes from `sealed.start` on,
-    /// `buffer` is untouched. [`InvalidLength`](Error::InvalidLength) if `sealed.start` is beyond the end of `buffer`, or `TooLong`:
-    /// `buffer` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `buffer` is zero where the text would be. `Unauthentic` too, with
+    /// `buffer` untouched, if `buffer[sealed]` has fewer than 16 bytes. [`InvalidLength`](Error::InvalidLength) if `sealed.start` is greater
+    /// than the length of `buffer`, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -164,20 +165,21 @@ impl Key {
         self.open_appended(nonce, aad, &mut buffer[..length])
     }
 
-    /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag. Nothing is copied first.
+    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies nothing first.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, or `TooLong`: nothing is written.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `ciphertext`
+    /// is untouched.
     #[inline]
     pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
         self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?).map(Tag::of)
     }
 
-    /// Decrypts `ciphertext` to `text`, of the same length.
+    /// Decrypts `ciphertext` to `text`, which has the same length.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic): `text` is all zero. [`InvalidLength`](Error::InvalidLength) if the lengths differ, or
-    /// `TooLong`: nothing is written.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. [`InvalidLength`](Error::InvalidLength) if the
+    /// lengths differ, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
     #[inline]
     pub fn open_detached_to<'n>(
         &self,
@@ -190,10 +192,11 @@ impl Key {
         self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, tag))
     }
 
-    /// Encrypts `text` to `sealed`, which is 16 bytes longer: ciphertext and tag.
+    /// Encrypts `text` to `sealed`, which is 16 bytes longer and receives ciphertext and tag.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, or `TooLong`: nothing is written.
+    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, [`TooLong`](Error::TooLong) as for
+    /// [`seal`](Self::seal). `sealed` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -214,8 +217,8 @@ impl Key {
     /// Decrypts `sealed`, ciphertext and tag, to `text`, which is 16 bytes shorter.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic): `text` is all zero. [`InvalidLength`](Error::InvalidLength) unless
-    /// `sealed.len() == text.len() + 16`, or `TooLong`: nothing is written.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. [`InvalidLength`](Error::InvalidLength) unless
+    /// `sealed.len() == text.len() + 16`, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
     #[inline]
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
@@ -223,10 +226,10 @@ impl Key {
         self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
     }
 
-    /// Encrypts `text` to a new vector: ciphertext and tag.
+    /// Encrypts `text` to a new vector, which holds ciphertext and tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong).
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
     pub fn seal_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
         limits::check(aad.len(), text.len())?;
@@ -238,7 +241,8 @@ impl Key {
     /// Decrypts `sealed`, ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; [`TooLong`](Error::TooLong).
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `sealed` has fewer than 16 bytes; [`TooLong`](Error::TooLong)
+    /// as for [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
     pub fn open_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
         let length = sealed.len().checked_sub(TAG_LEN).ok_or(Error::Unauthentic)?;

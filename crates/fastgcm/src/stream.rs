@@ -1,24 +1,24 @@
 //! A message that is sealed in pieces.
 //!
-//! AAD comes first, then text, then the end, and the types see to that. A piece may have any length and may end anywhere; whole messages are faster
-//! ([`seal`](crate::seal)). To *open* in pieces means to hand out text that nobody has verified: that is
-//! `hazmat::UnverifiedOpener`. A message that lies in several buffers is opened by one call of [`gathered`](crate::gathered).
+//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and may end anywhere. Whole messages are
+//! faster ([`seal`](crate::seal)). Whoever *opens* in pieces gets text that nobody has verified: `hazmat::UnverifiedOpener` does this. The functions
+//! of [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
 
 use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
 use core::{fmt, marker::PhantomData};
 
-/// The phase in which AAD is taken.
+/// The phase in which a message takes AAD.
 #[derive(Debug)]
 pub enum Aad {}
 
-/// The phase in which text is taken.
+/// The phase in which a message takes text.
 #[derive(Debug)]
 pub enum Text {}
 
-/// Seals one message in pieces (SP 800-38D, section 7.1). Made by [`Key::sealer`].
+/// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] makes it.
 ///
-/// It cannot be cloned: two texts under one nonce would give both away. It is wiped when it is dropped; what the compiler copied when it was moved
-/// is not.
+/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is dropped. Copies that the compiler makes
+/// when it is moved are not wiped.
 ///
 /// ```
 /// # use fastgcm::Key;
@@ -55,13 +55,13 @@ impl<'k> Sealer<'k, Aad> {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes: this one is not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
     }
 
-    /// Goes on to the text.
+    /// Ends the AAD and begins the text.
     #[inline]
     pub fn text(self) -> Sealer<'k, Text> {
         Sealer { key: self.key, running: self.running, phase: PhantomData }
@@ -72,18 +72,18 @@ impl Sealer<'_, Text> {
     /// Encrypts the next piece of text in place.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes: this one is untouched, and not
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not
     /// taken.
     #[inline]
     pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.text(self.key.keyed(), InOut::in_place(piece), true))
     }
 
-    /// Encrypts the next piece of text, `piece`, to `ciphertext`, of the same length.
+    /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal): nothing is written, and the piece is not
-    /// taken.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal). `ciphertext` is untouched, and the piece is
+    /// not taken.
     #[inline]
     pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;

@@ -4,7 +4,7 @@
 use crate::Key;
 use crate::{Block, Error};
 
-/// Bytes of a full tag ([`Tag`]).
+/// The length in bytes of a full tag ([`Tag`]).
 pub const TAG_LEN: usize = 16;
 
 /// The tag of a message: 16 bytes that only the owner of the key can make.
@@ -16,13 +16,13 @@ pub struct Tag(pub [u8; 16]);
 
 /// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and 4.
 ///
-/// A forger's chance grows by 2^8 for every byte that is missing; appendix C of the standard bounds how much a key with tags
+/// A forger's chance grows by a factor of 2^8 for every byte that is missing. Appendix C of the standard says how often a key with tags
 /// of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`].
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
-/// What [`Key::open`] takes as a tag: `Tag`, or a `ShortTag` of a length that the standard allows. It cannot be implemented
-/// elsewhere.
+/// A tag that [`Key::open`] accepts: `Tag`, or a `ShortTag` of a length that the standard allows. Other crates cannot implement
+/// this trait.
 pub trait AnyTag: sealed::Sealed {}
 
 impl<T: sealed::Sealed> AnyTag for T {}
@@ -43,7 +43,7 @@ impl Tag {
         Self(tag.to_le_bytes())
     }
 
-    /// The shorter tag, where a protocol wants one.
+    /// Returns the first `N` bytes, for protocols with shorter tags.
     #[inline]
     pub fn truncate<const N: usize>(&self) -> ShortTag<N>
     where

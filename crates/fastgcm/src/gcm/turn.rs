@@ -16,7 +16,7 @@ use crate::{
     isa::Isa,
 };
 
-/// What is hashed while AES runs: eight vectors (of a tail with fewer, those that it has).
+/// The vectors that are hashed while AES runs: eight of them, or fewer in a tail.
 pub(crate) trait HashWork<S: Isa, M: Multiply<S>> {
     /// How many vectors.
     const COUNT: usize;
@@ -24,7 +24,7 @@ pub(crate) trait HashWork<S: Isa, M: Multiply<S>> {
     fn ready<const I: usize>(&self, s: S) -> M::Ready;
 }
 
-/// Round keys, chosen once: all but the last, and of these the ten that GHASH is woven between.
+/// The round keys of a message, without the last one, and the ten of them that GHASH is woven between.
 pub(crate) struct Keys<'a, K> {
     all: &'a [K; 14],
     woven: &'a [K; 10],
@@ -37,9 +37,9 @@ impl<'a, K> Keys<'a, K> {
     }
 }
 
-/// A round key: of a key, to be spread over the lanes where it is used, or ready.
+/// A round key: one block, which each use broadcasts to the lanes, or a [`Spread`] one.
 pub(crate) trait RoundKey<S: Isa> {
-    /// It is ready.
+    /// The round key is in every lane already.
     const SPREAD: bool;
     fn state(&self, s: S) -> S::State;
 }
@@ -53,7 +53,7 @@ impl<S: Isa> RoundKey<S> for Block {
     }
 }
 
-/// Ready.
+/// A round key broadcast to every lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Spread<S: Isa>(pub(crate) S::State);
 
@@ -66,7 +66,7 @@ impl<S: Isa> RoundKey<S> for Spread<S> {
     }
 }
 
-/// AES alone.
+/// No hashing to interleave.
 pub(crate) struct NoHash;
 
 /// A turn. Lane l of every vector has its own chain: the powers are H^8B, H^7B ... H^B in every lane, and the lanes meet only
