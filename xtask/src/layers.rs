@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 const LAYERS: &[&[&str]] = &[
     &["lib", "rustcrypto", "internals"],
     &["hazmat"],
-    &["once", "gathered", "batch"],
+    &["once", "gathered", "batch", "nonces"],
     &["seal", "stream", "gmac"],
     &["key"],
     &["running"],

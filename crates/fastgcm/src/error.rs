@@ -17,6 +17,10 @@ pub enum Error {
     TooLong,
     /// This processor cannot run the back end that was asked for.
     Unavailable,
+    /// The nonces of a key are used up ([`nonces`](crate::nonces)): it must seal nothing more. Nothing was read or written.
+    Exhausted,
+    /// The operating system gave no random bytes. Nothing was read or written.
+    NoEntropy,
 }
 
 impl fmt::Display for Error {
@@ -26,6 +30,8 @@ impl fmt::Display for Error {
             Self::InvalidLength => "a key, nonce, tag or buffer has an invalid length",
             Self::TooLong => "a text, AAD or nonce is longer than AES-GCM allows",
             Self::Unavailable => "this processor cannot run that back end",
+            Self::Exhausted => "the nonces of this key are used up",
+            Self::NoEntropy => "the operating system gives no random bytes",
         })
     }
 }

@@ -19,7 +19,8 @@
 //! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A failed open leaves no
 //!   plaintext. An error about lengths leaves every buffer untouched. No input makes the library panic.
 //! * **Time** depends on lengths and on the verdict only. No back end reads a table at a secret place.
-//! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed.
+//! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed, or leaves that to a
+//!   [`nonces::SealingKey`].
 //! * **Keys** are wiped on drop.
 //!
 //! # Features
@@ -28,7 +29,7 @@
 //! | `std` | yes | implies `alloc`; `From<Error> for std::io::Error`; on AArch64 it also finds the instructions for AES (see below) |
 //! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`], [`Key::seal_in_place_append_tag`] |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
-//! | `getrandom` | | with `aead06`: keys and nonces from the operating system (`Generate`) |
+//! | `getrandom` | | nonces from the operating system (`nonces::RandomNonces`); with `aead06` keys too (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR (`fastgcm::hazmat`) |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
 //!
@@ -38,7 +39,7 @@
 //!
 //! # Layers
 //! ```text
-//! lib ── seal · stream · gathered · gmac · once    public verbs
+//! lib ── seal · stream · gathered · gmac · once · nonces    public verbs
 //!         └── key ── backend ── entry              one row of the table, one crossing
 //!                         └── engine ── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
 //!                                               └── isa · inout    the machine: `unsafe` lives here
@@ -84,6 +85,7 @@ mod key;
 pub mod limits;
 mod material;
 mod nonce;
+pub mod nonces;
 mod once;
 mod packet;
 mod running;

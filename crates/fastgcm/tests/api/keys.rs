@@ -155,6 +155,8 @@ fn errors_and_auto_traits() {
         (Error::InvalidLength, "a key, nonce, tag or buffer has an invalid length"),
         (Error::TooLong, "a text, AAD or nonce is longer than AES-GCM allows"),
         (Error::Unavailable, "this processor cannot run that back end"),
+        (Error::Exhausted, "the nonces of this key are used up"),
+        (Error::NoEntropy, "the operating system gives no random bytes"),
     ];
     for (error, text) in errors {
         assert_eq!(Box::<dyn std::error::Error + Send + Sync>::from(error).to_string(), text);
@@ -170,7 +172,7 @@ fn errors_and_auto_traits() {
             assert_eq!((through.kind(), through.downcast::<Error>().unwrap()), (kind, error));
         }
     }
-    passed("api::errors", errors.len(), 4);
+    passed("api::errors", errors.len(), 6);
 }
 
 /// A tag is the bytes that it was made of, whole or short.

@@ -1,0 +1,242 @@
+//! Nonces that cannot repeat: counted, or drawn and counted.
+//!
+//! A nonce that is used twice gives the XOR of two texts away, and the hash key with which anybody can forge. Two types make that a matter
+//! of construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of them to a key, so that nobody chooses a nonce by hand:
+//!
+//! | | for whom | used up after |
+//! |---|---|---|
+//! | [`CounterNonces`] | one sealer for each key or fixed field, which knows how far it has come | 2^64 messages, fewer with a longer fixed field |
+//! | `RandomNonces` (feature `getrandom`) | several sealers under one key, or one that forgets | 2^32 messages, of all sealers together |
+//!
+//! `docs/nonces.md` in the repository says which to take, and what each costs.
+
+use crate::{AnyTag, Backend, Error, Key, Nonce, Tag, limits};
+use core::fmt;
+
+/// Nonces of 96 bits, each given out once. It cannot be implemented elsewhere.
+pub trait Nonces: sealed::Sealed {}
+
+impl<T: sealed::Sealed> Nonces for T {}
+
+mod sealed {
+    pub trait Sealed {
+        fn draw(&mut self) -> Result<[u8; 12], crate::Error>;
+    }
+}
+
+/// The deterministic construction (SP 800-38D, section 8.2.1): a fixed field of `FIXED` bytes, which names the sealer, and behind it an
+/// invocation field, which counts its messages as a big-endian number.
+///
+/// `FIXED` is 4 to 11; with 4, as TLS and IPsec have it, the invocation field has 64 bits. No two sealers may have the same key and the same fixed
+/// field. It cannot be cloned. A process that forks, or a machine that is restored from a snapshot, is a second sealer: it needs another fixed field.
+///
+/// ```
+/// use fastgcm::{Error, nonces::CounterNonces};
+///
+/// let mut nonces = CounterNonces::new(*b"eleven byte");
+/// for i in 0..=255 {
+///     assert_eq!(nonces.draw()?, [b"eleven byte", &[i][..]].concat()[..]);
+/// }
+/// assert_eq!(nonces.draw(), Err(Error::Exhausted));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug)]
+pub struct CounterNonces<const FIXED: usize = 4> {
+    fixed: [u8; FIXED],
+    /// `None` when they are used up.
+    next: Option<u64>,
+}
+
+impl<const FIXED: usize> CounterNonces<FIXED> {
+    /// The last value of the invocation field.
+    const LAST: u64 = {
+        assert!(FIXED >= 4 && FIXED <= 11, "a fixed field has 4 to 11 bytes");
+        u64::MAX >> (8 * (FIXED - 4))
+    };
+
+    /// From zero on.
+    #[inline]
+    pub fn new(fixed: [u8; FIXED]) -> Self {
+        const { assert!(Self::LAST > 0) }
+        Self { fixed, next: Some(0) }
+    }
+
+    /// From `next` on, as [`position`](Self::position) gave it. Whoever goes on after a restart must have stored a value that was not reached yet: one
+    /// far ahead, before the nonces up to it are given out.
+    ///
+    /// # Errors
+    /// [`Exhausted`](Error::Exhausted) if the invocation field does not reach so far.
+    #[inline]
+    pub fn starting_at(fixed: [u8; FIXED], next: u64) -> Result<Self, Error> {
+        if next > Self::LAST { Err(Error::Exhausted) } else { Ok(Self { fixed, next: Some(next) }) }
+    }
+
+    /// The invocation field of the next nonce; `None` when they are used up.
+    #[inline]
+    pub fn position(&self) -> Option<u64> {
+        self.next
+    }
+
+    /// The next nonce.
+    ///
+    /// # Errors
+    /// [`Exhausted`](Error::Exhausted), from then on, when all have been given out: it never begins anew.
+    #[inline]
+    pub fn draw(&mut self) -> Result<[u8; 12], Error> {
+        let now = self.next.ok_or(Error::Exhausted)?;
+        self.next = if now < Self::LAST { Some(now + 1) } else { None };
+        let mut nonce = [0; 12];
+        nonce[4..].copy_from_slice(&now.to_be_bytes());
+        nonce[..FIXED].copy_from_slice(&self.fixed);
+        Ok(nonce)
+    }
+}
+
+impl<const FIXED: usize> sealed::Sealed for CounterNonces<FIXED> {
+    #[inline]
+    fn draw(&mut self) -> Result<[u8; 12], Error> {
+        self.draw()
+    }
+}
+
+/// The RBG-based construction (SP 800-38D, section 8.2.2): 96 bits from the operating system, for at most 2^32 messages.
+///
+/// The limit is that of section 8.3: two of 2^32 nonces are the same with a chance of 2^-33. It holds for all that seal under the key, together;
+/// this counts its own.
+#[cfg(feature = "getrandom")]
+#[derive(Debug, Default)]
+pub struct RandomNonces {
+    used: u64,
+}
+
+#[cfg(feature = "getrandom")]
+impl RandomNonces {
+    /// Messages that a key may seal with them.
+    pub const LIMIT: u64 = 1 << 32;
+
+    /// For a key that has sealed nothing yet.
+    #[inline]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// For a key that has sealed, or has been promised to others for, `used` messages.
+    #[inline]
+    pub fn after(used: u64) -> Self {
+        Self { used }
+    }
+
+    /// Messages so far, those before included.
+    #[inline]
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The next nonce.
+    ///
+    /// # Errors
+    /// [`Exhausted`](Error::Exhausted) after [`LIMIT`](Self::LIMIT) of them, [`NoEntropy`](Error::NoEntropy) if the operating system gives no random
+    /// bytes: then none is counted.
+    #[inline]
+    pub fn draw(&mut self) -> Result<[u8; 12], Error> {
+        if self.used >= Self::LIMIT {
+            return Err(Error::Exhausted);
+        }
+        let nonce = random()?;
+        self.used += 1;
+        Ok(nonce)
+    }
+}
+
+#[cfg(feature = "getrandom")]
+impl sealed::Sealed for RandomNonces {
+    #[inline]
+    fn draw(&mut self) -> Result<[u8; 12], Error> {
+        self.draw()
+    }
+}
+
+/// Random bytes from the operating system.
+#[cfg(feature = "getrandom")]
+#[inline]
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|_| Error::NoEntropy)?;
+    Ok(bytes)
+}
+
+/// A key that chooses its nonces itself. What it seals, any [`Key`] of the same bytes opens.
+///
+/// ```
+/// use fastgcm::nonces::{CounterNonces, SealingKey};
+///
+/// let mut key = SealingKey::new(&[7; 32], CounterNonces::new(*b"left"))?;
+/// let mut text = *b"to be sealed";
+/// let (nonce, tag) = key.seal(b"header", &mut text)?;
+/// key.open(&nonce, b"header", &mut text, &tag)?;
+/// assert_eq!(&text, b"to be sealed");
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+pub struct SealingKey<N> {
+    key: Key,
+    nonces: N,
+}
+
+impl<N: Nonces> SealingKey<N> {
+    /// A key of 16, 24 or 32 bytes for the best back end of this machine.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    #[inline]
+    pub fn new(key: &[u8], nonces: N) -> Result<Self, Error> {
+        Ok(Self { key: Key::new(key)?, nonces })
+    }
+
+    /// The same for one back end.
+    ///
+    /// # Errors
+    /// As [`Key::with_backend`].
+    #[inline]
+    pub fn with_backend(key: &[u8], nonces: N, backend: Backend) -> Result<Self, Error> {
+        Ok(Self { key: Key::with_backend(key, backend)?, nonces })
+    }
+
+    /// Encrypts `text` in place. Returns the nonce, which goes with the message, and the tag.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) as for [`Key::seal`], [`Exhausted`](Error::Exhausted) and `NoEntropy` as for the nonces: `text` is untouched, and
+    /// no nonce is used.
+    #[inline]
+    pub fn seal(&mut self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 12], Tag), Error> {
+        limits::check(aad.len(), text.len())?;
+        let nonce = self.nonces.draw()?;
+        Ok((nonce, self.key.seal(nonce, aad, text)?))
+    }
+
+    /// [`Key::open`].
+    ///
+    /// # Errors
+    /// As for it.
+    #[inline]
+    pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+        self.key.open(nonce, aad, text, tag)
+    }
+
+    /// The nonces, to be asked how far they have come.
+    #[inline]
+    pub fn nonces(&self) -> &N {
+        &self.nonces
+    }
+
+    /// The back end that it uses.
+    pub fn backend(&self) -> Backend {
+        self.key.backend()
+    }
+}
+
+impl<N: fmt::Debug> fmt::Debug for SealingKey<N> {
+    /// The key's length and back end, and the nonces, which are public; nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealingKey").field("key", &self.key).field("nonces", &self.nonces).finish()
+    }
+}

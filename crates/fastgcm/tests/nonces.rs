@@ -1,0 +1,125 @@
+//! Nonces that cannot repeat: what they are, and where they end.
+
+#[path = "support/suite.rs"]
+mod suite;
+
+use fastgcm::{
+    Error, Key,
+    nonces::{CounterNonces, SealingKey},
+};
+use std::collections::BTreeSet;
+use suite::passed;
+
+/// Fixed field, invocation field, in the standard's order; from the first to the last one, and no further, for each length of the field.
+#[test]
+fn f13_counted_nonces_end() {
+    let mut drawn = 0;
+    macro_rules! field {
+        ($($fixed:literal)+) => { $({
+            const BYTES: usize = 12 - $fixed;
+            let fixed = std::array::from_fn::<u8, $fixed, _>(|i| 0xa0 + i as u8);
+            let last = u64::MAX >> (64 - 8 * BYTES);
+            let expected = |i: u64| [&fixed[..], &i.to_be_bytes()[8 - BYTES..]].concat();
+            let mut first = CounterNonces::new(fixed);
+            for i in 0..100 {
+                assert_eq!(first.position(), Some(i));
+                assert_eq!(first.draw().unwrap()[..], expected(i), "{} + {i}", $fixed);
+                drawn += 1;
+            }
+            // To the end, past each carry from the byte below it.
+            for carry in (8..8 * BYTES).step_by(8) {
+                let mut nonces = CounterNonces::starting_at(fixed, (1 << carry) - 1).unwrap();
+                for i in [(1 << carry) - 1, 1 << carry] {
+                    assert_eq!(nonces.draw().unwrap()[..], expected(i), "{} + {i}", $fixed);
+                    drawn += 1;
+                }
+            }
+            let mut nonces = CounterNonces::starting_at(fixed, last - 1).unwrap();
+            for i in [last - 1, last] {
+                assert_eq!(nonces.draw().unwrap()[..], expected(i), "{} + {i}", $fixed);
+                drawn += 1;
+            }
+            for _ in 0..3 {
+                assert_eq!((nonces.position(), nonces.draw()), (None, Err(Error::Exhausted)), "{}", $fixed);
+                drawn += 1;
+            }
+            let beyond = last.checked_add(1).map(|next| CounterNonces::starting_at(fixed, next).err());
+            assert_eq!(beyond, if BYTES == 8 { None } else { Some(Some(Error::Exhausted)) }, "{}", $fixed);
+        })+ };
+    }
+    field!(4 5 6 7 8 9 10 11);
+    passed("nonces::f13_counted_nonces_end", drawn, 8 * (100 + 2 + 3) + 2 * 28);
+}
+
+/// A key seals under each nonce once, says which, and then nothing more; an error uses none.
+#[test]
+fn f13_a_key_seals_until_its_nonces_end() {
+    let mut seen = BTreeSet::new();
+    let mut sealing = SealingKey::new(&[7; 16], CounterNonces::new(*b"fixed field")).unwrap();
+    let key = Key::new(&[7; 16]).unwrap();
+    for i in 0..256_usize {
+        let mut text = vec![i as u8; i];
+        let (nonce, tag) = sealing.seal(b"aad", &mut text).unwrap();
+        assert!(seen.insert(nonce), "{nonce:?} twice");
+        let mut again = text.clone();
+        key.open(nonce, b"aad", &mut text, &tag).unwrap();
+        sealing.open(nonce, b"aad", &mut again, &tag).unwrap();
+        assert!(text == vec![i as u8; i] && again == text);
+        assert_eq!(sealing.open(nonce, b"AAD", &mut again, &tag), Err(Error::Unauthentic));
+    }
+    let mut text = *b"text";
+    for _ in 0..3 {
+        assert_eq!(sealing.seal(b"aad", &mut text).err(), Some(Error::Exhausted));
+        assert_eq!((&text, sealing.nonces().position()), (b"text", None));
+    }
+    assert_eq!(SealingKey::new(&[7; 15], CounterNonces::new([0; 4])).err(), Some(Error::InvalidLength));
+    passed("nonces::f13_a_key_seals_until_its_nonces_end", seen.len(), 256);
+}
+
+/// AAD that is too long uses no nonce.
+#[test]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn f13_an_error_uses_no_nonce() {
+    // Memory that is mapped, of which nothing is touched.
+    let length = fastgcm::limits::TEXT as usize + 1;
+    // SAFETY: a new mapping; whoever reads or writes there dies.
+    let start = unsafe {
+        libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0)
+    };
+    assert_ne!(start, libc::MAP_FAILED);
+    // SAFETY: mapped, though nobody may touch it: it is only refused.
+    let text = unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), length) };
+    let mut sealing = SealingKey::new(&[7; 16], CounterNonces::new([1; 4])).unwrap();
+    assert_eq!(sealing.seal(b"", text).err(), Some(Error::TooLong));
+    assert_eq!(sealing.nonces().position(), Some(0));
+    passed("nonces::f13_an_error_uses_no_nonce", 1, 1);
+}
+
+/// Random ones are counted up to 2^32, those before included, and differ.
+#[test]
+#[cfg(feature = "getrandom")]
+fn f13_random_nonces_end() {
+    use fastgcm::nonces::RandomNonces;
+    let mut seen = BTreeSet::new();
+    let mut nonces = RandomNonces::new();
+    for i in 0..1000 {
+        assert_eq!(nonces.used(), i);
+        assert!(seen.insert(nonces.draw().unwrap()));
+    }
+    // Each byte of them is drawn.
+    assert!((0..12).all(|i| seen.iter().map(|nonce| nonce[i]).collect::<BTreeSet<_>>().len() > 200));
+    let mut last = RandomNonces::after((1 << 32) - 2);
+    assert_eq!([last.draw().is_ok(), last.draw().is_ok()], [true; 2]);
+    for _ in 0..3 {
+        assert_eq!(last.draw(), Err(Error::Exhausted));
+        assert_eq!(last.used(), 1 << 32);
+    }
+    assert_eq!(RandomNonces::after(u64::MAX).draw(), Err(Error::Exhausted));
+    let mut sealing = SealingKey::new(&[7; 32], RandomNonces::after((1 << 32) - 1)).unwrap();
+    let (mut a, mut b) = (*b"text", *b"text");
+    let (nonce, tag) = sealing.seal(b"", &mut a).unwrap();
+    assert_eq!(sealing.seal(b"", &mut b).err(), Some(Error::Exhausted));
+    sealing.open(nonce, b"", &mut a, &tag).unwrap();
+    assert_eq!((&a, &b), (b"text", b"text"));
+    passed("nonces::f13_random_nonces_end", seen.len() + 2 + 3 + 1 + 2, 1008);
+}
