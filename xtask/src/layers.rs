@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 /// macros).
 const LAYERS: &[&[&str]] = &[
     &["lib", "rustcrypto", "internals"],
-    &["hazmat"],
+    &["hazmat", "xaes"],
     &["once", "gathered", "batch", "nonces"],
     &["seal", "stream", "gmac"],
     &["key"],

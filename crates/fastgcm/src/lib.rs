@@ -39,7 +39,7 @@
 //!
 //! # Layers
 //! ```text
-//! lib ── seal · stream · gathered · gmac · once · nonces    public verbs
+//! lib ── seal · stream · gathered · gmac · once · nonces · xaes    public verbs
 //!         └── key ── backend ── entry              one row of the table, one crossing
 //!                         └── engine ── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
 //!                                               └── isa · inout    the machine: `unsafe` lives here
@@ -94,6 +94,7 @@ pub mod rustcrypto;
 pub mod seal;
 pub mod stream;
 mod tag;
+mod xaes;
 
 pub use backend::{Backend, UnknownBackend};
 pub use error::Error;
@@ -104,6 +105,7 @@ pub use once::{open_once, seal_once};
 pub use packet::{Packet, Text};
 pub use stream::Sealer;
 pub use tag::{AnyTag, ShortTag, TAG_LEN, Tag};
+pub use xaes::Xaes256Gcm;
 
 /// A 128-bit block, its bytes in memory order: the first is the lowest.
 pub(crate) type Block = u128;

@@ -8,7 +8,7 @@
 //! | [`CounterNonces`] | one sealer for each key or fixed field, which knows how far it has come | 2^64 messages, fewer with a longer fixed field |
 //! | `RandomNonces` (feature `getrandom`) | several sealers under one key, or one that forgets | 2^32 messages, of all sealers together |
 //!
-//! `docs/nonces.md` in the repository says which to take, and what each costs.
+//! `docs/nonces.md` in the repository says which to take, and when [`Xaes256Gcm`](crate::Xaes256Gcm) is the better choice.
 
 use crate::{AnyTag, Backend, Error, Key, Nonce, Tag, limits};
 use core::fmt;

@@ -72,7 +72,7 @@ impl Backend {
 }
 
 #[inline(always)]
-fn seal(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+pub(crate) fn seal(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
     check(key)?;
     if let Some(tag) = kernels.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
         return Ok(tag);
@@ -81,7 +81,14 @@ fn seal(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], tex
 }
 
 #[inline(always)]
-fn open(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+pub(crate) fn open(
+    kernels: &'static Kernels,
+    key: &[u8],
+    nonce: Nonce<'_>,
+    aad: &[u8],
+    text: &mut [u8],
+    tag: &impl AnyTag,
+) -> Result<(), Error> {
     check(key)?;
     match kernels.once(key, nonce, aad, InOut::in_place(text), false, |found| tags_differ(found, tag)) {
         Some(wrong) => verdict(wrong, text),

@@ -1,0 +1,170 @@
+//! XAES-256-GCM (C2SP): AES-256-GCM with nonces of 192 bits, which may be drawn at random for as many messages as anybody has.
+//!
+//! A key and the first twelve bytes of the nonce make the key of the message: two blocks of AES, as KDF in counter mode with CMAC (SP 800-108r1,
+//! section 4.1) prescribes. The rest of the nonce is that of AES-256-GCM. So a message costs what [`seal_once`](crate::seal_once) costs, and two
+//! blocks of AES.
+
+use crate::{
+    AnyTag, Backend, Block, Error, Key, Tag,
+    isa::Frame,
+    once::{open, seal},
+};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
+
+/// Bytes of a tag.
+#[cfg(feature = "alloc")]
+const TAG: usize = 16;
+
+/// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
+///
+/// Its nonces have 24 bytes. Drawn at random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here either.
+/// The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
+///
+/// ```
+/// # use fastgcm::Xaes256Gcm;
+/// let key = Xaes256Gcm::new(&[7; 32]);
+/// let mut text = *b"to be sealed";
+/// let tag = key.seal(b"a nonce of 24 bytes.....", b"header", &mut text)?;
+/// key.open(b"a nonce of 24 bytes.....", b"header", &mut text, &tag)?;
+/// assert_eq!(&text, b"to be sealed");
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Xaes256Gcm {
+    /// Of this only the round keys are used.
+    key: Key,
+    /// The first subkey of CMAC (SP 800-38B, section 6.1).
+    k1: Block,
+}
+
+impl Xaes256Gcm {
+    /// For the best back end of this machine.
+    #[inline]
+    pub fn new(key: &[u8; 32]) -> Self {
+        Self::of(Key::for_one(key, Backend::best(), 1))
+    }
+
+    /// For one back end.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    #[inline]
+    pub fn with_backend(key: &[u8; 32], backend: Backend) -> Result<Self, Error> {
+        Ok(Self::of(Key::for_one(key, backend.kernels()?, 1)))
+    }
+
+    #[inline(always)]
+    fn of(key: Key) -> Self {
+        let l = Block::from_be_bytes(key.kernels.aes(&key.material, 0).to_le_bytes());
+        // No branch on the key: the mask is all ones or all zeros.
+        let k1 = l << 1 ^ ((l as i128 >> 127) as Block & 0x87);
+        Self { key, k1: k1.swap_bytes() }
+    }
+
+    /// The back end that it uses.
+    pub fn backend(&self) -> Backend {
+        self.key.backend()
+    }
+
+    /// Encrypts `text` in place and returns its tag.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `text` is untouched.
+    #[inline]
+    pub fn seal(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+        self.with_derived(nonce, |key, nonce| seal(self.key.kernels, key, nonce.into(), aad, text))
+    }
+
+    /// Decrypts `text` in place.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as for [`seal`](Self::seal): `text`
+    /// is untouched.
+    #[inline]
+    pub fn open(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+        self.with_derived(nonce, |key, nonce| open(self.key.kernels, key, nonce.into(), aad, text, tag))
+    }
+
+    /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with the message, and the tag.
+    ///
+    /// # Errors
+    /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes, else as for [`seal`](Self::seal): `text` is untouched.
+    #[cfg(feature = "getrandom")]
+    #[inline]
+    pub fn seal_random(&self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 24], Tag), Error> {
+        let nonce = crate::nonces::random()?;
+        Ok((nonce, self.seal(&nonce, aad, text)?))
+    }
+
+    /// Encrypts `text` to a new vector: ciphertext and tag, as the specification has them.
+    ///
+    /// # Errors
+    /// As for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn seal_vec(&self, nonce: &[u8; 24], aad: &[u8], text: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        crate::limits::check(aad.len(), text.len())?;
+        let mut sealed = alloc::vec::Vec::with_capacity(text.len() + TAG);
+        sealed.extend_from_slice(text);
+        let tag = self.seal(nonce, aad, &mut sealed)?;
+        sealed.extend_from_slice(&tag.0);
+        Ok(sealed)
+    }
+
+    /// Decrypts `sealed`, ciphertext and tag, to a new vector.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; `TooLong` as for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&self, nonce: &[u8; 24], aad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::Unauthentic)?;
+        crate::limits::check(aad.len(), ciphertext.len())?;
+        let mut text = ciphertext.to_vec();
+        self.open(nonce, aad, &mut text, &Tag(*tag))?;
+        Ok(text)
+    }
+
+    /// Does a message with the key that is derived for it, and its nonce.
+    #[inline(always)]
+    fn with_derived<T>(&self, nonce: &[u8; 24], message: impl FnOnce(&[u8], [u8; 12]) -> T) -> T {
+        let (first, rest) = nonce.split_at(12);
+        let mut of_message = [0; 12];
+        of_message.copy_from_slice(rest);
+        Frame::wiped_after_all(|| {
+            let mut derived = self.derive(first);
+            let result = message(&derived, of_message);
+            derived.fill(0);
+            optimization_barrier(&derived);
+            result
+        })
+    }
+
+    /// CMAC of one block for each half: a counter of 16 bits, the label "X", a zero, and as much of the nonce (section "Overview" of the
+    /// specification).
+    #[inline(always)]
+    fn derive(&self, nonce: &[u8]) -> [u8; 32] {
+        let mut block = [0, 0, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        block[4..].copy_from_slice(nonce);
+        let block = Block::from_le_bytes(block) ^ self.k1;
+        let half = |i: Block| self.key.kernels.aes(&self.key.material, block ^ i << 8);
+        let mut derived = [0; 32];
+        derived[..16].copy_from_slice(&half(1).to_le_bytes());
+        derived[16..].copy_from_slice(&half(2).to_le_bytes());
+        derived
+    }
+}
+
+impl Drop for Xaes256Gcm {
+    fn drop(&mut self) {
+        self.k1.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Xaes256Gcm {}
+
+impl fmt::Debug for Xaes256Gcm {
+    /// The back end; nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Xaes256Gcm({})", self.backend())
+    }
+}
