@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Published crates.
-pub(crate) const CRATES: [&str; 3] = ["fastgcm", "fastgcm-file", "fastgcm-cli"];
+pub(crate) const CRATES: [&str; 4] = ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols"];
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     // No registry has our own crates yet, so Cargo cannot verify them one by one: a workspace of what was packed stands in for it.

@@ -43,7 +43,12 @@ pub mod planted {
 const LIBRARY: &str = "crates/fastgcm/src/";
 
 /// The sources that can use it, and how they call it.
-const SWITCHABLE: [(&str, &str); 3] = [(LIBRARY, "crate"), ("crates/fastgcm-file/src/", "fastgcm"), ("crates/fastgcm-cli/src/", "fastgcm")];
+const SWITCHABLE: [(&str, &str); 4] = [
+    (LIBRARY, "crate"),
+    ("crates/fastgcm-file/src/", "fastgcm"),
+    ("crates/fastgcm-cli/src/", "fastgcm"),
+    ("crates/fastgcm-protocols/src/", "fastgcm"),
+];
 
 /// What a test program may take of a processor's time. (The quick suites take a tenth.)
 const SECONDS: u32 = 120;

@@ -1,0 +1,106 @@
+//! AES-GCM as protocols have it, over [`fastgcm`]: what is authenticated, what the nonce is, where the tag stands, and when a key is used up.
+//!
+//! | | | what it does to a buffer |
+//! |---|---|---|
+//! | [`esp`] | IPsec ESP: AES-GCM (RFC 4106), AES-GMAC (RFC 4543) | a packet from SPI to ICV, in place |
+//! | [`tls`] | records of TLS 1.3 (RFC 8446) and 1.2 (RFC 5288) | a record from its header to its tag, in place or gathered |
+//! | [`quic`] | packets of QUIC v1 (RFC 9001) and v2 (RFC 9369) | a packet from its first byte to its tag, in place, with header protection |
+//! | [`srtp`] | SRTP and SRTCP (RFC 7714) | a packet from its header to its tag, in place |
+//!
+//! It makes no handshake, keeps no window of packets seen, and parses no more than it has to. `no_std`, no allocation.
+//!
+//! **On failure**: an error about lengths or form leaves the buffer as it was. [`Error::Unauthentic`] leaves zeros where the text was, and
+//! everything else as it was. No input makes it panic.
+//!
+//! **Nonces** are counted by what seals, where the protocol counts ([`esp::Outbound`], [`tls`]): a sealer ends with [`Error::Exhausted`] before a
+//! nonce repeats. Where the number of a packet is the caller's business (QUIC, SRTP), the documentation says what must never come twice.
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod esp;
+pub mod quic;
+pub mod srtp;
+pub mod tls;
+
+pub use fastgcm::Backend;
+
+use core::fmt;
+use zeroize::Zeroize;
+
+/// Why a call did nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Error {
+    /// The packet or record is not what the key's owner sealed. What was text is all zero.
+    Unauthentic,
+    /// A key, or a buffer that is to be sealed, has a length that the protocol does not allow. Nothing was written.
+    InvalidLength,
+    /// The packet or record has not the form that the protocol gives it. Nothing was written. (Of TLS 1.3, also what was authentic but has no
+    /// content type: its text is all zero.)
+    Malformed,
+    /// The sequence number, or what the protocol counts, is used up: new keys are needed. Nothing was written.
+    Exhausted,
+    /// This processor cannot run the back end that was asked for.
+    Unavailable,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unauthentic => "the packet is not authentic",
+            Self::InvalidLength => "a key or a buffer has a length that the protocol does not allow",
+            Self::Malformed => "the packet has not the form of its protocol",
+            Self::Exhausted => "the sequence numbers of this key are used up",
+            Self::Unavailable => "this processor cannot run that back end",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<fastgcm::Error> for Error {
+    fn from(error: fastgcm::Error) -> Self {
+        match error {
+            fastgcm::Error::Unauthentic => Self::Unauthentic,
+            fastgcm::Error::Exhausted => Self::Exhausted,
+            fastgcm::Error::Unavailable => Self::Unavailable,
+            _ => Self::InvalidLength,
+        }
+    }
+}
+
+/// The code in README.md, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// What a key adds to its nonces. It is wiped when it is dropped, and shows nothing.
+struct Salt<const N: usize>([u8; N]);
+
+impl<const N: usize> Drop for Salt<N> {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl<const N: usize> fmt::Debug for Salt<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+/// A key of AES-GCM for one back end.
+fn key(bytes: &[u8], backend: Backend) -> Result<fastgcm::Key, Error> {
+    Ok(fastgcm::Key::with_backend(bytes, backend)?)
+}
+
+/// `iv` XOR a number of 64 bits in its last eight bytes: the nonce of TLS 1.3 (RFC 8446, section 5.3) and of QUIC (RFC 9001, section 5.3).
+#[inline]
+fn xor_number(iv: &[u8; 12], number: u64) -> [u8; 12] {
+    let (first, rest) = iv.split_at(4);
+    let mut nonce = [0; 12];
+    nonce[..4].copy_from_slice(first);
+    let rest = rest.try_into().map_or(0, u64::from_be_bytes);
+    nonce[4..].copy_from_slice(&(rest ^ number).to_be_bytes());
+    nonce
+}

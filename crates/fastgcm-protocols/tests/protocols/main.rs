@@ -1,0 +1,78 @@
+//! Each protocol on each back end: the examples of its RFC, random packets against the construction as the RFC writes it down (over the
+//! model of AES-GCM), forged packets, packets of every wrong length, and the end of its numbers.
+
+mod esp;
+mod quic;
+mod srtp;
+mod tls;
+
+use fastgcm_protocols::{Backend, Error};
+
+/// All back ends of this machine; with `FASTGCM_ONLY` those that it names.
+fn backends() -> Vec<Backend> {
+    match std::env::var("FASTGCM_ONLY") {
+        Ok(only) => only.split(',').map(|name| name.parse().unwrap()).collect(),
+        Err(_) => Backend::available().collect(),
+    }
+}
+
+/// `count` for each back end; fails unless it is `expected` for each.
+fn passed(name: &str, counts: &[(Backend, usize)], expected: usize) {
+    assert_eq!(counts.len(), backends().len());
+    for (backend, count) in counts {
+        assert_eq!(*count, expected, "{name}/{backend}");
+        println!("{name}/{backend} ok {count}");
+    }
+}
+
+/// Does something with each back end, which says how many cases it had.
+fn each(name: &str, expected: usize, mut run: impl FnMut(Backend) -> usize) {
+    let counts: Vec<_> = backends().into_iter().map(|backend| (backend, run(backend))).collect();
+    passed(name, &counts, expected);
+}
+
+fn hex(digits: &str) -> Vec<u8> {
+    let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// Numbers that look random, the same for the same seed (SplitMix64: Steele, Lea and Flood, 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.next() as u8).collect()
+    }
+
+    fn array<const N: usize>(&mut self) -> [u8; N] {
+        self.bytes(N).try_into().unwrap()
+    }
+}
+
+/// Opens `packet` with a bit of it altered, and looks at what is left: `text` is zero, the rest as it was.
+fn forged(packet: &[u8], text: std::ops::Range<usize>, bit: usize, open: impl FnOnce(&mut [u8]) -> Result<(), Error>) {
+    let mut altered = packet.to_vec();
+    altered[bit / 8] ^= 1 << (bit % 8);
+    let mut left = altered.clone();
+    assert_eq!(open(&mut left), Err(Error::Unauthentic), "bit {bit}");
+    altered[text].fill(0);
+    assert_eq!(left, altered, "bit {bit}");
+}
+
+/// What is refused is untouched.
+fn refused(packet: &[u8], error: Error, call: impl FnOnce(&mut [u8]) -> Result<(), Error>) {
+    let mut left = packet.to_vec();
+    assert_eq!(call(&mut left), Err(error));
+    assert_eq!(left, packet);
+}
