@@ -41,13 +41,14 @@ impl core::error::Error for Error {}
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
     /// The error travels inside; `downcast` gives it back. Its kind is `InvalidData` for [`Unauthentic`](Error::Unauthentic),
-    /// `Unsupported` for [`Unavailable`](Error::Unavailable) and `InvalidInput` for the others.
+    /// `Unsupported` for [`Unavailable`](Error::Unavailable), `InvalidInput` for lengths, and `Other` for nonces that cannot be had.
     fn from(error: Error) -> Self {
         use std::io::ErrorKind;
         let kind = match error {
             Error::Unauthentic => ErrorKind::InvalidData,
             Error::InvalidLength | Error::TooLong => ErrorKind::InvalidInput,
             Error::Unavailable => ErrorKind::Unsupported,
+            Error::Exhausted | Error::NoEntropy => ErrorKind::Other,
         };
         Self::new(kind, error)
     }

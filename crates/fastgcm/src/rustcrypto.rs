@@ -39,7 +39,7 @@
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
-use crate::{AnyTag, ShortTag, inout::InOut, limits, seal::wipe, tag::tags_differ};
+use crate::{AnyTag, ShortTag, inout::InOut, limits, seal::{restore, wipe}, tag::tags_differ};
 #[cfg(feature = "hazmat")]
 use aead::consts::{U4, U8};
 use aead::{
@@ -146,16 +146,6 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
 fn checked<'n>(nonce: &'n [u8], aad: &[u8], buffer: &InOutBuf<'_, '_, u8>) -> Result<crate::Nonce<'n>, Error> {
     limits::check(aad.len(), buffer.len()).map_err(|_| Error)?;
     crate::Nonce::any(nonce).map_err(|_| Error)
-}
-
-/// Back to the ciphertext: GCM encrypts by XOR with a keystream, so the same nonce undoes its decryption.
-#[cold]
-#[inline(never)]
-fn restore(key: &crate::Key, nonce: crate::Nonce<'_>, aad: &[u8], text: &mut [u8]) {
-    // The lengths have been checked, so it cannot fail. The tag must not leave: it is the one that the forger was looking for.
-    if key.seal(nonce, aad, text).is_err() {
-        text.fill(0);
-    }
 }
 
 /// Names of key lengths, for the first parameter of [`AesGcm`]. They take the place of RustCrypto's crate `aes`.

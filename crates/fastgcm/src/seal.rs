@@ -4,13 +4,14 @@
 //!
 //! | | tag apart | tag behind the text |
 //! |---|---|---|
-//! | in place | [`seal`](Key::seal), [`open`](Key::open), [`open_verified_first`](Key::open_verified_first) | [`seal_appended`](Key::seal_appended), [`open_appended`](Key::open_appended), [`open_within`](Key::open_within); to a `Vec` that grows [`seal_in_place_append_tag`](Key::seal_in_place_append_tag) |
+//! | in place | [`seal`](Key::seal), [`open`](Key::open), [`open_restoring`](Key::open_restoring), [`open_verified_first`](Key::open_verified_first) | [`seal_appended`](Key::seal_appended), [`open_appended`](Key::open_appended), [`open_within`](Key::open_within); to a `Vec` that grows [`seal_in_place_append_tag`](Key::seal_in_place_append_tag) |
 //! | from one buffer to another | [`seal_detached_to`](Key::seal_detached_to), [`open_detached_to`](Key::open_detached_to) | [`seal_to`](Key::seal_to), [`open_to`](Key::open_to) |
 //! | to a new `Vec` | | [`seal_vec`](Key::seal_vec), [`open_vec`](Key::open_vec) |
 //!
 //! **Opening is one pass**: a function decrypts text while it hashes it, and zeroes the text if the tag is wrong. The caller never sees
 //! unverified plaintext, but another thread or process with a view of the same memory could. `open_verified_first` takes two passes, for
-//! callers to whom that matters, or who need the ciphertext after a wrong tag.
+//! callers to whom that matters. `open_restoring` takes a second pass for a message that is refused: it leaves the ciphertext.
+//! [`verify`](Key::verify) decrypts nothing.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -70,17 +71,39 @@ impl Key {
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
         let nonce = nonce.into();
-        limits::check(aad.len(), text.len())?;
+        self.verify(nonce, aad, text, tag)?;
+        self.open(nonce, aad, text, tag)
+    }
+
+    /// The same in one pass, and a second one for a message that is refused: its text is encrypted again, so that after `Unauthentic`, too, `text` is
+    /// bit for bit what it was. During the call, another thread with a view of the same memory could see unverified plaintext.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open), always with `text` as it was.
+    #[inline]
+    pub fn open_restoring<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+        let nonce = nonce.into();
+        if self.decrypt(nonce, aad, InOut::in_place(text), |found| tags_differ(found, tag))? {
+            restore(self, nonce, aad, text);
+            return Err(Error::Unauthentic);
+        }
+        Ok(())
+    }
+
+    /// Verifies the tag of `ciphertext`, and decrypts nothing.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed. `TooLong` as for [`seal`](Self::seal).
+    pub fn verify<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], ciphertext: &[u8], tag: &impl AnyTag) -> Result<(), Error> {
+        let nonce = nonce.into();
+        limits::check(aad.len(), ciphertext.len())?;
         let wrong = Frame::wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(self.keyed(), aad)?;
-            running.verify(self.keyed(), text)?;
+            running.verify(self.keyed(), ciphertext)?;
             Ok(tags_differ(running.finish(self.keyed()), tag))
         })?;
-        if wrong {
-            return Err(Error::Unauthentic);
-        }
-        self.open(nonce, aad, text, tag)
+        if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 
     /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these.
@@ -310,6 +333,16 @@ pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
         return Err(Error::Unauthentic);
     }
     Ok(())
+}
+
+/// Back to the ciphertext: GCM encrypts by XOR with a keystream, so the same nonce undoes its decryption.
+#[cold]
+#[inline(never)]
+pub(crate) fn restore(key: &Key, nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) {
+    // The lengths have been checked, so it cannot fail. The tag must not leave: it is the one that the forger was looking for.
+    if key.seal(nonce, aad, text).is_err() {
+        wipe(text);
+    }
 }
 
 #[cold]

@@ -48,6 +48,17 @@ const VERBS: [Verbs; 7] = [
         },
     },
     Verbs {
+        name: "seal, verify and open_restoring",
+        seal: |key, nonce, aad, text| VERBS[0].seal(key, nonce, aad, text),
+        open: |key, nonce, aad, sealed| {
+            let (mut text, tag) = split(sealed);
+            let verified = key.verify(nonce, aad, &text, &tag);
+            let opened = key.open_restoring(nonce, aad, &mut text, &tag);
+            assert_eq!(verified, opened, "{key:?}");
+            opened.map_or_else(|e| Err((e, text.clone())), |()| Ok(text.clone()))
+        },
+    },
+    Verbs {
         name: "seal_appended, open_appended",
         seal: |key, nonce, aad, text| {
             let mut buffer = [text, &[STALE; 16]].concat();
@@ -116,7 +127,7 @@ impl Verbs {
     fn refuse(&self, key: &Key, nonce: Nonce<'_>, aad: &[u8], forged: &[u8]) {
         let (error, output) = (self.open)(key, nonce, aad, forged).expect_err(self.name);
         assert_eq!(error, Error::Unauthentic, "{}", self.name);
-        let untouched = self.name.ends_with("verified_first");
+        let untouched = self.name.ends_with("verified_first") || self.name.ends_with("restoring");
         assert_eq!(output, if untouched { split(forged).0 } else { vec![0; forged.len() - 16] }, "{} by {key:?}", self.name);
     }
 }
