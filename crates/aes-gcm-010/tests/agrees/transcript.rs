@@ -1,0 +1,123 @@
+// Calls of everything in the interface of `subject`, which is either crate. What they return, and what they leave in buffers, is written down.
+
+use subject::{
+    AeadCore, AeadInPlace, Aes128Gcm, Aes256Gcm, AesGcm, Error, Key, KeyInit, KeySizeUser, Nonce, Tag, TagSize,
+    aead::{
+        Aead, Buffer, Payload,
+        consts::{U1, U8, U11, U12, U13, U14, U15, U16, U17, U128},
+        generic_array::{ArrayLength, GenericArray, typenum::Unsigned},
+        stream::{DecryptorBE32, DecryptorLE31, EncryptorBE32, EncryptorLE31, NewStream, StreamBE32, StreamPrimitive},
+    },
+    aes::{Aes128, Aes128Enc, Aes192, Aes256, Aes256Enc},
+};
+
+pub(crate) fn transcript() -> Vec<Entry> {
+    let mut entries = Vec::new();
+    keys::<U12, U16>(&mut entries);
+    keys::<U1, U16>(&mut entries);
+    keys::<U8, U16>(&mut entries);
+    keys::<U11, U16>(&mut entries);
+    keys::<U13, U16>(&mut entries);
+    keys::<U17, U16>(&mut entries);
+    keys::<U128, U16>(&mut entries);
+    keys::<U12, U15>(&mut entries);
+    keys::<U12, U14>(&mut entries);
+    keys::<U12, U13>(&mut entries);
+    keys::<U12, U12>(&mut entries);
+    messages::<AesGcm<Aes128Enc, U12>>(&mut entries);
+    messages::<AesGcm<Aes256Enc, U12>>(&mut entries);
+    streams(&mut entries);
+    random();
+    entries
+}
+
+fn keys<N: ArrayLength<u8>, T: TagSize>(entries: &mut Vec<Entry>) {
+    messages::<AesGcm<Aes128, N, T>>(entries);
+    messages::<AesGcm<Aes192, N, T>>(entries);
+    messages::<AesGcm<Aes256, N, T>>(entries);
+}
+
+fn messages<C: KeyInit + AeadInPlace>(entries: &mut Vec<Entry>) {
+    let key = bytes(C::key_size(), 1);
+    assert!(C::new_from_slice(&key[1..]).is_err());
+    let cipher = C::new_from_slice(&key).unwrap();
+    let nonce = bytes(C::NonceSize::USIZE, 2);
+    let nonce = GenericArray::from_slice(&nonce);
+    for length in LENGTHS {
+        let aad = bytes(length % 67, 3);
+        let text = bytes(length, 4);
+
+        let mut buffer = text.clone();
+        let tag = cipher.encrypt_in_place_detached(nonce, &aad, &mut buffer).unwrap();
+        entries.push(("seal", [&buffer[..], &tag].concat()));
+        let mut forged = tag.clone();
+        forged[length % C::TagSize::USIZE] ^= 1;
+        assert_eq!(cipher.decrypt_in_place_detached(nonce, &aad, &mut buffer, &forged), Err(Error));
+        entries.push(("a wrong tag leaves", buffer.clone()));
+        cipher.decrypt_in_place_detached(nonce, &aad, &mut buffer, &tag).unwrap();
+        entries.push(("open", buffer));
+
+        let mut sealed = cipher.encrypt(nonce, Payload { msg: &text, aad: &aad }).unwrap();
+        entries.push(("encrypt", sealed.clone()));
+        entries.push(("decrypt", cipher.decrypt(nonce, Payload { msg: &sealed, aad: &aad }).unwrap()));
+        assert_eq!(cipher.decrypt(nonce, &sealed[1..]), Err(Error));
+        sealed[length] ^= 1;
+        let buffer: &mut dyn Buffer = &mut sealed;
+        assert_eq!(cipher.decrypt_in_place(nonce, &aad, buffer), Err(Error));
+        entries.push(("a wrong tag in a Buffer leaves", buffer.as_ref().to_vec()));
+        buffer.as_mut()[length] ^= 1;
+        cipher.decrypt_in_place(nonce, &aad, buffer).unwrap();
+        entries.push(("decrypt_in_place", buffer.as_ref().to_vec()));
+        cipher.encrypt_in_place(nonce, &aad, buffer).unwrap();
+        entries.push(("encrypt_in_place", buffer.as_ref().to_vec()));
+    }
+    for length in 0..C::TagSize::USIZE {
+        assert_eq!(cipher.decrypt(nonce, &vec![0; length][..]), Err(Error));
+    }
+}
+
+fn streams(entries: &mut Vec<Entry>) {
+    let key = bytes(32, 5);
+    let key = Key::<Aes256Gcm>::from_slice(&key);
+    let (seven, eight) = (bytes(7, 6), bytes(8, 7));
+    let (seven, eight) = (GenericArray::from_slice(&seven), GenericArray::from_slice(&eight));
+    let mut sealer = EncryptorBE32::<Aes256Gcm>::new(key, seven);
+    let mut opener = DecryptorBE32::from_aead(Aes256Gcm::new(key), seven);
+    let mut little = (EncryptorLE31::<Aes256Gcm>::new(key, eight), DecryptorLE31::<Aes256Gcm>::new(key, eight));
+    for length in LENGTHS {
+        let (text, aad) = (bytes(length, 8), bytes(5, 9));
+        let sealed = sealer.encrypt_next(Payload { msg: &text, aad: &aad }).unwrap();
+        assert_eq!(opener.decrypt_next(Payload { msg: &sealed, aad: &aad }).unwrap(), text);
+        entries.push(("BE32", sealed));
+        let mut buffer = text.clone();
+        little.0.encrypt_next_in_place(&aad, &mut buffer).unwrap();
+        entries.push(("LE31", buffer.clone()));
+        little.1.decrypt_next_in_place(&aad, &mut buffer).unwrap();
+        assert_eq!(buffer, text);
+    }
+    let last = sealer.encrypt_last(b"last".as_slice()).unwrap();
+    assert_eq!(opener.decrypt_last(last.as_slice()).unwrap(), b"last");
+    entries.push(("the last of BE32", last));
+    let last = little.0.encrypt_last(b"last".as_slice()).unwrap();
+    assert_eq!(little.1.decrypt_last(last.as_slice()).unwrap(), b"last");
+    entries.push(("the last of LE31", last));
+    let stream = StreamBE32::from_aead(Aes256Gcm::new(key), seven);
+    entries.push(("StreamPrimitive", stream.encrypt(77, false, b"chunk".as_slice()).unwrap()));
+}
+
+fn random() {
+    use subject::aead::{OsRng, rand_core::RngCore};
+    let key: Key<Aes128Gcm> = Aes128Gcm::generate_key(OsRng);
+    let nonce: Nonce<U12> = Aes128Gcm::generate_nonce(&mut OsRng);
+    assert_ne!(nonce, Aes128Gcm::generate_nonce(&mut OsRng));
+    assert_ne!(OsRng.next_u64(), 0);
+    fn is_shared<T: Clone + Send + Sync + Unpin + 'static>(cipher: &T) -> T {
+        cipher.clone()
+    }
+    let cipher = is_shared(&Aes128Gcm::new(&key));
+    let mut text = *b"text";
+    let tag: Tag = cipher.encrypt_in_place_detached(&nonce, b"", &mut text).unwrap();
+    cipher.decrypt_in_place_detached(&nonce, b"", &mut text, &tag).unwrap();
+    assert_eq!((&text, Aes128Gcm::key_size()), (b"text", <Aes128Gcm as KeySizeUser>::KeySize::USIZE));
+    assert_eq!(<Aes128Gcm as AeadCore>::CiphertextOverhead::USIZE, 0);
+}
