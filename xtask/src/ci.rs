@@ -8,7 +8,14 @@
 //! `FASTGCM_FULL=1` runs all that the gate runs a sample of (traces, planted faults, ...), what is long (fuzzing, builds of every kind) and
 //! other people's programs. `FASTGCM_SHARD=i/n` runs the i-th part of n of that: on n machines side by side, the whole.
 
-use crate::{debian::install, emulate, log::Log, package::step, readme, suites::Suites};
+use crate::{
+    debian::install,
+    emulate,
+    log::Log,
+    package::{APART, step},
+    readme,
+    suites::Suites,
+};
 use std::{
     env,
     path::{Path, PathBuf},
@@ -70,8 +77,10 @@ const CHECKS: &[Check] = &[
     Check { name: "inside",          when: When::Always,       run: inside },
     Check { name: "laboratory",      when: When::Always,       run: laboratory },
     Check { name: "bench",           when: When::Always,       run: bench },
+    Check { name: "adapters",        when: When::Always,       run: adapters },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
+    Check { name: "rustcrypto, large", when: When::Full,       run: |root, log| log.step(&mut xtask(root, "rustcrypto large")) },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
     Check { name: "Windows, 32 bits", when: When::Full,        run: |root, log| log.step(&mut xtask(root, "cross windows i686")) },
@@ -231,6 +240,18 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut cargo(&lab, "clippy --workspace --all-targets -- --deny warnings"))?;
     log.step(&mut cargo(&lab, "test -p fastgcm-scrubbed -- --nocapture"))?;
     log.step(&mut cargo(&lab, "test -p fastgcm-model -p fastgcm-measure -p fastgcm-step -p fastgcm-studies -- --nocapture"))
+}
+
+/// Published crates that are workspaces of their own.
+fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
+    for (folder, _) in APART {
+        let folder = root.join(folder);
+        log.step(&mut cargo(&folder, "fmt --check"))?;
+        log.step(&mut cargo(&folder, "clippy --locked --all-targets --all-features -- --deny warnings"))?;
+        log.step(cargo(&folder, "doc --locked --no-deps --all-features").env("RUSTDOCFLAGS", "--deny warnings"))?;
+        log.step(&mut cargo(&folder, "test --locked --all-features -- --nocapture"))?;
+    }
+    Ok(())
 }
 
 fn documentation(root: &Path, log: &mut Log) -> Result<(), String> {

@@ -1,7 +1,10 @@
 //! The rules of ARCHITECTURE.md that can be read off the source: which module uses which, where `unsafe` may stand, where the machine
 //! may be asked for; and which crate turns on which feature of the library.
 
-use crate::{ci::cargo, package::CRATES};
+use crate::{
+    ci::cargo,
+    package::{APART, CRATES},
+};
 use std::{fs, path::Path};
 
 /// The library's modules from the top down. A module uses those below it, never one above.
@@ -59,7 +62,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     }
     println!("layers ok {files}");
     CRATES.iter().try_for_each(|name| features(root, name))?;
-    println!("features ok {}", CRATES.len());
+    APART.iter().try_for_each(|(folder, name)| features(&root.join(folder), name))?;
+    println!("features ok {}", CRATES.len() + APART.len());
     Ok(())
 }
 

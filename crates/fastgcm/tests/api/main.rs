@@ -26,7 +26,7 @@ type Call<E> = fn(&Key, Nonce<'_>, &[u8], &[u8]) -> Result<Vec<u8>, E>;
 /// What a buffer holds before it is written.
 const STALE: u8 = 0xee;
 
-const VERBS: [Verbs; 7] = [
+const VERBS: [Verbs; 8] = [
     Verbs {
         name: "seal, open",
         seal: |key, nonce, aad, text| {
