@@ -21,6 +21,8 @@ pub enum Error {
     Exhausted,
     /// The operating system gave no random bytes. Nothing was read or written.
     NoEntropy,
+    /// A message in pieces had its AAD behind its text, something behind its end, or the key of another back end. Nothing was read or written.
+    OutOfOrder,
 }
 
 impl fmt::Display for Error {
@@ -32,6 +34,7 @@ impl fmt::Display for Error {
             Self::Unavailable => "this processor cannot run that back end",
             Self::Exhausted => "the nonces of this key are used up",
             Self::NoEntropy => "the operating system gives no random bytes",
+            Self::OutOfOrder => "a message in pieces is out of order, or has another key",
         })
     }
 }
@@ -41,14 +44,14 @@ impl core::error::Error for Error {}
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
     /// The error travels inside; `downcast` gives it back. Its kind is `InvalidData` for [`Unauthentic`](Error::Unauthentic),
-    /// `Unsupported` for [`Unavailable`](Error::Unavailable), `InvalidInput` for lengths, and `Other` for nonces that cannot be had.
+    /// `Unsupported` for [`Unavailable`](Error::Unavailable), `InvalidInput` for lengths, and `Other` for the rest.
     fn from(error: Error) -> Self {
         use std::io::ErrorKind;
         let kind = match error {
             Error::Unauthentic => ErrorKind::InvalidData,
             Error::InvalidLength | Error::TooLong => ErrorKind::InvalidInput,
             Error::Unavailable => ErrorKind::Unsupported,
-            Error::Exhausted | Error::NoEntropy => ErrorKind::Other,
+            Error::Exhausted | Error::NoEntropy | Error::OutOfOrder => ErrorKind::Other,
         };
         Self::new(kind, error)
     }

@@ -5,8 +5,8 @@
 
 pub use crate::stream::{Aad, Text};
 use crate::{
-    Block, Error, Key, Nonce,
-    inout::InOut,
+    Block, Error, Key, Nonce, Tag,
+    inout::{InOut, part_of_block},
     isa::Frame,
     running::Running,
     tag::{AnyTag, tags_differ},
@@ -84,6 +84,138 @@ impl<Phase> fmt::Debug for UnverifiedOpener<'_, Phase> {
     /// The key's length and back end; nothing of the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("UnverifiedOpener").field(self.key).finish()
+    }
+}
+
+/// One message in pieces, to seal or to open, that borrows no key: each call names the same one. It is for interfaces that keep the two apart and see
+/// to the order of calls themselves (C's, OpenSSL's); all others have [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], of which all that is said
+/// holds here too.
+///
+/// Each call fails with [`OutOfOrder`](Error::OutOfOrder), and does nothing, if AAD comes behind text, if anything comes behind the end, or if the key
+/// has another back end. Another key of the same back end is not noticed, and makes a message that nobody can open.
+pub struct Pieces {
+    running: Running,
+    phase: Phase,
+}
+
+/// What a message takes next.
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    Aad,
+    Text,
+    Ended,
+}
+
+impl Pieces {
+    /// Begins a message.
+    #[inline]
+    pub fn new<'n>(key: &Key, nonce: impl Into<Nonce<'n>>) -> Self {
+        Self { running: Running::begin(key.keyed(), nonce.into()), phase: Phase::Aad }
+    }
+
+    /// The same state once more. **Only one of the two may seal text**: two texts under one nonce give each other away, and the hash key with them.
+    pub fn duplicate(&self) -> Self {
+        Self { running: self.running.clone(), phase: self.phase }
+    }
+
+    /// Takes the next piece of AAD, which may be empty.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes, or `OutOfOrder`: this one is not
+    /// taken.
+    #[inline]
+    pub fn aad(&mut self, key: &Key, piece: &[u8]) -> Result<(), Error> {
+        self.follows(key, self.phase == Phase::Aad)?;
+        Frame::wiped_after_all(|| self.running.aad(key.keyed(), piece))
+    }
+
+    /// Encrypts the next piece of text in place.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes, or `OutOfOrder`: this one is
+    /// untouched, and not taken.
+    #[inline]
+    pub fn seal(&mut self, key: &Key, piece: &mut [u8]) -> Result<(), Error> {
+        self.text(key, Some(InOut::in_place(piece)), true)
+    }
+
+    /// Encrypts the next piece of text, `piece`, to `ciphertext`, of the same length.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, else as for [`seal`](Self::seal): nothing is written, and the piece is not taken.
+    #[inline]
+    pub fn seal_to(&mut self, key: &Key, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
+        self.text(key, InOut::copying(piece, ciphertext), true)
+    }
+
+    /// Decrypts the next piece of text in place. It is not verified.
+    ///
+    /// # Errors
+    /// As for [`seal`](Self::seal).
+    #[inline]
+    pub fn open(&mut self, key: &Key, piece: &mut [u8]) -> Result<(), Error> {
+        self.text(key, Some(InOut::in_place(piece)), false)
+    }
+
+    /// Decrypts the next piece, `ciphertext`, to `text`, of the same length. It is not verified.
+    ///
+    /// # Errors
+    /// As for [`seal_to`](Self::seal_to).
+    #[inline]
+    pub fn open_to(&mut self, key: &Key, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
+        self.text(key, InOut::copying(ciphertext, text), false)
+    }
+
+    /// Ends the message, and returns its tag.
+    ///
+    /// # Errors
+    /// `OutOfOrder`.
+    #[inline]
+    pub fn finish(&mut self, key: &Key) -> Result<Tag, Error> {
+        self.end(key, Tag::of)
+    }
+
+    /// Ends the message, and compares its tag in constant time with `tag`, which has 16 bytes, or as many as a
+    /// [`ShortTag`](crate::ShortTag). Only now is text known to be what was sealed.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if it is not: all that was handed out must be wiped, by the caller.
+    /// [`InvalidLength`](Error::InvalidLength) if `tag` has another length, or `OutOfOrder`: the message has not ended.
+    #[inline]
+    pub fn verify(&mut self, key: &Key, tag: &[u8]) -> Result<(), Error> {
+        if !matches!(tag.len(), 4 | 8 | 12..=16) {
+            return Err(Error::InvalidLength);
+        }
+        let wrong = self.end(key, |found| (found ^ part_of_block(tag)) << (8 * (16 - tag.len())) != 0)?;
+        if wrong { Err(Error::Unauthentic) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn text(&mut self, key: &Key, piece: Option<InOut<'_>>, seal: bool) -> Result<(), Error> {
+        self.follows(key, self.phase != Phase::Ended)?;
+        let piece = piece.ok_or(Error::InvalidLength)?;
+        Frame::wiped_after_all(|| self.running.text(key.keyed(), piece, seal))?;
+        self.phase = Phase::Text;
+        Ok(())
+    }
+
+    #[inline]
+    fn end<T>(&mut self, key: &Key, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
+        self.follows(key, self.phase != Phase::Ended)?;
+        self.phase = Phase::Ended;
+        Ok(Frame::wiped_after_all(|| then(self.running.finish(key.keyed()))))
+    }
+
+    #[inline]
+    fn follows(&self, key: &Key, follows: bool) -> Result<(), Error> {
+        if follows && self.running.fits(key.keyed()) { Ok(()) } else { Err(Error::OutOfOrder) }
+    }
+}
+
+impl fmt::Debug for Pieces {
+    /// Nothing of the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pieces")
     }
 }
 

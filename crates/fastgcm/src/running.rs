@@ -15,6 +15,7 @@ use crate::{
 use zeroize::{Zeroize, optimization_barrier};
 
 /// The state of such a message. It borrows no key: each call names the same one.
+#[derive(Clone)]
 pub(crate) struct Running {
     /// The row whose form `hash` has.
     kernels: &'static Kernels,
@@ -38,6 +39,13 @@ impl Running {
     #[inline]
     pub(crate) fn begin((kernels, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
         Self { kernels, start: kernels.start(material, nonce), hash: Hash::ZERO, part: 0, pad: 0, aad: 0, text: 0 }
+    }
+
+    /// It was begun with a key of that row.
+    #[cfg(feature = "hazmat")]
+    #[inline]
+    pub(crate) fn fits(&self, (kernels, _): Keyed<'_>) -> bool {
+        core::ptr::eq(self.kernels, kernels)
     }
 
     /// Goes on with AAD. There must have been no text yet.

@@ -7,7 +7,10 @@ mod backends;
 mod suite;
 
 use backends::{Tally, backends, key};
-use fastgcm::hazmat;
+use fastgcm::{
+    Backend, Error, Nonce,
+    hazmat::{self, Pieces},
+};
 use fastgcm_model::Model;
 use suite::Random;
 
@@ -78,4 +81,67 @@ fn f04_ctr() {
         }
     }
     texts.passed("hazmat::f04_ctr", 3 * (301 + 5));
+}
+
+/// `Pieces` gives what `seal` does and opens it, in pieces of any lengths, and goes on from a duplicate; what is out of order is refused.
+#[test]
+fn pieces() {
+    let mut messages = Tally::default();
+    for backend in backends() {
+        for case in 0..120 {
+            let mut random = Random(case);
+            let key = key(&random.bytes([16, 24, 32][case as usize % 3]), backend);
+            let nonce = random.bytes([12, 12, 8, 60][case as usize % 4]);
+            let nonce = || Nonce::any(&nonce).unwrap();
+            let [aad, text] = [60, if case % 10 == 0 { 9000 } else { 300 }].map(|most| {
+                let length = random.below(most);
+                random.bytes(length)
+            });
+            let mut ciphertext = text.clone();
+            let tag = key.seal(nonce(), &aad, &mut ciphertext).unwrap();
+            for seal in [true, false] {
+                let (from, to) = if seal { (&text, &ciphertext) } else { (&ciphertext, &text) };
+                let mut found = from.clone();
+                let mut pieces = Pieces::new(&key, nonce());
+                let cut = random.below(aad.len() + 1);
+                pieces.aad(&key, &aad[..cut]).unwrap();
+                pieces.aad(&key, &aad[cut..]).unwrap();
+                let mut at = 0;
+                loop {
+                    let n = random.below(found.len() - at + 1);
+                    let (piece, other) = (&mut found[at..at + n], &from[at..at + n]);
+                    match (seal, n.is_multiple_of(2)) {
+                        (true, true) => pieces.seal(&key, piece),
+                        (true, false) => pieces.seal_to(&key, other, piece),
+                        (false, true) => pieces.open(&key, piece),
+                        (false, false) => pieces.open_to(&key, other, piece),
+                    }
+                    .unwrap();
+                    at += n;
+                    assert_eq!(pieces.aad(&key, b""), Err(Error::OutOfOrder));
+                    pieces = pieces.duplicate();
+                    if at == found.len() {
+                        break;
+                    }
+                }
+                assert!(found == *to, "{key:?}, case {case}");
+                let (same, short) = (&mut pieces.duplicate(), &tag.0[..[4, 8, 12, 13, 14, 15, 16][case as usize % 7]]);
+                assert_eq!(pieces.finish(&key).unwrap().0, tag.0, "{key:?}, case {case}");
+                assert!((0..20).filter(|n| !matches!(n, 4 | 8 | 12..=16)).all(|n| same.verify(&key, &[0; 20][..n]).is_err()));
+                let mut forged = short.to_vec();
+                forged[random.below(short.len())] ^= 1 << random.below(8);
+                assert_eq!(same.duplicate().verify(&key, &forged), Err(Error::Unauthentic));
+                assert_eq!(same.verify(&key, short), Ok(()));
+                assert_eq!(same.verify(&key, short), Err(Error::OutOfOrder));
+                assert_eq!(pieces.seal(&key, &mut []).and(pieces.open(&key, &mut [])), Err(Error::OutOfOrder));
+                messages.add(&key, 1);
+            }
+        }
+        let [mine, other] = [backend, Backend::Portable].map(|backend| key(&[1; 16], backend));
+        let mut pieces = Pieces::new(&mine, [0; 12]);
+        let mut text = *b"untouched";
+        let refused = pieces.aad(&other, b"a").and(pieces.seal(&other, &mut text));
+        assert_eq!(refused == Err(Error::OutOfOrder) && text == *b"untouched", backend != Backend::Portable);
+    }
+    messages.passed("hazmat::pieces", 240);
 }

@@ -157,22 +157,24 @@ fn errors_and_auto_traits() {
         (Error::Unavailable, "this processor cannot run that back end"),
         (Error::Exhausted, "the nonces of this key are used up"),
         (Error::NoEntropy, "the operating system gives no random bytes"),
+        (Error::OutOfOrder, "a message in pieces is out of order, or has another key"),
     ];
     for (error, text) in errors {
         assert_eq!(Box::<dyn std::error::Error + Send + Sync>::from(error).to_string(), text);
         #[cfg(feature = "std")]
         {
-            use std::io::ErrorKind::{InvalidData, InvalidInput, Unsupported};
+            use std::io::ErrorKind::{InvalidData, InvalidInput, Other, Unsupported};
             let through = std::io::Error::from(error);
             let kind = match error {
                 Error::Unauthentic => InvalidData,
                 Error::Unavailable => Unsupported,
-                _ => InvalidInput,
+                Error::InvalidLength | Error::TooLong => InvalidInput,
+                _ => Other,
             };
             assert_eq!((through.kind(), through.downcast::<Error>().unwrap()), (kind, error));
         }
     }
-    passed("api::errors", errors.len(), 6);
+    passed("api::errors", errors.len(), 7);
 }
 
 /// A tag is the bytes that it was made of, whole or short.
