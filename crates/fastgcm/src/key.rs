@@ -93,6 +93,21 @@ impl Key {
         Ok(new)
     }
 
+    /// The same behind a counted reference, derived in place: for owners that share it.
+    ///
+    /// # Errors
+    /// As [`with_backend`](Self::with_backend).
+    #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+    pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
+        let kernels = backend.kernels()?;
+        check(key)?;
+        let mut new = alloc::sync::Arc::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        if let Some(new) = alloc::sync::Arc::get_mut(&mut new) {
+            kernels.expand(&mut new.material, key);
+        }
+        Ok(new)
+    }
+
     /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
     /// stays the same.
     ///

@@ -24,6 +24,8 @@ fn every_constructor_makes_the_same_key() {
         assert!(best.iter().all(|key| key.backend() == Backend::detect()));
         let mut all: Vec<Key> = each_backend(&key).collect();
         all.extend(backends().into_iter().map(|backend| *support::boxed(&key, backend)));
+        all.extend(backends().into_iter().map(|backend| (*Key::shared_with_backend(&key, backend).unwrap()).clone()));
+        assert!(Key::shared_with_backend(&key[1..], Backend::Portable).is_err());
         for old_length in [16, 24, 32] {
             all.extend(each_backend(&bytes(old_length, 22)).map(|mut other| {
                 let backend = other.backend();
@@ -46,7 +48,7 @@ fn every_constructor_makes_the_same_key() {
         }
     }
     passed("api::every_constructor", any, 3 * 2 * 3);
-    keys.passed("api::every_constructor", 3 * 2 * 5);
+    keys.passed("api::every_constructor", 3 * 2 * 6);
 }
 
 /// The four ways to name a nonce of 12 bytes are one nonce.
