@@ -9,7 +9,7 @@
 //! other people's programs. `FASTGCM_SHARD=i/n` runs the i-th part of n of that: on n machines side by side, the whole.
 
 use crate::{
-    debian::install,
+    debian::{apt, install},
     emulate,
     log::Log,
     package::{APART, step},
@@ -78,6 +78,8 @@ const CHECKS: &[Check] = &[
     Check { name: "laboratory",      when: When::Always,       run: laboratory },
     Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "adapters",        when: When::Always,       run: adapters },
+    Check { name: "openssl",         when: When::Always,       run: openssl },
+    Check { name: "openssl programs", when: When::Full,        run: openssl_programs },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "rustcrypto, large", when: When::Full,       run: |root, log| log.step(&mut xtask(root, "rustcrypto large")) },
@@ -272,8 +274,7 @@ fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
 /// The library as programs have it, without what the workspace's own programs enable (`scrub`), optimised at level 3, in one piece: all
 /// 47,250 cases of NIST's CAVP, tags of 4 and 8 bytes among them, every length, pieces and lists, and traces of every verb.
 fn released_build(root: &Path, log: &mut Log) -> Result<(), String> {
-    let cavp = root.join("target/cavp/full.txt");
-    step(python(root).arg("testdata/make_cavp_sample.py").args(["--fetch", "target/cavp", "--check", "--full"]).arg(&cavp))?;
+    let cavp = all_of_cavp(root)?;
     let build = "test --release -p fastgcm --features aead06,getrandom,hazmat";
     let tests = "--test known_answers --test api --test every_length --test pieces --test lists --test rustcrypto -- --nocapture";
     log.step(cargo(root, &format!("{build} {tests}")).env("FASTGCM_CAVP_FULL", &cavp).env("FASTGCM_QUICK", "1"))?;
@@ -333,6 +334,49 @@ fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
         return Ok(());
     }
     log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))
+}
+
+/// The OpenSSL provider in Debian's OpenSSL, beside OpenSSL's own: right answers and wrong calls with each back end, TLS, and what the README says.
+fn openssl(root: &Path, log: &mut Log) -> Result<(), String> {
+    let lab = root.join("lab/openssl");
+    let tests = |names: &str| {
+        let mut tests = cargo(&lab, &format!("test --release --locked {names} -- --nocapture"));
+        tests.env("FASTGCM_MODULES", root.join("target/openssl"));
+        tests
+    };
+    provider(root)?;
+    log.step(&mut cargo(&lab, "fmt --all --check"))?;
+    log.step(&mut cargo(&lab, "clippy --locked --all-targets -- --deny warnings"))?;
+    log.step(&mut tests("--test answers --test module --test sequences --test tls"))?;
+    ["vaes-avx2", "aesni-avx", "aesni-sse", "vpaes-ssse3", "portable"]
+        .iter()
+        .try_for_each(|row| log.step(tests("--test answers --test sequences --test tls").env("FASTGCM_BACKEND", row)))
+}
+
+/// The provider as a module, and what its tests are linked with.
+fn provider(root: &Path) -> Result<(), String> {
+    if !Path::new("/usr/include/openssl/ssl.h").exists() {
+        apt(&["binutils", "libssl-dev", "openssl"])?;
+    }
+    step(&mut cargo(root, "build --release -p fastgcm-openssl"))?;
+    step(Command::new("install").args(["-D", "target/release/libfastgcm_openssl.so", "target/openssl/fastgcm.so"]).current_dir(root))
+}
+
+/// Other people's programs with it: nginx, curl, Python's `ssl`. And all of CAVP.
+fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
+    provider(root)?;
+    apt(&["nginx-light", "curl"])?;
+    let cavp = all_of_cavp(root)?;
+    let mut tests =
+        cargo(&root.join("lab/openssl"), "test --release --locked --test programs --test answers -- --nocapture programs published");
+    log.step(tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp))
+}
+
+/// The file with all cases of NIST's CAVP.
+fn all_of_cavp(root: &Path) -> Result<PathBuf, String> {
+    let cavp = root.join("target/cavp/full.txt");
+    step(python(root).arg("testdata/make_cavp_sample.py").args(["--fetch", "target/cavp", "--check", "--full"]).arg(&cavp))?;
+    Ok(cavp)
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Published crates.
-pub(crate) const CRATES: [&str; 4] = ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols"];
+pub(crate) const CRATES: [&str; 5] = ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-openssl"];
 
 /// Those that are workspaces of their own: folder and name.
 pub(crate) const APART: [(&str, &str); 2] = [("crates/aes-gcm-010", "fastgcm-aes-gcm"), ("crates/aes-gcm-011", "fastgcm-aes-gcm")];

@@ -1,0 +1,271 @@
+//! OpenSSL's interface to providers (openssl/core.h, openssl/core_dispatch.h of 3.0; later versions only add to it), as far as a cipher needs it.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_uint, c_void},
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr, slice,
+};
+
+/// `OSSL_DISPATCH`: a function by its number. A table ends with number 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Dispatch {
+    pub(crate) number: c_int,
+    pub(crate) function: *const c_void,
+}
+
+// SAFETY: a constant.
+unsafe impl Sync for Dispatch {}
+
+impl Dispatch {
+    pub(crate) const END: Self = Self { number: 0, function: ptr::null() };
+}
+
+/// A table of functions, with the numbers that they have.
+macro_rules! table {
+    ($($number:literal $function:expr,)+) => {
+        [$($crate::abi::Dispatch { number: $number, function: $function as *const std::ffi::c_void },)+ $crate::abi::Dispatch::END]
+    };
+}
+pub(crate) use table;
+
+/// `OSSL_ALGORITHM`. A list ends with no names.
+#[repr(C)]
+pub(crate) struct Algorithm {
+    names: *const c_char,
+    properties: *const c_char,
+    functions: *const Dispatch,
+    description: *const c_char,
+}
+
+// SAFETY: a constant.
+unsafe impl Sync for Algorithm {}
+
+impl Algorithm {
+    pub(crate) const END: Self = Self { names: ptr::null(), properties: ptr::null(), functions: ptr::null(), description: ptr::null() };
+
+    pub(crate) const fn new(names: &'static CStr, functions: &'static [Dispatch], description: &'static CStr) -> Self {
+        let properties = c"provider=fastgcm".as_ptr();
+        Self { names: names.as_ptr(), properties, functions: functions.as_ptr(), description: description.as_ptr() }
+    }
+}
+
+/// `OSSL_PARAM`: a named value, which is asked for or given. A list ends with no name.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Param {
+    key: *const c_char,
+    kind: c_uint,
+    data: *mut c_void,
+    size: usize,
+    returned: usize,
+}
+
+// SAFETY: as a constant, which has no data.
+unsafe impl Sync for Param {}
+
+/// The kinds of values.
+pub(crate) const INTEGER: c_uint = 1;
+pub(crate) const UNSIGNED: c_uint = 2;
+pub(crate) const UTF8: c_uint = 4;
+pub(crate) const OCTETS: c_uint = 5;
+pub(crate) const UTF8_PTR: c_uint = 6;
+pub(crate) const OCTET_PTR: c_uint = 7;
+
+impl Param {
+    pub(crate) const END: Self = Self { key: ptr::null(), kind: 0, data: ptr::null_mut(), size: 0, returned: 0 };
+
+    /// A value that can be asked for, or given.
+    pub(crate) const fn named(key: &'static CStr, kind: c_uint) -> Self {
+        Self { key: key.as_ptr(), kind, data: ptr::null_mut(), size: 0, returned: usize::MAX }
+    }
+
+    /// The values of a list.
+    /// # Safety
+    /// It is null, or a list as OpenSSL makes them, which nobody else uses meanwhile.
+    pub(crate) unsafe fn list<'a>(first: *mut Self) -> impl Iterator<Item = &'a mut Self> {
+        let mut next = first;
+        std::iter::from_fn(move || {
+            // SAFETY: a list reaches to the value without a name.
+            unsafe {
+                if next.is_null() || (*next).key.is_null() {
+                    return None;
+                }
+                let this = &mut *next;
+                next = next.add(1);
+                Some(this)
+            }
+        })
+    }
+
+    pub(crate) fn name(&self) -> &[u8] {
+        // SAFETY: a value of a list has a name.
+        unsafe { CStr::from_ptr(self.key) }.to_bytes()
+    }
+
+    /// Answers with a number. `None` if it does not fit.
+    pub(crate) fn set_number(&mut self, value: u64) -> Option<()> {
+        if !matches!(self.kind, INTEGER | UNSIGNED) {
+            return None;
+        }
+        self.returned = self.size;
+        let Some(data) = ptr::NonNull::new(self.data) else {
+            self.returned = 8;
+            return Some(());
+        };
+        // SAFETY: so many bytes are writable there.
+        unsafe {
+            match self.size {
+                4 => data.cast::<u32>().write_unaligned(u32::try_from(value).ok()?),
+                8 => data.cast::<u64>().write_unaligned(value),
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// The number that was given.
+    pub(crate) fn number(&self) -> Option<usize> {
+        if self.data.is_null() {
+            return None;
+        }
+        let data = self.data;
+        // SAFETY: so many bytes are readable there.
+        unsafe {
+            match (self.kind, self.size) {
+                (UNSIGNED, 4) => data.cast::<u32>().read_unaligned().try_into().ok(),
+                (UNSIGNED, 8) => data.cast::<u64>().read_unaligned().try_into().ok(),
+                (INTEGER, 4) => data.cast::<i32>().read_unaligned().try_into().ok(),
+                (INTEGER, 8) => data.cast::<i64>().read_unaligned().try_into().ok(),
+                _ => None,
+            }
+        }
+    }
+
+    /// Answers with a constant string.
+    pub(crate) fn set_text(&mut self, text: &'static CStr) -> Option<()> {
+        self.returned = text.count_bytes();
+        if self.kind != UTF8_PTR {
+            return None;
+        }
+        if !self.data.is_null() {
+            // SAFETY: a place for a pointer.
+            unsafe { self.data.cast::<*const c_char>().write_unaligned(text.as_ptr()) }
+        }
+        Some(())
+    }
+
+    /// Answers with bytes, or with where they are. `None` if there is no room.
+    pub(crate) fn set_bytes(&mut self, bytes: &[u8]) -> Option<()> {
+        match self.kind {
+            OCTETS if self.data.is_null() => {}
+            OCTETS => self.room()?.get_mut(..bytes.len())?.copy_from_slice(bytes),
+            // SAFETY: a place for a pointer.
+            OCTET_PTR if !self.data.is_null() => unsafe { self.data.cast::<*const u8>().write_unaligned(bytes.as_ptr()) },
+            OCTET_PTR => {}
+            _ => return None,
+        }
+        self.returned = bytes.len();
+        Some(())
+    }
+
+    /// The bytes to be filled, of which all are filled.
+    pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
+        if self.kind != OCTETS || self.data.is_null() || self.size > isize::MAX as usize {
+            return None;
+        }
+        self.returned = self.size;
+        // SAFETY: so many bytes are writable there.
+        Some(unsafe { slice::from_raw_parts_mut(self.data.cast(), self.size) })
+    }
+
+    /// How many bytes were asked for, or given.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The bytes that were given, which may be none.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        // SAFETY: so many bytes are readable there.
+        (self.kind == OCTETS).then(|| unsafe { bytes(self.data.cast(), self.size) }).flatten()
+    }
+
+    /// Where bytes are that come without a length of their own.
+    pub(crate) fn octets(&self) -> *const u8 {
+        if self.kind == OCTETS { self.data.cast() } else { ptr::null() }
+    }
+
+    /// The string that was given.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        // SAFETY: so many bytes are readable there.
+        (self.kind == UTF8).then(|| unsafe { bytes(self.data.cast(), self.size) }).flatten()
+    }
+}
+
+/// Bytes of a caller. `None` where there are none.
+/// # Safety
+/// `data` is null, or so many bytes are readable there.
+pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Option<&'a [u8]> {
+    // SAFETY: the caller's promise.
+    (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts(data, size) })
+}
+
+/// Runs what OpenSSL has called. A panic, which would be a fault of ours, ends here as a failure.
+pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or(failed)
+}
+
+/// The reasons of failures that callers of OpenSSL's own provider know (openssl/proverr.h).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reason {
+    CipherOperationFailed = 102,
+    FailedToGetParameter = 103,
+    FailedToSetParameter = 104,
+    InvalidKeyLength = 105,
+    OutputBufferTooSmall = 106,
+    InvalidAad = 108,
+    InvalidIvLength = 109,
+    InvalidTag = 110,
+}
+
+/// `ERR_LIB_PROV`, in its place in an error code.
+const LIBRARY: u32 = 57 << 23;
+
+/// The functions of OpenSSL's core that put an error on the queue.
+#[derive(Clone, Copy)]
+pub(crate) struct Errors {
+    handle: *const c_void,
+    new: Option<unsafe extern "C" fn(*const c_void)>,
+    set: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void)>,
+}
+
+impl Errors {
+    /// # Safety
+    /// `functions` is the table that OpenSSL gave with `handle`.
+    pub(crate) unsafe fn of(handle: *const c_void, mut functions: *const Dispatch) -> Self {
+        let mut errors = Self { handle, new: None, set: None };
+        // SAFETY: the table ends with number 0, and its functions have the types that core_dispatch.h says.
+        unsafe {
+            while !functions.is_null() && (*functions).number != 0 {
+                match (*functions).number {
+                    5 => errors.new = std::mem::transmute::<*const c_void, Option<_>>((*functions).function),
+                    7 => errors.set = std::mem::transmute::<*const c_void, Option<_>>((*functions).function),
+                    _ => {}
+                }
+                functions = functions.add(1);
+            }
+        }
+        errors
+    }
+
+    pub(crate) fn raise(&self, reason: Reason) {
+        let (Some(new), Some(set)) = (self.new, self.set) else { return };
+        // The fourth argument is a `va_list`, which is passed as a pointer, or by one to a copy. Nothing is read there without a format.
+        let mut none = [0usize; 8];
+        // SAFETY: OpenSSL's own functions, with its own handle.
+        unsafe {
+            new(self.handle);
+            set(self.handle, LIBRARY | reason as u32, ptr::null(), none.as_mut_ptr().cast());
+        }
+    }
+}

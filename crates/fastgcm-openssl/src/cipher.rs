@@ -1,0 +1,593 @@
+//! AES-GCM as OpenSSL's ciphers work (provider-cipher(7)): a context that has a key, an IV and a direction, in any order, then AAD, text and the end.
+//!
+//! A nonce is used once: after the end of a message nothing goes on before there is another IV. Text that is opened is handed out **before it is
+//! verified**, as by OpenSSL's own provider: the interface wants it so.
+
+use crate::{
+    Provider,
+    abi::{Dispatch, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, guarded, table},
+};
+use fastgcm::{Key, Nonce, Tag, hazmat::Pieces};
+use std::{
+    ffi::{c_int, c_void},
+    ptr, slice,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
+
+/// The most bytes of an IV: as many as OpenSSL's own provider takes.
+const MOST_IV: usize = 128;
+/// Bytes of a tag.
+const TAG: usize = 16;
+/// TLS 1.2 (RFC 5288): the part of a nonce that comes with each record, the part that comes with the key, and bytes of AAD.
+const EXPLICIT: usize = 8;
+const FIXED: usize = 4;
+const TLS_AAD: usize = 13;
+
+/// What a context does next with its IV.
+#[derive(Clone, Copy, PartialEq)]
+enum Iv {
+    /// There is none. Who seals gets a random one.
+    None,
+    /// No message has begun with it.
+    New,
+    /// A message has.
+    Begun,
+    /// A message has ended with it, or another length of it was set.
+    Used,
+}
+
+/// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.
+type Failure = Option<Reason>;
+
+pub(crate) struct Context<'p> {
+    provider: &'p Provider,
+    key_length: usize,
+    /// Shared with the duplicates of this context.
+    key: Option<Arc<Key>>,
+    /// The message that has begun.
+    pieces: Option<Pieces>,
+    seals: bool,
+    iv_state: Iv,
+    iv_length: usize,
+    iv: [u8; MOST_IV],
+    /// The fixed part is set, so that the rest may count.
+    counts: bool,
+    /// That of the last message sealed, or that which the caller expects.
+    tag: [u8; TAG],
+    tag_length: Option<usize>,
+    /// The AAD of the TLS record that comes next.
+    tls_aad: Option<[u8; TLS_AAD]>,
+    tls_padding: usize,
+    /// What the provider has not been told yet.
+    messages: u64,
+    bytes: u64,
+}
+
+impl<'p> Context<'p> {
+    pub(crate) fn new(provider: &'p Provider, key_length: usize) -> Self {
+        Self {
+            provider,
+            key_length,
+            key: None,
+            pieces: None,
+            seals: false,
+            iv_state: Iv::None,
+            iv_length: 12,
+            iv: [0; MOST_IV],
+            counts: false,
+            tag: [0; TAG],
+            tag_length: None,
+            tls_aad: None,
+            tls_padding: 0,
+            messages: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Another one in the same state, in the middle of a message too. The expanded key is shared.
+    pub(crate) fn duplicate(&self) -> Self {
+        let (key, pieces) = (self.key.clone(), self.pieces.as_ref().map(Pieces::duplicate));
+        Self { key, pieces, messages: 0, bytes: 0, ..*self }
+    }
+
+    /// Sets what there is of direction, IV and key.
+    pub(crate) fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure> {
+        self.seals = seals;
+        if let Some(iv) = iv {
+            self.iv.get_mut(..iv.len()).filter(|_| !iv.is_empty()).ok_or(Reason::InvalidIvLength)?.copy_from_slice(iv);
+            self.iv_length = iv.len();
+            self.begin_anew(Iv::New);
+        }
+        if let Some(key) = key {
+            if key.len() != self.key_length {
+                return Err(Some(Reason::InvalidKeyLength));
+            }
+            if self.iv_state == Iv::Begun {
+                self.begin_anew(Iv::Used);
+            }
+            match self.key.as_mut().and_then(Arc::get_mut) {
+                Some(mine) => mine.rekey(key),
+                None => Key::shared_with_backend(key, self.provider.backend).map(|key| self.key = Some(key)),
+            }
+            .map_err(|_| None)?;
+            self.provider.keys.fetch_add(1, Relaxed);
+        }
+        Ok(())
+    }
+
+    fn begin_anew(&mut self, state: Iv) {
+        self.iv_state = state;
+        self.pieces = None;
+    }
+
+    fn iv(&self) -> &[u8] {
+        &self.iv[..self.iv_length]
+    }
+
+    /// Fills the IV with random bytes from there on.
+    fn fill_iv(&mut self, from: usize) -> Result<(), Failure> {
+        getrandom::fill(&mut self.iv[from..self.iv_length]).map_err(|_| None)
+    }
+
+    /// The key and the message that has begun, or begins now.
+    #[inline]
+    fn message(&mut self) -> Result<(&Key, &mut Pieces), Failure> {
+        if self.iv_state != Iv::Begun {
+            self.begin()?;
+        }
+        Ok((self.key.as_deref().ok_or(None)?, self.pieces.as_mut().ok_or(None)?))
+    }
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        if self.key.is_none() || self.iv_state == Iv::Used {
+            return Err(None);
+        }
+        if self.iv_state == Iv::None {
+            if !self.seals || self.iv_length < 12 {
+                return Err(None);
+            }
+            self.fill_iv(0)?;
+            self.iv_state = Iv::New;
+        }
+        let (key, nonce) = (self.key.as_ref().ok_or(None)?, Nonce::any(&self.iv[..self.iv_length]).map_err(|_| None)?);
+        self.pieces = Some(Pieces::new(key, nonce));
+        self.iv_state = Iv::Begun;
+        Ok(())
+    }
+
+    pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<(), Failure> {
+        let (key, pieces) = self.message()?;
+        pieces.aad(key, piece).map_err(|_| None)
+    }
+
+    /// # Safety
+    /// `size` bytes are readable at `from` and writable at `to`.
+    #[inline]
+    unsafe fn text(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
+        if size > isize::MAX as usize {
+            return Err(None);
+        }
+        let seals = self.seals;
+        let (key, pieces) = self.message()?;
+        if size == 0 {
+            return Ok(());
+        }
+        let apart = from.addr().abs_diff(to.addr());
+        if apart != 0 && apart < size {
+            // They overlap in part. OpenSSL asks for this nowhere, and forbids it nowhere.
+            // SAFETY: the caller's promise.
+            unsafe { ptr::copy(from, to, size) };
+        }
+        // SAFETY: the caller's promise; two slices are made only of memory that does not overlap.
+        let done = unsafe {
+            let to = slice::from_raw_parts_mut(to, size);
+            match (seals, apart >= size) {
+                (true, true) => pieces.seal_to(key, slice::from_raw_parts(from, size), to),
+                (false, true) => pieces.open_to(key, slice::from_raw_parts(from, size), to),
+                (true, false) => pieces.seal(key, to),
+                (false, false) => pieces.open(key, to),
+            }
+        };
+        self.bytes += size as u64;
+        done.map_err(|_| None)
+    }
+
+    /// The end of a message: its tag is there to be asked for, or is verified.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        let (seals, tag_length, tag) = (self.seals, self.tag_length, self.tag);
+        let (key, pieces) = self.message()?;
+        let done = if seals {
+            pieces.finish(key).map(|Tag(tag)| (self.tag, self.tag_length) = (tag, Some(TAG)))
+        } else {
+            pieces.verify(key, &tag[..tag_length.ok_or(None)?])
+        };
+        self.messages += 1;
+        if done.is_ok() {
+            self.begin_anew(Iv::Used);
+        }
+        done.map_err(|_| None)
+    }
+
+    pub(crate) fn tag(&self) -> &[u8; TAG] {
+        &self.tag
+    }
+
+    /// `update` and `cipher` of the interface: AAD where there is nothing to write to, the end where there is nothing to read, or a TLS record.
+    ///
+    /// # Safety
+    /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.
+    unsafe fn any(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<usize, Failure> {
+        if let Some(aad) = self.tls_aad.take() {
+            // SAFETY: the caller's promise.
+            let record = if ptr::eq(from, to) { unsafe { bytes_mut(to, size) } } else { None };
+            let done = record.ok_or(None).and_then(|record| self.tls_record(aad, record));
+            self.begin_anew(Iv::Used);
+            return done;
+        }
+        if from.is_null() {
+            return self.finish().map(|()| 0);
+        }
+        if to.is_null() {
+            // SAFETY: the caller's promise.
+            let aad = unsafe { bytes(from, size) }.ok_or(None)?;
+            return self.aad(aad).map(|()| size);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.text(from, to, size) }.map(|()| size)
+    }
+
+    /// A record of TLS 1.2 in place: explicit part of the nonce, text, tag. Returns how many bytes of it count: all, or those of the text.
+    /// On a wrong tag the text is all zero.
+    fn tls_record(&mut self, aad: [u8; TLS_AAD], record: &mut [u8]) -> Result<usize, Failure> {
+        let size = record.len();
+        let (explicit, rest) = record.split_first_chunk_mut::<EXPLICIT>().ok_or(None)?;
+        let (text, tag) = rest.split_last_chunk_mut::<TAG>().ok_or(None)?;
+        if self.seals {
+            self.take_iv(explicit)?;
+        } else {
+            self.set_explicit(explicit)?;
+        }
+        // What `take_iv` has counted on is the next one.
+        let mut iv = self.iv;
+        let iv = &mut iv[..self.iv_length];
+        iv[self.iv_length - EXPLICIT..].copy_from_slice(explicit);
+        let (key, nonce) = (self.key.as_ref().ok_or(None)?, Nonce::any(iv).map_err(|_| None)?);
+        if self.seals {
+            *tag = key.seal(nonce, &aad, text).map_err(|_| None)?.0;
+        } else {
+            key.open(nonce, &aad, text, &Tag(*tag)).map_err(|_| None)?;
+        }
+        self.messages += 1;
+        self.bytes += text.len() as u64;
+        Ok(if self.seals { size } else { text.len() })
+    }
+
+    /// The AAD of the record that comes next. Returns how many bytes longer than its text a record is.
+    fn set_tls_aad(&mut self, aad: &[u8]) -> Result<(), Failure> {
+        let mut aad = <[u8; TLS_AAD]>::try_from(aad).map_err(|_| None)?;
+        let [.., high, low] = &mut aad;
+        let around = EXPLICIT + if self.seals { 0 } else { TAG };
+        let length = usize::from(u16::from_be_bytes([*high, *low])).checked_sub(around).ok_or(None)?;
+        [*high, *low] = (length as u16).to_be_bytes();
+        (self.tls_aad, self.tls_padding) = (Some(aad), TAG);
+        Ok(())
+    }
+
+    /// The part of the IV that stays, with a random number behind it for who seals; or, with a length of -1, all of it.
+    ///
+    /// # Safety
+    /// `size` bytes are readable at `data`; with a length of -1 as many as an IV has.
+    unsafe fn set_fixed(&mut self, data: *const u8, size: usize) -> Result<(), Failure> {
+        let all = size == usize::MAX;
+        let size = if all { self.iv_length } else { size };
+        if !all && (size < FIXED || self.iv_length < size + EXPLICIT) {
+            return Err(None);
+        }
+        // SAFETY: the caller's promise.
+        self.iv[..size].copy_from_slice(unsafe { bytes(data, size) }.ok_or(None)?);
+        if !all && self.seals {
+            self.fill_iv(size)?;
+        }
+        self.counts = true;
+        self.begin_anew(Iv::New);
+        Ok(())
+    }
+
+    /// A message begins with the IV, whose last bytes are given back, and the next one will have the next IV.
+    fn take_iv(&mut self, last: &mut [u8]) -> Result<(), Failure> {
+        if !self.counts || self.key.is_none() || self.iv_length < EXPLICIT {
+            return Err(None);
+        }
+        self.begin_anew(Iv::New);
+        self.begin()?;
+        let n = if last.is_empty() { 0 } else { last.len().min(self.iv_length) };
+        last[..n].copy_from_slice(&self.iv()[self.iv_length - n..]);
+        let counter = self.iv[..self.iv_length].last_chunk_mut::<EXPLICIT>().ok_or(None)?;
+        *counter = u64::from_be_bytes(*counter).wrapping_add(1).to_be_bytes();
+        Ok(())
+    }
+
+    /// A message begins with the IV, whose last bytes are these.
+    fn set_explicit(&mut self, last: &[u8]) -> Result<(), Failure> {
+        if !self.counts || self.key.is_none() || self.seals {
+            return Err(None);
+        }
+        let from = self.iv_length.checked_sub(last.len()).ok_or(None)?;
+        self.iv[from..self.iv_length].copy_from_slice(last);
+        self.begin_anew(Iv::New);
+        self.begin()
+    }
+
+    fn get(&mut self, param: &mut Param) -> Result<(), Failure> {
+        let done = match param.name() {
+            b"keylen" => param.set_number(self.key_length as u64),
+            b"ivlen" => param.set_number(self.iv_length as u64),
+            b"taglen" => param.set_number(self.tag_length.unwrap_or(TAG) as u64),
+            b"tlsaadpad" => param.set_number(self.tls_padding as u64),
+            b"iv" | b"updated-iv" => {
+                if self.iv_state == Iv::None {
+                    return Err(None);
+                }
+                if param.size() < self.iv_length {
+                    return Err(Some(Reason::InvalidIvLength));
+                }
+                param.set_bytes(self.iv())
+            }
+            b"tag" => {
+                let tag = self.tag.get(..param.size()).filter(|tag| !tag.is_empty() && self.seals && self.tag_length.is_some());
+                param.set_bytes(tag.ok_or(Reason::InvalidTag)?)
+            }
+            b"tlsivgen" => {
+                let room = param.room().ok_or(None)?;
+                return self.take_iv(room);
+            }
+            _ => return Ok(()),
+        };
+        done.ok_or(Some(Reason::FailedToSetParameter))
+    }
+
+    fn set(&mut self, param: &Param) -> Result<(), Failure> {
+        let ill = Some(Reason::FailedToGetParameter);
+        match param.name() {
+            b"tag" => {
+                let tag = param.bytes().filter(|tag| tag.len() <= TAG).ok_or(ill)?;
+                // Tags of other lengths the standard does not know (SP 800-38D, section 5.2.1.2).
+                if self.seals || !matches!(tag.len(), 4 | 8 | 12..=16) {
+                    return Err(Some(Reason::InvalidTag));
+                }
+                self.tag[..tag.len()].copy_from_slice(tag);
+                self.tag_length = Some(tag.len());
+            }
+            b"ivlen" => {
+                let length = param.number().ok_or(ill)?;
+                if !(1..=MOST_IV).contains(&length) {
+                    return Err(Some(Reason::InvalidIvLength));
+                }
+                if length != self.iv_length {
+                    self.iv_length = length;
+                    if self.iv_state != Iv::None {
+                        self.begin_anew(Iv::Used);
+                    }
+                }
+            }
+            b"keylen" if param.number().ok_or(ill)? != self.key_length => return Err(Some(Reason::InvalidKeyLength)),
+            b"tlsaad" => self.set_tls_aad(param.bytes().ok_or(ill)?).map_err(|_| Reason::InvalidAad)?,
+            // SAFETY: OpenSSL's call; see there for the length of -1.
+            b"tlsivfixed" => unsafe { self.set_fixed(param.octets(), param.size()) }.map_err(|_| ill)?,
+            b"tlsivinv" => self.set_explicit(param.bytes().ok_or(ill)?)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// See [`Param::list`].
+    unsafe fn set_all(&mut self, params: *const Param) -> Result<(), Failure> {
+        // SAFETY: the caller's promise; nothing is written.
+        unsafe { Param::list(params.cast_mut()) }.try_for_each(|param| self.set(param))
+    }
+}
+
+impl Drop for Context<'_> {
+    fn drop(&mut self) {
+        if self.messages > 0 {
+            self.provider.messages.fetch_add(self.messages, Relaxed);
+            self.provider.bytes.fetch_add(self.bytes, Relaxed);
+        }
+    }
+}
+
+/// Memory of a caller. `None` where there is none.
+/// # Safety
+/// `data` is null, or so many bytes are readable and writable there, and nobody else uses them meanwhile.
+pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, size: usize) -> Option<&'a mut [u8]> {
+    // SAFETY: the caller's promise.
+    (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts_mut(data, size) })
+}
+
+/// Runs a call for a context, and tells OpenSSL why it failed.
+/// # Safety
+/// `context` is one that `new` or `duplicate` has made, which nobody else uses meanwhile.
+unsafe fn call<'p>(context: *mut Context<'p>, call: impl FnOnce(&mut Context<'p>) -> Result<(), Failure>) -> c_int {
+    guarded(0, || {
+        // SAFETY: the caller's promise.
+        let context = unsafe { &mut *context };
+        match call(context) {
+            Ok(()) => 1,
+            Err(reason) => {
+                reason.inspect(|reason| context.provider.errors.raise(*reason));
+                0
+            }
+        }
+    })
+}
+
+type Pointer = *mut Context<'static>;
+
+unsafe extern "C" fn new<const BITS: usize>(provider: *mut c_void) -> Pointer {
+    // SAFETY: OpenSSL frees all contexts before the provider.
+    guarded(ptr::null_mut(), || Box::into_raw(Box::new(Context::new(unsafe { Provider::at(provider) }, BITS / 8))))
+}
+
+unsafe extern "C" fn free(context: Pointer) {
+    if !context.is_null() {
+        // SAFETY: `new` or `duplicate` made it.
+        guarded((), || drop(unsafe { Box::from_raw(context) }));
+    }
+}
+
+unsafe extern "C" fn duplicate(context: Pointer) -> Pointer {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    guarded(ptr::null_mut(), || Box::into_raw(Box::new(unsafe { &*context }.duplicate())))
+}
+
+unsafe extern "C" fn init<const SEALS: bool>(
+    context: Pointer,
+    key: *const u8,
+    key_length: usize,
+    iv: *const u8,
+    iv_length: usize,
+    params: *const Param,
+) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        call(context, |context| {
+            context.init(SEALS, bytes(key, key_length), bytes(iv, iv_length))?;
+            context.set_all(params)
+        })
+    }
+}
+
+/// `update` and `cipher`. An `update` of nothing is not the end of a message.
+unsafe extern "C" fn update<const PIECE: bool>(
+    context: Pointer,
+    to: *mut u8,
+    written: *mut usize,
+    room: usize,
+    from: *const u8,
+    size: usize,
+) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        *written = 0;
+        call(context, |context| {
+            if PIECE && size == 0 {
+                return Ok(());
+            }
+            if room < size {
+                return Err(Some(Reason::OutputBufferTooSmall));
+            }
+            *written = context.any(from, to, size).map_err(|reason| if PIECE { Some(Reason::CipherOperationFailed) } else { reason })?;
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn finish(context: Pointer, _: *mut u8, written: *mut usize, _: usize) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        *written = 0;
+        call(context, |context| context.any(ptr::null(), ptr::null_mut(), 0).map(drop))
+    }
+}
+
+unsafe extern "C" fn get(context: Pointer, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe { call(context, |context| Param::list(params).try_for_each(|param| context.get(param))) }
+}
+
+unsafe extern "C" fn set(context: Pointer, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe { call(context, |context| context.set_all(params)) }
+}
+
+/// What a cipher is, without a context. `EVP_CIPH_GCM_MODE` is 6.
+unsafe extern "C" fn describe<const BITS: usize>(params: *mut Param) -> c_int {
+    guarded(0, || {
+        // SAFETY: OpenSSL's call.
+        for param in unsafe { Param::list(params) } {
+            let value = match param.name() {
+                b"mode" => 6,
+                b"keylen" => BITS / 8,
+                b"ivlen" => 12,
+                b"blocksize" | b"aead" | b"custom-iv" => 1,
+                b"cts" | b"tls-multi" | b"has-randkey" => 0,
+                _ => continue,
+            };
+            if param.set_number(value as u64).is_none() {
+                return 0;
+            }
+        }
+        1
+    })
+}
+
+static DESCRIPTION: [Param; 10] = [
+    Param::named(c"mode", UNSIGNED),
+    Param::named(c"keylen", UNSIGNED),
+    Param::named(c"ivlen", UNSIGNED),
+    Param::named(c"blocksize", UNSIGNED),
+    Param::named(c"aead", INTEGER),
+    Param::named(c"custom-iv", INTEGER),
+    Param::named(c"cts", INTEGER),
+    Param::named(c"tls-multi", INTEGER),
+    Param::named(c"has-randkey", INTEGER),
+    Param::END,
+];
+
+static GETTABLE: [Param; 9] = [
+    Param::named(c"keylen", UNSIGNED),
+    Param::named(c"ivlen", UNSIGNED),
+    Param::named(c"taglen", UNSIGNED),
+    Param::named(c"iv", OCTETS),
+    Param::named(c"updated-iv", OCTETS),
+    Param::named(c"tag", OCTETS),
+    Param::named(c"tlsaadpad", UNSIGNED),
+    Param::named(c"tlsivgen", OCTETS),
+    Param::END,
+];
+
+static SETTABLE: [Param; 7] = [
+    Param::named(c"keylen", UNSIGNED),
+    Param::named(c"ivlen", UNSIGNED),
+    Param::named(c"tag", OCTETS),
+    Param::named(c"tlsaad", OCTETS),
+    Param::named(c"tlsivfixed", OCTETS),
+    Param::named(c"tlsivinv", OCTETS),
+    Param::END,
+];
+
+unsafe extern "C" fn description(_: *mut c_void) -> *const Param {
+    DESCRIPTION.as_ptr()
+}
+
+unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    GETTABLE.as_ptr()
+}
+
+unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    SETTABLE.as_ptr()
+}
+
+macro_rules! ciphers {
+    ($($name:ident $bits:literal)+) => { $(
+        pub(crate) static $name: [Dispatch; 15] = table! {
+            1 new::<$bits>,
+            2 init::<true>,
+            3 init::<false>,
+            4 update::<true>,
+            5 finish,
+            6 update::<false>,
+            7 free,
+            8 duplicate,
+            9 describe::<$bits>,
+            10 get,
+            11 set,
+            12 description,
+            13 gettable,
+            14 settable,
+        };
+    )+ };
+}
+
+ciphers! { AES_128 128 AES_192 192 AES_256 256 }

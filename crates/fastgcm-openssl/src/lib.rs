@@ -1,0 +1,171 @@
+//! An OpenSSL 3 provider: AES-GCM and GMAC of [`fastgcm`] for programs that use OpenSSL.
+//!
+//! The file is a module that OpenSSL loads; nothing of it is called from Rust. It exports `OSSL_provider_init` and nothing else, and is not linked
+//! with OpenSSL: all that it needs comes in tables (provider-base(7), provider-cipher(7), provider-mac(7) of OpenSSL's manual).
+//!
+//! README.md says how it is installed, and in what it differs from OpenSSL's own provider.
+
+mod abi;
+mod allocator;
+mod cipher;
+mod mac;
+
+use abi::{Algorithm, Dispatch, Errors, Param, UNSIGNED, UTF8_PTR, guarded, table};
+use fastgcm::Backend;
+use std::{
+    ffi::{CStr, c_int, c_void},
+    ptr,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+#[global_allocator]
+static ALLOCATOR: allocator::Aligned = allocator::Aligned;
+
+/// What all contexts share.
+struct Provider {
+    errors: Errors,
+    backend: Backend,
+    keys: AtomicU64,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Provider {
+    /// # Safety
+    /// `this` is what `OSSL_provider_init` gave, and was not torn down.
+    unsafe fn at<'a>(this: *mut c_void) -> &'a Self {
+        // SAFETY: the caller's promise.
+        unsafe { &*this.cast::<Self>() }
+    }
+}
+
+/// What OpenSSL can ask of the provider.
+static GETTABLE: [Param; 9] = [
+    Param::named(c"name", UTF8_PTR),
+    Param::named(c"version", UTF8_PTR),
+    Param::named(c"buildinfo", UTF8_PTR),
+    Param::named(c"status", UNSIGNED),
+    Param::named(c"fastgcm-backend", UTF8_PTR),
+    Param::named(c"fastgcm-keys", UNSIGNED),
+    Param::named(c"fastgcm-messages", UNSIGNED),
+    Param::named(c"fastgcm-bytes", UNSIGNED),
+    Param::END,
+];
+
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => c"",
+};
+
+unsafe extern "C" fn gettable(_: *mut c_void) -> *const Param {
+    GETTABLE.as_ptr()
+}
+
+unsafe extern "C" fn get(this: *mut c_void, params: *mut Param) -> c_int {
+    guarded(0, || {
+        // SAFETY: OpenSSL's call, for a provider that it has.
+        let (this, params) = unsafe { (Provider::at(this), Param::list(params)) };
+        for param in params {
+            let done = match param.name() {
+                b"name" => param.set_text(c"fastgcm"),
+                b"version" | b"buildinfo" => param.set_text(VERSION),
+                b"status" => param.set_number(1),
+                b"fastgcm-backend" => param.set_text(name(this.backend)),
+                b"fastgcm-keys" => param.set_number(this.keys.load(Relaxed)),
+                b"fastgcm-messages" => param.set_number(this.messages.load(Relaxed)),
+                b"fastgcm-bytes" => param.set_number(this.bytes.load(Relaxed)),
+                _ => continue,
+            };
+            if done.is_none() {
+                return 0;
+            }
+        }
+        1
+    })
+}
+
+/// A back end's name, as C has it.
+fn name(backend: Backend) -> &'static CStr {
+    match backend {
+        Backend::VaesAvx512 => c"vaes-avx512",
+        Backend::VaesAvx2 => c"vaes-avx2",
+        Backend::AesniAvx => c"aesni-avx",
+        Backend::AesniSse => c"aesni-sse",
+        Backend::VpaesSsse3 => c"vpaes-ssse3",
+        Backend::AesNeonEor3 => c"aes-neon-eor3",
+        Backend::AesNeon => c"aes-neon",
+        Backend::AesZvkned => c"aes-zvkned",
+        Backend::Portable => c"portable",
+        _ => c"another",
+    }
+}
+
+static CIPHERS: [Algorithm; 4] = [
+    Algorithm::new(c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", &cipher::AES_256, c"AES-256-GCM of fastgcm"),
+    Algorithm::new(c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", &cipher::AES_192, c"AES-192-GCM of fastgcm"),
+    Algorithm::new(c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", &cipher::AES_128, c"AES-128-GCM of fastgcm"),
+    Algorithm::END,
+];
+
+static MACS: [Algorithm; 2] = [Algorithm::new(c"GMAC:1.0.9797.3.4", &mac::GMAC, c"GMAC of fastgcm"), Algorithm::END];
+
+/// `OSSL_OP_CIPHER` and `OSSL_OP_MAC`.
+unsafe extern "C" fn query(_: *mut c_void, operation: c_int, no_cache: *mut c_int) -> *const Algorithm {
+    if !no_cache.is_null() {
+        // SAFETY: OpenSSL's own.
+        unsafe { *no_cache = 0 };
+    }
+    match operation {
+        2 => CIPHERS.as_ptr(),
+        3 => MACS.as_ptr(),
+        _ => ptr::null(),
+    }
+}
+
+unsafe extern "C" fn teardown(this: *mut c_void) {
+    // SAFETY: `OSSL_provider_init` made it, and no context is left.
+    guarded((), || drop(unsafe { Box::from_raw(this.cast::<Provider>()) }));
+}
+
+static FUNCTIONS: [Dispatch; 5] = table! {
+    1024 teardown,
+    1025 gettable,
+    1026 get,
+    1027 query,
+};
+
+/// The back end that `FASTGCM_BACKEND` names, if this machine can run it. A program with more rights than who started it does not look there.
+fn chosen() -> Backend {
+    // SAFETY: it reads what the kernel told this process.
+    #[cfg(target_os = "linux")]
+    let looks = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
+    #[cfg(not(target_os = "linux"))]
+    let looks = false;
+    let named = looks.then(|| std::env::var("FASTGCM_BACKEND").ok()).flatten().and_then(|name| name.parse::<Backend>().ok());
+    named.filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect)
+}
+
+/// What OpenSSL calls when it has loaded the module.
+///
+/// # Safety
+/// As provider-base(7) says.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn OSSL_provider_init(
+    handle: *const c_void,
+    core: *const Dispatch,
+    functions: *mut *const Dispatch,
+    context: *mut *mut c_void,
+) -> c_int {
+    guarded(0, || {
+        // SAFETY: the caller's promise.
+        let errors = unsafe { Errors::of(handle, core) };
+        let none = || AtomicU64::new(0);
+        let provider = Box::new(Provider { errors, backend: chosen(), keys: none(), messages: none(), bytes: none() });
+        // SAFETY: likewise.
+        unsafe {
+            *functions = FUNCTIONS.as_ptr();
+            *context = Box::into_raw(provider).cast();
+        }
+        1
+    })
+}

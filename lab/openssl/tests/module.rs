@@ -1,0 +1,205 @@
+//! The module as a file, and OpenSSL's program with it.
+
+#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+mod suite;
+
+use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control};
+use std::{
+    env, fs,
+    io::{Read, Write},
+    net::TcpStream,
+    os::unix::fs::{PermissionsExt, chown},
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+use suite::passed;
+
+fn modules() -> PathBuf {
+    env::var_os("FASTGCM_MODULES").expect("FASTGCM_MODULES names the folder of fastgcm.so").into()
+}
+
+/// What a program prints, if it succeeds.
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+}
+
+/// One function is exported; OpenSSL is not linked; `dlclose` leaves it loaded.
+#[test]
+fn module() {
+    let file = modules().join("fastgcm.so");
+    let names = output(Command::new("nm").args(["-D", "--defined-only", "--format=just-symbols"]).arg(&file));
+    assert_eq!(names, "OSSL_provider_init\n");
+    let dynamic = output(Command::new("readelf").arg("-d").arg(&file));
+    assert!(dynamic.contains("NODELETE") && !dynamic.contains("libcrypto") && !dynamic.contains("libssl"), "{dynamic}");
+    passed("openssl::module", 2, 2);
+}
+
+/// The configuration file that is handed out, with the folder filled in, makes it the first choice of every program.
+#[test]
+fn program() {
+    let folder = env::temp_dir().join(format!("fastgcm-program-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let configuration = folder.join("fastgcm.cnf");
+    let text = fs::read_to_string("../../crates/fastgcm-openssl/fastgcm.cnf").unwrap();
+    assert_eq!(text.matches("\nmodule = fastgcm.so\n").count(), 1);
+    let module = format!("\nmodule = {}\n", modules().join("fastgcm.so").display());
+    fs::write(&configuration, text.replace("\nmodule = fastgcm.so\n", &module)).unwrap();
+    let openssl = || {
+        let mut command = Command::new("openssl");
+        command.env("OPENSSL_CONF", &configuration).current_dir(&folder);
+        command
+    };
+    let providers = output(openssl().args(["list", "-providers", "-verbose"]));
+    assert!(["default", "    name: fastgcm", "status: active"].iter().all(|line| providers.contains(line)), "{providers}");
+    assert!(!providers.contains("WARNING"), "{providers}");
+    let ciphers = output(openssl().args(["list", "-cipher-algorithms"]));
+    assert_eq!(ciphers.matches("@ fastgcm").count(), 3, "{ciphers}");
+    assert_eq!(output(openssl().args(["list", "-mac-algorithms"])).matches("@ fastgcm").count(), 1);
+    let speed = output(openssl().args(["speed", "-seconds", "1", "-bytes", "16384", "-aead", "-evp", "aes-256-gcm"]));
+    assert!(speed.contains("AES-256-GCM"), "{speed}");
+    let mac = |configured: bool| {
+        let mut command = if configured { openssl() } else { Command::new("openssl") };
+        let key = "hexkey:000102030405060708090a0b0c0d0e0f";
+        command.args([
+            "mac",
+            "-cipher",
+            "AES-128-GCM",
+            "-macopt",
+            key,
+            "-macopt",
+            "hexiv:000102030405060708090a0b",
+            "-in",
+            "/proc/version",
+            "GMAC",
+        ]);
+        output(&mut command)
+    };
+    assert_eq!(mac(true), mac(false));
+    let mut seen = 6;
+
+    // A server and a client, each with the provider or without.
+    let pem = folder.join("server.pem");
+    let request =
+        ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-out", "c.pem", "-keyout", "k.pem"];
+    output(openssl().args(request));
+    fs::write(&pem, fs::read_to_string(folder.join("c.pem")).unwrap() + &fs::read_to_string(folder.join("k.pem")).unwrap()).unwrap();
+    let text: String = (0..200_000).map(|n| format!("{n}\n")).collect();
+    fs::write(folder.join("text"), &text).unwrap();
+    for (number, (version, suite)) in [
+        ("-tls1_2", ["-cipher", "ECDHE-RSA-AES128-GCM-SHA256"]),
+        ("-tls1_2", ["-cipher", "ECDHE-RSA-AES256-GCM-SHA384"]),
+        ("-tls1_3", ["-ciphersuites", "TLS_AES_128_GCM_SHA256"]),
+        ("-tls1_3", ["-ciphersuites", "TLS_AES_256_GCM_SHA384"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (with_server, with_client) in [(true, false), (false, true), (true, true)] {
+            let command = |with: bool| {
+                let mut command = openssl();
+                if !with {
+                    command.env_remove("OPENSSL_CONF");
+                }
+                command
+            };
+            let port = (20_000 + std::process::id() % 20_000 + 10 * number as u32 + u32::from(with_server) * 2 + u32::from(with_client))
+                .to_string();
+            let mut server = command(with_server)
+                .args(["s_server", "-accept", &format!("127.0.0.1:{port}"), "-WWW", "-cert", "server.pem", version])
+                .args(suite)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let reached = (0..200).any(|_| {
+                thread::sleep(Duration::from_millis(25));
+                TcpStream::connect(format!("127.0.0.1:{port}")).is_ok()
+            });
+            assert!(reached, "the server does not listen");
+            let maps = fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap();
+            assert_eq!(maps.contains("fastgcm.so"), with_server);
+            let mut client = command(with_client)
+                .args(["s_client", "-connect", &format!("127.0.0.1:{port}"), "-quiet", "-ign_eof", version])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            client.stdin.take().unwrap().write_all(b"GET /text HTTP/1.0\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            client.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
+            let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+            let same = body == text;
+            _ = (server.kill(), server.wait(), client.kill(), client.wait());
+            assert!(same, "{suite:?}, server with it: {with_server}, client: {with_client}");
+            seen += 1;
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+    passed("openssl::program", seen, 6 + 4 * 3);
+}
+
+/// The commands of README.md, as they stand there, but for the last one, which starts a server.
+#[test]
+fn readme() {
+    let text = fs::read_to_string("../../README.md").unwrap();
+    let (_, block) = text.split_once("\n```bash\n").expect("README.md has a block of bash");
+    let (block, _) = block.split_once("\n```").unwrap();
+    let (commands, server) = block.rsplit_once('\n').unwrap();
+    assert!(server.starts_with("OPENSSL_CONF=/etc/ssl/fastgcm.cnf nginx"), "{server}");
+    let said = output(Command::new("bash").args(["-euo", "pipefail", "-c", commands]).current_dir("../.."));
+    let folder = output(Command::new("openssl").args(["version", "-m"]));
+    fs::remove_file(PathBuf::from(folder.split('"').nth(1).unwrap()).join("fastgcm.so")).unwrap();
+    fs::remove_file("/etc/ssl/fastgcm.cnf").unwrap();
+    assert!(said.contains("name: fastgcm") && said.contains("name: OpenSSL Default Provider"), "{said}");
+    passed("openssl::readme", commands.lines().count(), 4);
+}
+
+/// The back end is the machine's best, that which `FASTGCM_BACKEND` names, or the best again where that is none; and where the program has more rights
+/// than who started it, the variable is not looked at.
+#[test]
+fn back_ends() {
+    let program = env!("CARGO_BIN_EXE_told");
+    let told =
+        |program: &str, backend: &str| output(Command::new(program).env("FASTGCM_BACKEND", backend).env("FASTGCM_MODULES", modules()));
+    let best = output(Command::new(program).env_remove("FASTGCM_BACKEND").env("FASTGCM_MODULES", modules()));
+    assert!(best.starts_with("secure: 0, back end: "), "{best}");
+    assert_eq!(told(program, "portable"), "secure: 0, back end: portable\n");
+    for unknown in ["", "no such", "aes-neon", "PORTABLE", "portable "] {
+        assert_eq!(told(program, unknown), best);
+    }
+    // Owned by another user, and with his rights whoever starts it.
+    let folder = env::temp_dir().join(format!("fastgcm-told-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let copies = ["told", "fastgcm.so"].map(|name| folder.join(name));
+    fs::copy(program, &copies[0]).unwrap();
+    fs::copy(modules().join("fastgcm.so"), &copies[1]).unwrap();
+    chown(&copies[0], Some(65534), Some(65534)).unwrap();
+    fs::set_permissions(&copies[0], fs::Permissions::from_mode(0o4755)).unwrap();
+    let secure = output(Command::new(&copies[0]).env("FASTGCM_BACKEND", "portable").env("FASTGCM_MODULES", &folder));
+    fs::remove_dir_all(folder).unwrap();
+    assert_eq!(secure, best.replace("secure: 0", "secure: 1"));
+    passed("openssl::back_ends", 8, 8);
+}
+
+/// Again and again, also from a thread that ends afterwards.
+#[test]
+fn unloaded_and_loaded_again() {
+    for _ in 0..20 {
+        let openssl = OpenSsl::new();
+        let mut context = Context::new();
+        context.init(openssl.cipher(Whose::Fastgcm, 16), Some(&[1; 16]), Some(&[2; 12]), 1);
+        assert_eq!(context.text(&mut [0; 50]).0 & context.finish(), 1);
+        assert_eq!(context.control(control::GET_TAG, &mut [0; 16]), 1);
+        drop(context);
+        openssl.free();
+    }
+    // A thread that ends when the provider has been unloaded.
+    thread::spawn(|| OpenSsl::new().free()).join().unwrap();
+    passed("openssl::unloaded_and_loaded_again", 21, 21);
+}
