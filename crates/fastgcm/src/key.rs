@@ -101,11 +101,11 @@ impl Key {
     pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        let mut new = alloc::sync::Arc::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
-        if let Some(new) = alloc::sync::Arc::get_mut(&mut new) {
-            kernels.expand(&mut new.material, key);
+        let mut shared = alloc::sync::Arc::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        if let Some(shared) = alloc::sync::Arc::get_mut(&mut shared) {
+            kernels.expand(&mut shared.material, key);
         }
-        Ok(new)
+        Ok(shared)
     }
 
     /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
