@@ -39,7 +39,13 @@
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
-use crate::{AnyTag, ShortTag, inout::InOut, limits, seal::{restore, wipe}, tag::tags_differ};
+use crate::{
+    AnyTag, ShortTag,
+    inout::InOut,
+    limits,
+    seal::{restore, wipe},
+    tag::tags_differ,
+};
 #[cfg(feature = "hazmat")]
 use aead::consts::{U4, U8};
 use aead::{

@@ -28,7 +28,7 @@ impl Message {
     fn new(key: &Key, random: &mut Random, aad: usize, text: usize) -> Self {
         let (nonce, aad, text) = (random.bytes(12).try_into().unwrap(), random.bytes(aad), random.bytes(text));
         let mut sealed = text.clone();
-        let tag = key.seal(&nonce, &aad, &mut sealed).unwrap();
+        let tag = key.seal(nonce, &aad, &mut sealed).unwrap();
         Self { nonce, aad, text, sealed, tag }
     }
 }
