@@ -25,12 +25,12 @@ use zeroize::Zeroizing;
 /// The first [`HEADER_LEN`] bytes of a sealed file: salt and commitment.
 pub type Header = [u8; HEADER_LEN];
 
-/// What seals and opens the chunks of one file, on any number of threads. Wiped when it is dropped.
+/// Seals and opens the chunks of one file, on any number of threads. A `Cipher` is wiped when it is dropped.
 ///
-/// This is the level for protocols and for work that is spread over machines; files are simpler with [`seal`](crate::seal) and
+/// It is for protocols and for work on several machines; files are simpler with [`seal`](crate::seal) and
 /// [`open`](crate::open), [`Writer`](crate::Writer), [`Reader`](crate::Reader) and [`RangeReader`](crate::RangeReader).
-/// Whoever uses it directly takes care of two things: no number is ever sealed twice with different text, and the last chunk,
-/// and only that, has fewer than [`CHUNK_LEN`] bytes of text.
+/// The caller takes care of two things. No number may be sealed twice with different text. The last chunk, and only the last, has
+/// fewer than [`CHUNK_LEN`] bytes of text.
 ///
 /// ```
 /// use fastgcm_file::{CHUNK_LEN, Cipher, Format, Key, SEALED_CHUNK_LEN};
@@ -55,23 +55,23 @@ pub struct Cipher {
 const NONCE_LEN: usize = 12;
 
 impl Cipher {
-    /// The header, with a random salt, and the keys of a new file.
+    /// Makes the header, with a random salt, and the keys of a new file.
     ///
-    /// `context` says what the file is and where it belongs (a path, a name, a version): the file opens only with the same. It
+    /// `context` says what the file is and where it belongs (a path, a name, a version). The file opens only with the same context, which
     /// is not stored, not secret, and may be empty.
     ///
     /// # Errors
-    /// [`Io`](Error::Io) if the operating system has no random bytes to give.
+    /// [`Io`](Error::Io) if the operating system has no random bytes.
     pub fn create(key: &Key, context: &[u8]) -> Result<(Header, Self), Error> {
         let mut salt = [0; SALT_LEN];
         random(&mut salt)?;
         Self::with_salt(key, context, &salt)
     }
 
-    /// The keys of the file with that header.
+    /// Derives the keys of the file with that header.
     ///
     /// # Errors
-    /// [`WrongKey`](Error::WrongKey) if its commitment is not that of this key and context.
+    /// [`WrongKey`](Error::WrongKey) if the commitment in `header` is not that of this key and context.
     pub fn of(key: &Key, context: &[u8], header: &Header) -> Result<Self, Error> {
         let (salt, commitment) = header.split_first_chunk::<SALT_LEN>().ok_or(Error::Truncated)?;
         let (expected, cipher) = Self::derive(key, context, salt)?;
@@ -88,11 +88,11 @@ impl Cipher {
         Ok((header, cipher))
     }
 
-    /// Seals the chunk of that number: `sealed` is 16 bytes longer than `text`.
+    /// Seals the chunk `number` to `sealed`, which is 16 bytes longer than `text`.
     ///
     /// # Errors
     /// [`TooLong`](Error::TooLong) from chunk [`MAX_CHUNKS`] on; [`OutOfRange`](Error::OutOfRange) if `text` is longer than a chunk or
-    /// `sealed` has not its length. Nothing is written.
+    /// `sealed` has another length. `sealed` is untouched.
     #[inline]
     pub fn seal_chunk(&self, number: u64, text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         if text.len() > CHUNK_LEN || sealed.len() != text.len() + TAG_LEN {
@@ -101,11 +101,11 @@ impl Cipher {
         self.key.seal_to(self.nonce(number, text.len())?, b"", text, sealed).map_err(|_| Error::OutOfRange)
     }
 
-    /// Opens the chunk of that number: `text` is 16 bytes shorter than `sealed`.
+    /// Opens the chunk `number` to `text`, which is 16 bytes shorter than `sealed`.
     ///
     /// # Errors
-    /// [`Chunk`](Error::Chunk) if it is not authentic: `text` is all zero. [`Truncated`](Error::Truncated) if it is shorter than a
-    /// tag, `TooLong` and `OutOfRange` as for [`seal_chunk`](Self::seal_chunk): nothing is written.
+    /// [`Chunk`](Error::Chunk) if the chunk is not authentic: `text` is all zero. [`Truncated`](Error::Truncated) if `sealed` is shorter than
+    /// a tag, `TooLong` and `OutOfRange` as for [`seal_chunk`](Self::seal_chunk): `text` is untouched.
     #[inline]
     pub fn open_chunk(&self, number: u64, sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let len = sealed.len().checked_sub(TAG_LEN).ok_or(Error::Truncated)?;

@@ -2,15 +2,15 @@
 
 use std::{fmt, io};
 
-/// Why a file was not sealed or opened.
+/// The reason why a file was not sealed or opened.
 ///
-/// Through the traits of [`std::io`] it comes inside an [`io::Error`], from which `downcast` gets it back.
+/// The traits of [`std::io`] return it inside an [`io::Error`]; `downcast` takes it out.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A key has not the length of its format: 32 bytes for Cobblestone-256, 16 for Cobblestone-128.
+    /// A key does not have the length of its format: 32 bytes for Cobblestone-256, 16 for Cobblestone-128.
     KeyLength,
-    /// No format of that name.
+    /// No format has that name.
     UnknownFormat,
     /// This processor cannot run the back end that was asked for.
     Unavailable,
@@ -23,14 +23,14 @@ pub enum Error {
     Chunk(u64),
     /// The text has more than [`MAX_TEXT_LEN`](crate::MAX_TEXT_LEN) bytes.
     TooLong,
-    /// A range does not lie within the text, or a buffer has not the length that a chunk needs. Nothing was read or written.
+    /// A range is not within the text, or a buffer does not have the length that a chunk needs. Nothing was written.
     OutOfRange,
     /// Reading, writing, or asking the operating system for random bytes failed.
     Io(io::Error),
 }
 
 impl Error {
-    /// The file is not, or no longer, what the owner of this key sealed in this context.
+    /// Returns whether the file is not, or no longer, the one that the owner of this key sealed in this context.
     pub const fn is_unauthentic(&self) -> bool {
         matches!(self, Self::WrongKey | Self::Truncated | Self::Chunk(_))
     }

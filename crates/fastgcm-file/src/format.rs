@@ -17,18 +17,18 @@ pub const HEADER_LEN: usize = SALT_LEN + COMMITMENT_LEN;
 pub const SALT_LEN: usize = 24;
 /// Bytes of the commitment to key and context.
 pub const COMMITMENT_LEN: usize = 32;
-/// Bytes of text in each chunk but the last.
+/// Bytes of text in each chunk except the last.
 pub const CHUNK_LEN: usize = 16384;
 /// Bytes of the tag behind each chunk.
 pub const TAG_LEN: usize = 16;
-/// Bytes of a sealed chunk, but for the last.
+/// Bytes of a sealed chunk, except the last.
 pub const SEALED_CHUNK_LEN: usize = CHUNK_LEN + TAG_LEN;
-/// Chunks in the longest file, as the specification has it.
+/// Chunks in the longest file, by the specification.
 pub const MAX_CHUNKS: u64 = 1 << 38;
-/// Bytes of the longest text, 4 PiB - 1: its last chunk is not full either.
+/// Bytes of the longest text, 4 PiB - 1: its last chunk is not full.
 pub const MAX_TEXT_LEN: u64 = MAX_CHUNKS * CHUNK_LEN as u64 - 1;
 
-/// Which AES a file is sealed with. The file itself does not say: whoever opens it knows.
+/// The AES that seals a file. The file does not say which, so whoever opens it must know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -40,10 +40,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// All that there are.
+    /// All formats.
     pub const ALL: &[Self] = &[Self::Cobblestone256, Self::Cobblestone128];
 
-    /// Bytes of its key.
+    /// Returns the bytes of a key of this format.
     pub const fn key_len(self) -> usize {
         match self {
             Self::Cobblestone256 => 32,
@@ -51,12 +51,12 @@ impl Format {
         }
     }
 
-    /// The format whose key has that many bytes.
+    /// Finds the format whose keys have `len` bytes.
     pub fn of_key_len(len: usize) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.key_len() == len)
     }
 
-    /// Its name, as in [`FromStr`].
+    /// Returns the name, which [`FromStr`] reads.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cobblestone256 => "cobblestone-256",
@@ -82,16 +82,16 @@ impl fmt::Display for Format {
 impl FromStr for Format {
     type Err = Error;
 
-    /// The format of that name.
+    /// Finds the format of that name.
     ///
     /// # Errors
-    /// [`UnknownFormat`](Error::UnknownFormat) if there is none.
+    /// [`UnknownFormat`](Error::UnknownFormat) if no format has that name.
     fn from_str(name: &str) -> Result<Self, Error> {
         Self::ALL.iter().copied().find(|format| format.name() == name).ok_or(Error::UnknownFormat)
     }
 }
 
-/// Bytes of the sealed file for so many bytes of text.
+/// Returns the bytes of the sealed file for `text_len` bytes of text.
 ///
 /// # Errors
 /// [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
@@ -106,7 +106,7 @@ pub fn sealed_len(text_len: u64) -> Result<u64, Error> {
     Ok(HEADER_LEN as u64 + text_len + chunks(text_len)? * TAG_LEN as u64)
 }
 
-/// Chunks that so many bytes of text make; at least one.
+/// Returns the number of chunks for `text_len` bytes of text, which is at least one.
 ///
 /// # Errors
 /// [`TooLong`](Error::TooLong) beyond [`MAX_TEXT_LEN`].
@@ -114,10 +114,10 @@ pub fn chunks(text_len: u64) -> Result<u64, Error> {
     if text_len > MAX_TEXT_LEN { Err(Error::TooLong) } else { Ok(text_len / CHUNK_LEN as u64 + 1) }
 }
 
-/// Bytes of text in a sealed file of that length, if it is whole; only opening its last chunk proves that it is.
+/// Returns the bytes of text in a sealed file of that length, if the file is whole. Only opening the last chunk proves that it is.
 ///
 /// # Errors
-/// [`Truncated`](Error::Truncated) if no sealed file has that length, [`TooLong`](Error::TooLong) if none may.
+/// [`Truncated`](Error::Truncated) if no sealed file has that length, [`TooLong`](Error::TooLong) if the length is greater than that of the longest file.
 ///
 /// ```
 /// use fastgcm_file::text_len;

@@ -1,13 +1,13 @@
-//! The key that files are sealed with. Each file has keys of its own, derived from it ([`cipher`](crate::cipher)).
+//! The key that seals files. Each file has keys of its own, derived from that key ([`cipher`](crate::cipher)).
 
 use crate::{Error, Format};
 use fastgcm::Backend;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The key of one person or one purpose, for any number of files. Wiped when it is dropped.
+/// The key of one person or one purpose, for any number of files. A key is wiped when it is dropped.
 ///
-/// It must be uniformly random: it goes into the derivation as it is, so a password is no key.
+/// A key must be uniformly random, so a password is no key: the derivation uses the bytes as they are.
 ///
 /// ```
 /// use fastgcm_file::{Format, Key};
@@ -27,20 +27,20 @@ pub struct Key {
 pub(crate) const MAX_KEY_LEN: usize = 32;
 
 impl Key {
-    /// A random key, from the operating system.
+    /// Makes a random key from bytes of the operating system.
     ///
     /// # Errors
-    /// [`Io`](Error::Io) if it has no random bytes to give.
+    /// [`Io`](Error::Io) if the operating system has no random bytes.
     pub fn generate(format: Format) -> Result<Self, Error> {
         let mut key = Self::zero(format);
         random(&mut key.bytes[..format.key_len()])?;
         Ok(key)
     }
 
-    /// The key of these bytes.
+    /// Makes a key of `bytes`.
     ///
     /// # Errors
-    /// [`KeyLength`](Error::KeyLength) unless there are [`Format::key_len`] of them.
+    /// [`KeyLength`](Error::KeyLength) unless `bytes` has [`Format::key_len`] bytes.
     pub fn new(format: Format, bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != format.key_len() {
             return Err(Error::KeyLength);
@@ -50,10 +50,10 @@ impl Key {
         Ok(key)
     }
 
-    /// The same key, for that back end of the AES-GCM library instead of the best one of this machine. The files are the same.
+    /// Returns the same key for that back end of the AES-GCM library, in place of the best one of this machine. Sealed files do not depend on it.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
     pub fn with_backend(mut self, backend: Backend) -> Result<Self, Error> {
         if !backend.is_available() {
             return Err(Error::Unavailable);
@@ -62,17 +62,17 @@ impl Key {
         Ok(self)
     }
 
-    /// The bytes: secret. Whoever copies them wipes the copy.
+    /// Returns the bytes of the key, which are secret. Whoever copies them must wipe the copy.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.format.key_len()]
     }
 
-    /// The format that it is for.
+    /// Returns the format of the files that the key seals.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The back end that it uses.
+    /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.backend
     }

@@ -25,16 +25,16 @@
 //! | chunks by number, on many machines | [`Cipher`] |
 //!
 //! # What it promises
-//! * **No byte leaves before it is verified.** A chunk that was changed, moved, repeated or left out is refused, and so is a file that
-//!   was cut anywhere or has anything behind its end, and one of another key or context.
-//! * A *stream* is opened chunk by chunk: what it gives out before it fails is authentic, but only a prefix. [`RangeReader`] verifies the
-//!   end of the file first.
-//! * **Memory** is half a MiB a thread, whatever the size of the file.
-//! * **Keys** are wiped when dropped, and buffers of text as well. Nothing is logged; no input makes it panic.
+//! * **No byte leaves before it is verified.** The library refuses a chunk that was changed, moved, repeated or left out, a file that was cut
+//!   or has anything behind its end, and a file of another key or context.
+//! * A *stream* is opened chunk by chunk. The text that it gives out before it fails is authentic, but only a prefix. [`RangeReader`]
+//!   verifies the end of the file first.
+//! * **Memory** is half a MiB a thread, for files of any size.
+//! * **Keys** and buffers of text are wiped when they are dropped. The library logs nothing, and no input makes it panic.
 //!
-//! # What it does not
-//! The length of the text is not hidden. Who may write to the place of a sealed file may put an older one there, or another of the same
-//! key, unless the context says which is meant. There are no passwords: a key is random.
+//! # What it does not promise
+//! A sealed file shows the length of its text. Whoever can replace a sealed file can put an older one there, or another one of the same
+//! key, unless the context tells them apart. The library takes no passwords: a key is random.
 
 #![forbid(unsafe_code)]
 

@@ -21,13 +21,13 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Seals everything that `text` gives, and writes it to `sealed`: header, then chunks. Returns how many bytes of text there were.
+/// Seals all that it reads from `text`, and writes the sealed file to `sealed`. Returns the bytes of text.
 ///
-/// It uses the calling thread and up to `threads - 1` more, half a MiB each; more than 64 are not used. The sealed file does not depend
-/// on `threads`. If it fails, what was written is a truncated file, which every reader refuses.
+/// The function uses the calling thread and up to `threads - 1` more, 64 in all at most, with half a MiB each. The sealed file does not
+/// depend on `threads`. If the function fails, `sealed` has received a truncated file, which every reader refuses.
 ///
 /// # Errors
-/// [`Io`](Error::Io) from `text` or `sealed`, or if the operating system has no random bytes to give; [`TooLong`](Error::TooLong).
+/// [`Io`](Error::Io) from `text` or `sealed`, or if the operating system has no random bytes; [`TooLong`](Error::TooLong).
 ///
 /// ```
 /// use fastgcm_file::{Format, Key, open, seal};
@@ -53,11 +53,11 @@ pub fn seal(
     seal_chunks(&cipher, text, sealed, threads)
 }
 
-/// Opens the sealed file that `sealed` gives, and writes its text to `text`, each chunk after it was verified. Returns how many
-/// bytes of text there were.
+/// Opens the sealed file that it reads from `sealed`, and writes the text to `text`, each chunk after it was verified. Returns the bytes
+/// of text.
 ///
-/// **That the file is whole is known only when this returns**; after an error, what was written is a prefix of the text at best. It
-/// takes threads and memory as [`seal`] does.
+/// **The file is known to be whole only when this function returns `Ok`**. After an error, `text` has received a prefix of the text at best.
+/// The function takes threads and memory as [`seal`] does.
 ///
 /// # Errors
 /// [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated) or [`Chunk`](Error::Chunk) if the file is not what was sealed with this

@@ -16,8 +16,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Opens ranges of a sealed file.
 ///
-/// The header and the **last chunk** are verified when it is made, so a file that was truncated, or extended, is refused before any
-/// range of it is read; and the length of the text is authentic from then on.
+/// [`new`](Self::new) verifies the header and the **last chunk**. So it refuses a file that was truncated or extended before any range
+/// is read, and the length of the text is authentic.
 ///
 /// ```
 /// use fastgcm_file::{Format, Key, RangeReader, seal};
@@ -43,7 +43,7 @@ pub struct RangeReader<R> {
 }
 
 impl<R: Read + Seek + Send> RangeReader<R> {
-    /// Verifies the header and the last chunk of `source`, which is all that there is between its start and its end.
+    /// Verifies the header and the last chunk of `source`, whose whole content is the sealed file.
     ///
     /// # Errors
     /// [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated), [`TooLong`](Error::TooLong), [`Chunk`](Error::Chunk) for the last
@@ -58,20 +58,20 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         Ok(reader)
     }
 
-    /// Bytes of text.
+    /// Returns the bytes of text.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// There is no text.
+    /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bytes of that range of the text; all chunks that it touches are verified before it returns.
+    /// Returns the bytes of that range of the text. The function verifies all chunks of the range before it returns.
     ///
     /// # Errors
-    /// [`OutOfRange`](Error::OutOfRange), also if there is not memory for so much; [`Chunk`](Error::Chunk) or
+    /// [`OutOfRange`](Error::OutOfRange) if the range is not within the text, or if the memory is too small for it; [`Chunk`](Error::Chunk) or
     /// [`Truncated`](Error::Truncated) if a chunk is not authentic; [`Io`](Error::Io) from the source.
     pub fn read(&mut self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         self.check(&range)?;
@@ -82,7 +82,7 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         Ok(text)
     }
 
-    /// Verifies all chunks that the range touches, and gives nothing out.
+    /// Verifies all chunks of the range, and gives no text out.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -90,8 +90,8 @@ impl<R: Read + Seek + Send> RangeReader<R> {
         self.copy(range, io::sink(), threads)
     }
 
-    /// Writes that range of the text to `text`, **each chunk after it was verified**, on threads as [`open`](crate::open) does. Where
-    /// nothing at all may be released if any chunk turns out bad, and the range is too long for [`read`](Self::read), call
+    /// Writes that range of the text to `text`, **each chunk after it was verified**, on threads as [`open`](crate::open) does. A caller that
+    /// may release nothing if any chunk is not authentic, and whose range is too long for [`read`](Self::read), calls
     /// [`verify`](Self::verify) first.
     ///
     /// # Errors

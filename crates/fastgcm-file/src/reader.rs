@@ -7,11 +7,11 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Opens what it reads from `R`, on one thread.
+/// Opens the sealed file that it reads from `R`, on one thread.
 ///
-/// Every byte that it gives out belongs to a verified chunk. **That the file is whole is known only at its end**: whoever acts on what
-/// was read before `read` has returned 0 acts on a prefix. An [`Error`] that says so comes inside the [`io::Error`], and comes
-/// again with each further call; errors of `R` itself do not stick, so a read that was interrupted can be tried again.
+/// Every byte that a `Reader` gives out belongs to a verified chunk. **The reader knows only at the end that the file is whole**: until `read`
+/// has returned 0, the caller has a prefix. If the file is not authentic, the [`io::Error`] contains an [`Error`], and each further call
+/// returns it again. Errors of `R` itself do not stay, so a caller can repeat a read that was interrupted.
 ///
 /// See [`Writer`](crate::Writer) for an example.
 pub struct Reader<R: Read> {
@@ -38,20 +38,20 @@ impl<R: Read> Reader<R> {
     /// Reads the header and checks that it belongs to this key and context.
     ///
     /// # Errors
-    /// [`WrongKey`](Error::WrongKey); [`Truncated`](Error::Truncated) if it is not even as long as a header; [`Io`](Error::Io) from
-    /// `inner`.
+    /// [`WrongKey`](Error::WrongKey) if the header does not belong to them; [`Truncated`](Error::Truncated) if the file is shorter than a
+    /// header; [`Io`](Error::Io) from `inner`.
     pub fn new(key: &Key, context: &[u8], mut inner: R) -> Result<Self, Error> {
         let cipher = open_header(key, context, &mut inner)?;
         let (sealed, text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
         Ok(Self { inner, cipher, number: 0, sealed, have: 0, text, start: 0, end: 0, state: State::Open })
     }
 
-    /// What it reads from.
+    /// Returns the `R` that it reads from.
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
 
-    /// What it reads from. Bytes that were read ahead are lost with it.
+    /// Returns the `R` that it reads from. Bytes that were read ahead are lost.
     pub fn into_inner(self) -> R {
         self.inner
     }

@@ -7,8 +7,10 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// Seals what is written to it, on one thread, and writes it to `W`. [`finish`](Self::finish) must be called: without the chunk that it
-/// writes, every reader refuses the file as truncated. That is also what makes it safe to drop the writer after an error.
+/// Seals the text that is written to it, on one thread, and writes the sealed file to `W`.
+///
+/// The caller must call [`finish`](Self::finish), which writes the last chunk: every reader refuses a file without it as truncated. So a
+/// caller may drop the writer after an error.
 ///
 /// ```
 /// use fastgcm_file::{Format, Key, Reader, Writer};
@@ -35,10 +37,10 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a new file: writes its header.
+    /// Starts a new file and writes its header.
     ///
     /// # Errors
-    /// [`Io`](Error::Io) from `inner`, or if the operating system has no random bytes to give.
+    /// [`Io`](Error::Io) from `inner`, or if the operating system has no random bytes.
     pub fn new(key: &Key, context: &[u8], mut inner: W) -> Result<Self, Error> {
         let (header, cipher) = Cipher::create(key, context)?;
         inner.write_all(&header)?;
@@ -46,17 +48,17 @@ impl<W: Write> Writer<W> {
         Ok(Self { inner, cipher, number: 0, text, sealed: vec![0; SEALED_CHUNK_LEN], failed: false })
     }
 
-    /// Seals what is left, as the last chunk, flushes `W` and returns it.
+    /// Seals the rest of the text as the last chunk, flushes `W` and returns it.
     ///
     /// # Errors
-    /// [`Io`](Error::Io) from `W`, also if an earlier write had failed: the file is truncated, and every reader will say so.
+    /// [`Io`](Error::Io) from `W`, also if an earlier write failed. The file is truncated then, and every reader refuses it.
     pub fn finish(mut self) -> Result<W, Error> {
         self.pass_on(None)?;
         self.inner.flush()?;
         Ok(self.inner)
     }
 
-    /// Where it writes to.
+    /// Returns the `W` that it writes to.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
