@@ -14,7 +14,7 @@ use std::{fs, path::Path};
 const LAYERS: &[&[&str]] = &[
     &["lib", "rustcrypto", "internals"],
     &["hazmat", "xaes"],
-    &["once", "gathered", "batch", "nonces"],
+    &["once", "gathered", "batch", "nonces", "siv"],
     &["seal", "stream", "gmac"],
     &["key"],
     &["running"],

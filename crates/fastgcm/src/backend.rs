@@ -247,7 +247,7 @@ type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash,
 #[derive(Debug)]
 pub(crate) struct Kernels {
     pub(crate) backend: Backend,
-    pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize) -> Material,
+    pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize, Option<Block>) -> Material,
     pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
     pub(crate) wipe: unsafe fn(&mut Material),
     /// The most bytes of AAD, and of text, of a short message.
@@ -268,6 +268,9 @@ pub(crate) struct Kernels {
     pub(crate) finish: unsafe fn(Frame<'_>, &Material, &Hash, Block, Option<J0>) -> Block,
     #[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
     pub(crate) ctr: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
+    // Of these and of AES of a block, GCM-SIV.
+    pub(crate) ctr_straight: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
+    pub(crate) polyval: unsafe fn(Frame<'_>, &Material, &[u8], &[u8], Block) -> Block,
     pub(crate) aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
     #[cfg(test)]
@@ -288,11 +291,11 @@ unsafe impl Zeros for Material {}
 #[allow(unsafe_code)]
 impl Kernels {
     /// What messages need that ask for no higher power of H than H^`powers`, from the bytes of a key. By value: a compiler that sees where it goes
-    /// has it made there.
+    /// has it made there. H is AES(0), or what is given in its place.
     #[inline(always)]
-    pub(crate) fn derive(&self, key: &[u8], powers: usize) -> Material {
+    pub(crate) fn derive(&self, key: &[u8], powers: usize, h: Option<Block>) -> Material {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, powers) })
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, powers, h) })
     }
 
     /// The same in place of what was there.
@@ -442,6 +445,20 @@ impl Kernels {
     pub(crate) fn ctr(&self, material: &Material, first: Block, text: InOut<'_>) {
         // SAFETY: see the impl.
         Frame::wiped_after(|frame| unsafe { (self.ctr)(frame, material, first, text) })
+    }
+
+    /// CTR as GCM-SIV counts: in the first four bytes.
+    #[inline(always)]
+    pub(crate) fn ctr_straight(&self, material: &Material, first: Block, text: InOut<'_>) {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.ctr_straight)(frame, material, first, text) })
+    }
+
+    /// POLYVAL of AAD, text and lengths, for which `derive` was given H.
+    #[inline(always)]
+    pub(crate) fn polyval(&self, material: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.polyval)(frame, material, aad, text, lengths) })
     }
 
     /// AES of a block.

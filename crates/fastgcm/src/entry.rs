@@ -43,6 +43,8 @@ macro_rules! entries {
                 piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None },
                 finish,
                 ctr,
+                ctr_straight,
+                polyval,
                 aes,
                 #[cfg(test)]
                 prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
@@ -61,15 +63,21 @@ macro_rules! entries {
 
             /// For a key that is returned by value.
             $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
+            fn derive(frame: Frame<'_>, key: &[u8], powers: usize, h: Option<Block>) -> Material {
                 E::enter(frame);
-                made(|place| derive_in(frame, place, key, powers))
+                made(|place| derive_in(frame, place, key, powers, h))
             }
 
             $(#[target_feature(enable = $features)])?
-            fn derive_in<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+            fn derive_in<'a>(
+                frame: Frame<'_>,
+                place: &'a mut MaybeUninit<Material>,
+                key: &[u8],
+                powers: usize,
+                h: Option<Block>,
+            ) -> &'a mut Material {
                 E::enter(frame);
-                engine!().derive(place, key, powers)
+                engine!().derive(place, key, powers, h)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -199,6 +207,18 @@ macro_rules! entries {
             fn ctr(frame: Frame<'_>, key: &Material, first: Block, text: InOut<'_>) {
                 E::enter(frame);
                 engine!().ctr(key, first, text);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn ctr_straight(frame: Frame<'_>, key: &Material, first: Block, text: InOut<'_>) {
+                E::enter(frame);
+                engine!().ctr_straight(key, first, text);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn polyval(frame: Frame<'_>, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+                E::enter(frame);
+                engine!().polyval(key, aad, text, lengths)
             }
 
             $(#[target_feature(enable = $features)])?

@@ -39,7 +39,7 @@
 //!
 //! # Layers
 //! ```text
-//! lib ── seal · stream · gathered · gmac · once · nonces · xaes    public verbs
+//! lib ── seal · stream · gathered · gmac · once · nonces · xaes · siv    public verbs
 //!         └── key ── backend ── entry              one row of the table, one crossing
 //!                         └── engine ── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
 //!                                               └── isa · inout    the machine: `unsafe` lives here
@@ -92,6 +92,7 @@ mod running;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
 pub mod seal;
+mod siv;
 pub mod stream;
 mod tag;
 mod xaes;
@@ -103,6 +104,7 @@ pub use key::Key;
 pub use nonce::{NONCE_LEN, Nonce};
 pub use once::{open_once, seal_once};
 pub use packet::{Packet, Text};
+pub use siv::AesGcmSiv;
 pub use stream::Sealer;
 pub use tag::{AnyTag, ShortTag, TAG_LEN, Tag};
 pub use xaes::Xaes256Gcm;

@@ -28,8 +28,8 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
-        software::derive(self.0, self.1, place, key, powers)
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize, h: Option<Block>) -> &'a mut Material {
+        software::derive(self.0, self.1, place, key, powers, h)
     }
 
     #[inline]
@@ -65,6 +65,16 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     #[inline]
     fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
         software::ctr(self.0, key, first, text);
+    }
+
+    #[inline]
+    fn ctr_straight(self, key: &Material, first: Block, text: InOut<'_>) {
+        software::ctr_straight(self.0, key, first, text);
+    }
+
+    #[inline]
+    fn polyval(self, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+        software::polyval(self.0, self.1, key, aad, text, lengths)
     }
 
     #[inline]

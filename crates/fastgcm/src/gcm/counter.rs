@@ -207,8 +207,9 @@ impl<S: Isa> Counters<S> for FirstRoundTable<'_, S> {
     }
 }
 
-/// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is in the first four bytes.
-pub(crate) struct AddCounter<S: Isa>(S::V);
+/// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is in the first four bytes. With
+/// `STRAIGHT` that of GCM-SIV, which stands there anyway (RFC 8452, section 4).
+pub(crate) struct AddCounter<S: Isa, const STRAIGHT: bool = false>(S::V);
 
 /// Lanes of the widest vector.
 const MOST_BLOCKS: usize = 4;
@@ -231,18 +232,26 @@ impl<S: Isa> AddCounter<S> {
     /// From that counter block on.
     #[inline(always)]
     pub(crate) fn from_block(s: S, first: Block) -> Self {
-        Self(s.add32(s.splat(first.swap_bytes()), LANES.load(s, 0)))
+        Self::numbered(s, first.swap_bytes())
     }
 }
 
-impl<S: Isa> Counters<S> for AddCounter<S> {
+impl<S: Isa, const STRAIGHT: bool> AddCounter<S, STRAIGHT> {
+    /// From a block on whose counter is in its low 32 bits.
+    #[inline(always)]
+    pub(crate) fn numbered(s: S, first: Block) -> Self {
+        Self(s.add32(s.splat(first), LANES.load(s, 0)))
+    }
+}
+
+impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
     const FACE: bool = false;
 
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
         let (key0, step) = (s.splat(schedule.keys[0]), s.splat(S::BLOCKS as Block));
         each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
-            x[I] = s.state(s.whiten(s.byte_swap(self.0), key0));
+            x[I] = s.state(s.whiten(if STRAIGHT { self.0 } else { s.byte_swap(self.0) }, key0));
             self.0 = s.add32(self.0, step);
         } });
     }

@@ -9,8 +9,8 @@ use super::message::lengths;
 use crate::{
     Block,
     ghash::Pairs,
-    inout::{Hash, InOut},
-    isa::{Isa, Sliced},
+    inout::{Hash, InOut, part_of_block},
+    isa::{Isa, Order, Sliced},
     material::Material,
     nonce::{J0, Start},
 };
@@ -30,9 +30,13 @@ pub(crate) fn derive<'a, S: Sliced<N>, M: Pairs<S>, const N: usize>(
     place: &'a mut MaybeUninit<Material>,
     key: &[u8],
     _powers: usize,
+    h: Option<Block>,
 ) -> &'a mut Material {
     let new = place.write(Material::ZERO);
     expand(s, multiply, new, key);
+    if let Some(h) = h {
+        M::fill(s, &mut new.powers, h);
+    }
     new
 }
 
@@ -136,6 +140,37 @@ pub(crate) fn ctr<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Blo
     }
 }
 
+/// CTR of GCM-SIV, from that counter block on: the counter stands in the first four bytes.
+pub(crate) fn ctr_straight<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
+    const LOW: Block = u32::MAX as Block;
+    let (mut counter, mut pads) = (first as u32, [0; N]);
+    while text.len() > 0 {
+        let next = first & !LOW | counter as Block;
+        let wanted = text.len().div_ceil(16).min(N);
+        s.keystream(key.powers.sliced(key.schedule.rounds()), next, Order::Straight, &mut pads, wanted);
+        apply(s, text.take_blocks(N), &pads);
+        counter = counter.wrapping_add(const { N as u32 });
+    }
+}
+
+/// POLYVAL of AAD, text and lengths: GHASH of the same blocks with their bytes turned round (RFC 8452, appendix A).
+pub(crate) fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+    let mut hash = Ghash::new(s, multiply, key);
+    for data in [aad, text] {
+        for part in data.chunks(16 * PART) {
+            let mut turned = [[0; 16]; PART];
+            for (turned, block) in turned.iter_mut().zip(part.chunks(16)) {
+                *turned = part_of_block(block).to_be_bytes();
+            }
+            hash.absorb(turned[..part.len().div_ceil(16)].as_flattened());
+        }
+    }
+    hash.finish(lengths).swap_bytes()
+}
+
+/// Blocks that are turned round at a time.
+const PART: usize = 8;
+
 /// AES of a block.
 pub(crate) fn aes<S: Sliced<N>, const N: usize>(s: S, key: &Material, block: Block) -> Block {
     let mut pads = [0; N];
@@ -149,7 +184,7 @@ fn keystream<S: Sliced<N>, const N: usize>(s: S, key: &Material, j0: J0, counter
     let j0 = j0.0.swap_bytes();
     let first = j0 & !LOW | (j0 as u32).wrapping_add(*counter) as Block;
     *counter = counter.wrapping_add(N as u32);
-    s.keystream(key.powers.sliced(key.schedule.rounds()), first, pads, wanted.min(N));
+    s.keystream(key.powers.sliced(key.schedule.rounds()), first, Order::Swapped, pads, wanted.min(N));
 }
 
 /// XOR of a text and of as many pads as it has blocks.

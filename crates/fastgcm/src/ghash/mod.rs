@@ -35,6 +35,6 @@ pub use multiply::{KeyFolded, Multiply, Winograd};
 #[allow(unused_imports)] // a row of x86 has it
 pub(crate) use pairs::Nibbles;
 pub(crate) use pairs::Pairs;
-#[cfg(feature = "internals")]
+#[cfg(any(test, feature = "internals"))]
 pub use powers::times_x;
 pub(crate) use powers::{Ask, BEHIND, Down, Few, Powers, aad_lanes, most_powers};

@@ -8,7 +8,7 @@ use crate::{
     Block,
     aes::Schedule,
     inout::{Part, TURN, Table},
-    isa::{Isa, Sliced, nibbles::Lookups},
+    isa::{Isa, Order, Sliced, nibbles::Lookups},
 };
 
 /// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
@@ -103,7 +103,7 @@ impl Powers {
         let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds()];
         s.round_keys(|round| schedule.key(round), keys);
         let mut h = [0; N];
-        s.keystream(keys, 0, &mut h, 1);
+        s.keystream(keys, 0, Order::Swapped, &mut h, 1);
         self.0.fours_mut(SLICED)[schedule.rounds() + 1..15].fill([0; 4]); // what a longer key has left there
         M::fill(s, self, h[0]);
     }

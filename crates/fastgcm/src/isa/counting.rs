@@ -5,7 +5,7 @@
 
 extern crate std;
 use super::{
-    Isa, Sliced,
+    Isa, Order, Sliced,
     nibbles::{Lookups, Permutes},
 };
 use crate::Block;
@@ -162,7 +162,7 @@ macro_rules! sliced {
         impl Sliced<$n> for Counting<$blocks> {
             fn round_keys(self, _: impl Fn(usize) -> Block, _: &mut [[Block; 4]]) {}
             #[inline(never)]
-            fn keystream(self, keys: &[[Block; 4]], _: Block, _: &mut [Block; $n], _: usize) {
+            fn keystream(self, keys: &[[Block; 4]], _: Block, _: Order, _: &mut [Block; $n], _: usize) {
                 Work::count(|w| {
                     w.rounds += keys.len() - 2;
                     w.last_rounds += 1;
@@ -177,7 +177,7 @@ sliced!(2, 8);
 /// The row that looks nibbles up: by the block.
 impl Sliced<8> for Counting<2, true> {
     fn round_keys(self, _: impl Fn(usize) -> Block, _: &mut [[Block; 4]]) {}
-    fn keystream(self, keys: &[[Block; 4]], _: Block, _: &mut [Block; 8], wanted: usize) {
+    fn keystream(self, keys: &[[Block; 4]], _: Block, _: Order, _: &mut [Block; 8], wanted: usize) {
         Work::count(|w| {
             w.rounds += wanted * (keys.len() - 2);
             w.last_rounds += wanted;

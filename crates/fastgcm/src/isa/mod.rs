@@ -285,7 +285,16 @@ pub trait Isa: Copy + 'static {
 pub(crate) trait Sliced<const N: usize>: Isa {
     /// Round keys as `encrypt` wants them, from those of the standard.
     fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]);
-    /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, which is byte-swapped, with i added to its low 32 bits, for i from
-    /// 0 on. inc32 is modulo 2^32, without a carry into the nonce (SP 800-38D, section 6.2).
-    fn keystream(self, keys: &[[Block; 4]], first: Block, pads: &mut [Block; N], wanted: usize);
+    /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32 bits, for i from 0 on, in that order of
+    /// bytes. The addition is modulo 2^32, without a carry into the nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
+    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
+}
+
+/// How a counter block is made of a number whose low 32 bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// GCM: its bytes from the highest on, so that the counter stands in the last four.
+    Swapped,
+    /// GCM-SIV: from the lowest on, so that it stands in the first four.
+    Straight,
 }

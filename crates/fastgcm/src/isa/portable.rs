@@ -12,7 +12,7 @@
 mod aes;
 mod word;
 
-use super::{Isa, Sliced, Widest};
+use super::{Isa, Order, Sliced, Widest};
 use crate::Block;
 use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
@@ -209,10 +209,11 @@ impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
     }
     /// All of them at once.
     #[inline(never)]
-    fn keystream(self, keys: &[[Block; 4]], first: Block, pads: &mut [Block; 4 * Widest::LANES], _: usize) {
+    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; 4 * Widest::LANES], _: usize) {
         const LOW: Block = u32::MAX as Block;
         let block = |i: usize| first & !LOW | (first as u32).wrapping_add(i as u32) as Block;
-        *pads = aes::encrypt::<Widest>(keys, core::array::from_fn(|i| block(i).swap_bytes()));
+        *pads =
+            aes::encrypt::<Widest>(keys, core::array::from_fn(|i| if order == Order::Swapped { block(i).swap_bytes() } else { block(i) }));
     }
 }
 

@@ -20,7 +20,7 @@
 mod tables;
 
 use super::{
-    Portable, Sliced,
+    Order, Portable, Sliced,
     nibbles::{self, Bytes, Lookups, Permutes},
     portable::SBox,
 };
@@ -59,9 +59,9 @@ impl Sliced<8> for Portable<2, false, Ssse3> {
     }
 
     /// By twos, which hide each other's latency; four at a time are no faster.
-    fn keystream(self, keys: &[[Block; 4]], first: Block, pads: &mut [Block; 8], wanted: usize) {
+    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; 8], wanted: usize) {
         // SAFETY: the token.
-        unsafe { keystream(keys, first, &mut pads[..wanted]) };
+        unsafe { keystream(keys, first, order, &mut pads[..wanted]) };
     }
 }
 
@@ -101,24 +101,25 @@ fn round_keys(keys: &mut [[Block; 4]]) {
 }
 
 #[target_feature(enable = "ssse3")]
-fn keystream(keys: &[[Block; 4]], first: Block, pads: &mut [Block]) {
+fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]) {
+    let order = if order == Order::Swapped { &REVERSED } else { &SHIFT_ROWS[0] };
     let mut counter = Register::from(first);
     let (pairs, alone) = pads.as_chunks_mut::<2>();
     for pads in pairs {
-        encrypt(keys, &mut counter, pads);
+        encrypt(keys, &mut counter, order, pads);
     }
     for pad in alone {
-        encrypt(keys, &mut counter, core::array::from_mut(pad));
+        encrypt(keys, &mut counter, order, core::array::from_mut(pad));
     }
 }
 
 /// The next `N` blocks. (Here and above no closures: one that is not inlined loses the target feature.)
 #[inline(always)]
-fn encrypt<const N: usize>(keys: &[[Block; 4]], counter: &mut Register, pads: &mut [Block; N]) {
+fn encrypt<const N: usize>(keys: &[[Block; 4]], counter: &mut Register, order: &[u8; 16], pads: &mut [Block; N]) {
     let [first, between @ .., last] = keys else { return };
     let mut x = [*counter; N];
     for x in &mut x {
-        *x = tower(counter.lookup(Register::of(&REVERSED))).xor(Register::from(first[0]));
+        *x = tower(counter.lookup(Register::of(order))).xor(Register::from(first[0]));
         *counter = counter.one_more();
     }
     for (i, key) in between.iter().enumerate() {
@@ -299,17 +300,17 @@ mod tests {
                 "{word:08x}"
             );
         }
-        for rounds in [10, 12, 14] {
+        for (rounds, order) in [10, 12, 14].into_iter().flat_map(|rounds| [Order::Swapped, Order::Straight].map(|order| (rounds, order))) {
             let key = |i: usize| (i as Block + 3).wrapping_pow(97);
             let first = 0x0123_4567_89ab_cdef_0f1e_2d3c_ffff_fffd;
             let (mut ours, mut theirs) = ([[0; 4]; 15], [[0; 4]; 15]);
             s.round_keys(key, &mut ours[..=rounds]);
             circuit.round_keys(key, &mut theirs[..=rounds]);
             let mut want = [0; 8];
-            circuit.keystream(&theirs[..=rounds], first, &mut want, 8);
+            circuit.keystream(&theirs[..=rounds], first, order, &mut want, 8);
             for wanted in 0..=8 {
                 let mut got = [0; 8];
-                s.keystream(&ours[..=rounds], first, &mut got, wanted);
+                s.keystream(&ours[..=rounds], first, order, &mut got, wanted);
                 assert_eq!(got[..wanted], want[..wanted], "{rounds} rounds");
             }
         }

