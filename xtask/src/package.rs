@@ -10,7 +10,8 @@ use std::{
 pub(crate) const CRATES: [&str; 5] = ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-openssl"];
 
 /// Those that are workspaces of their own: folder and name.
-pub(crate) const APART: [(&str, &str); 2] = [("crates/aes-gcm-010", "fastgcm-aes-gcm"), ("crates/aes-gcm-011", "fastgcm-aes-gcm")];
+pub(crate) const APART: [(&str, &str); 3] =
+    [("crates/aes-gcm-010", "fastgcm-aes-gcm"), ("crates/aes-gcm-011", "fastgcm-aes-gcm"), ("crates/rustls-fastgcm", "rustls-fastgcm")];
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     // No registry has our own crates yet, so Cargo cannot verify them one by one: a workspace of what was packed stands in for it.
