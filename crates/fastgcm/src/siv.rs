@@ -11,7 +11,7 @@ use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The longest text and the longest AAD, in bytes (RFC 8452, section 6).
-pub const LIMIT: u64 = 1 << 36;
+pub(crate) const LIMIT: u64 = 1 << 36;
 
 /// A key of AES-GCM-SIV: AEAD_AES_128_GCM_SIV or AEAD_AES_256_GCM_SIV.
 ///
