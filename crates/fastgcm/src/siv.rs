@@ -73,7 +73,7 @@ impl AesGcmSiv {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than [`LIMIT`] bytes.
+    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than 2^36 bytes.
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         within_limits(aad, text)?;
         Ok(Tag::of(Frame::wiped_after_all(|| {

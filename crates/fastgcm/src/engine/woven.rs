@@ -77,7 +77,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
 
     #[inline(always)]
     fn batch<const SEAL: bool>(self, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
-        if const { S::BLOCKS > 1 } { gcm::batch::<S, M, SEAL>(self.0, self.1, key, packets) } else { (0, false) }
+        if const { Self::MOST_BATCH.is_some() } { gcm::batch::<S, M, SEAL>(self.0, self.1, key, packets) } else { (0, false) }
     }
 
     #[inline(always)]
