@@ -78,6 +78,7 @@ const CHECKS: &[Check] = &[
     Check { name: "laboratory",      when: When::Always,       run: laboratory },
     Check { name: "bench",           when: When::Always,       run: bench },
     Check { name: "adapters",        when: When::Always,       run: adapters },
+    Check { name: "capi",            when: When::Always,       run: capi },
     Check { name: "openssl",         when: When::Always,       run: openssl },
     Check { name: "openssl programs", when: When::Full,        run: openssl_programs },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
@@ -334,6 +335,17 @@ fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
         return Ok(());
     }
     log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))
+}
+
+/// The C library: its functions, its header, and the examples as C and C++ that are linked with it, with ASan and under valgrind.
+fn capi(root: &Path, log: &mut Log) -> Result<(), String> {
+    install("valgrind", &["valgrind", "libc6-dbg"])?;
+    install("pkg-config", &["pkg-config", "g++", "binutils"])?;
+    let lab = root.join("lab/capi");
+    log.step(&mut cargo(&lab, "fmt --all --check"))?;
+    log.step(&mut cargo(&lab, "clippy --locked --all-targets -- --deny warnings"))?;
+    log.step(&mut cargo(&lab, "test --locked --test api --test header -- --nocapture"))?;
+    log.step(Command::new("lab/capi/examples.sh").current_dir(root))
 }
 
 /// The OpenSSL provider in Debian's OpenSSL, beside OpenSSL's own: right answers and wrong calls with each back end, TLS, and what the README says.

@@ -1,7 +1,7 @@
 //! The key: everything that its messages need, derived once and wiped on drop.
 
 use crate::{Backend, Error, backend::Kernels, material::Material};
-use core::fmt;
+use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 
 /// An AES-GCM key of 128, 192 or 256 bits, ready for use: AES round keys and powers of the hash key H.
@@ -103,9 +103,21 @@ impl Key {
         check(key)?;
         let mut shared = alloc::sync::Arc::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
         if let Some(shared) = alloc::sync::Arc::get_mut(&mut shared) {
-            kernels.expand(&mut shared.material, key);
+            shared.expand(key);
         }
         Ok(shared)
+    }
+
+    /// The same in memory of the caller's choice, derived in place. Who gives that memory back drops the key first.
+    ///
+    /// # Errors
+    /// As [`with_backend`](Self::with_backend): nothing is written.
+    pub fn init_in_place<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], backend: Backend) -> Result<&'a mut Self, Error> {
+        let kernels = backend.kernels()?;
+        check(key)?;
+        let new = place.write(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        new.expand(key);
+        Ok(new)
     }
 
     /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
@@ -117,6 +129,11 @@ impl Key {
         check(key)?;
         self.kernels.expand(&mut self.material, key);
         Ok(())
+    }
+
+    /// In place of what is there.
+    fn expand(&mut self, bytes: &[u8]) {
+        self.kernels.expand(&mut self.material, bytes);
     }
 
     #[inline(always)]

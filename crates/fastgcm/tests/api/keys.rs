@@ -5,6 +5,7 @@ use crate::{
     support::{self, Tally, backends},
 };
 use fastgcm::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, ShortTag, TAG_LEN, Tag, UnknownBackend};
+use std::mem::MaybeUninit;
 
 /// However a key is made, it is the same key.
 #[test]
@@ -25,6 +26,8 @@ fn every_constructor_makes_the_same_key() {
         let mut all: Vec<Key> = each_backend(&key).collect();
         all.extend(backends().into_iter().map(|backend| *support::boxed(&key, backend)));
         all.extend(backends().into_iter().map(|backend| (*Key::shared_with_backend(&key, backend).unwrap()).clone()));
+        all.extend(backends().into_iter().map(|backend| Key::init_in_place(&mut MaybeUninit::uninit(), &key, backend).unwrap().clone()));
+        assert!(Key::init_in_place(&mut MaybeUninit::uninit(), &key[1..], Backend::Portable).is_err());
         assert!(Key::shared_with_backend(&key[1..], Backend::Portable).is_err());
         for old_length in [16, 24, 32] {
             all.extend(each_backend(&bytes(old_length, 22)).map(|mut other| {
@@ -48,7 +51,7 @@ fn every_constructor_makes_the_same_key() {
         }
     }
     passed("api::every_constructor", any, 3 * 2 * 3);
-    keys.passed("api::every_constructor", 3 * 2 * 6);
+    keys.passed("api::every_constructor", 3 * 2 * 7);
 }
 
 /// The four ways to name a nonce of 12 bytes are one nonce.

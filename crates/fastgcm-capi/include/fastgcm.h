@@ -1,0 +1,311 @@
+/* libfastgcm: AES-GCM (NIST SP 800-38D) for C and C++. Made by cbindgen of src/lib.rs; do not change it here.
+ *
+ * All lengths are in bytes. Functions return a fastgcm_status; none aborts. A buffer with a length of 0 may be NULL. Any number of
+ * threads may use one key at a time. Licensed under Apache-2.0 or MIT, at your choice. */
+
+#ifndef FASTGCM_H
+#define FASTGCM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * What a call returns: all but `FASTGCM_OK` mean that it has done nothing, unless it says what else. More may come.
+ */
+typedef enum {
+  /**
+   * Done.
+   */
+  FASTGCM_OK = 0,
+  /**
+   * The message, its AAD, nonce or tag is not what the key's owner sealed.
+   */
+  FASTGCM_UNAUTHENTIC = 1,
+  /**
+   * A key, nonce, tag or buffer has a length that the call does not take.
+   */
+  FASTGCM_INVALID_LENGTH = 2,
+  /**
+   * A text has more than 2^36 - 32 bytes, or AAD or a nonce more than 2^61 - 1.
+   */
+  FASTGCM_TOO_LONG = 3,
+  /**
+   * There is no back end of that name, or this machine cannot run it.
+   */
+  FASTGCM_UNAVAILABLE = 4,
+  /**
+   * AAD behind text, anything behind the end, or a key of another back end.
+   */
+  FASTGCM_OUT_OF_ORDER = 5,
+  /**
+   * A pointer is NULL. (With a length of 0 a buffer may be.)
+   */
+  FASTGCM_NULL = 6,
+  /**
+   * What is written overlaps something that is read, or something else that is written.
+   */
+  FASTGCM_OVERLAP = 7,
+  /**
+   * The memory for a key or a message is too small, or not aligned as it has to be.
+   */
+  FASTGCM_PLACE = 8,
+  /**
+   * There is no memory.
+   */
+  FASTGCM_NO_MEMORY = 9,
+  /**
+   * A self-test found a wrong answer: nothing of this library may be used.
+   */
+  FASTGCM_SELFTEST = 10,
+  /**
+   * A fault of this library. Output is undefined.
+   */
+  FASTGCM_INTERNAL = 11,
+} fastgcm_status;
+
+/**
+ * A key, ready for use by any number of threads. Its memory is the caller's (`fastgcm_key_init`) or the heap's (`fastgcm_key_new`).
+ */
+typedef struct fastgcm_key fastgcm_key;
+
+/**
+ * A message in pieces: for one thread at a time.
+ */
+typedef struct fastgcm_pieces fastgcm_pieces;
+
+/**
+ * Bytes that are read.
+ */
+typedef struct {
+  /**
+   * May be NULL if `size` is 0.
+   */
+  const uint8_t *data;
+  /**
+   * Bytes.
+   */
+  size_t size;
+} fastgcm_slice;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Bytes of memory that a key needs.
+ */
+size_t fastgcm_key_size(void);
+
+/**
+ * What the address of a key must be a multiple of.
+ */
+size_t fastgcm_key_align(void);
+
+/**
+ * Makes a key in the caller's memory, which has `place_size` bytes; `fastgcm_key_wipe` ends it.
+ *
+ * `key` has `key_size` bytes: 16, 24 or 32. They are only read. `backend` is NULL for the machine's best back end, or a name
+ * (`fastgcm_backend`).
+ *
+ * Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE`, `FASTGCM_NULL`: then nothing is written, and there is no key.
+ */
+int fastgcm_key_init(fastgcm_key *key_place,
+                     size_t place_size,
+                     const uint8_t *key,
+                     size_t key_size,
+                     const char *backend);
+
+/**
+ * Wipes a key that `fastgcm_key_init` has made: there is no key any more, and the memory may be used for something else. NULL is allowed.
+ */
+void fastgcm_key_wipe(fastgcm_key *key);
+
+/**
+ * The same on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
+ */
+int fastgcm_key_new(fastgcm_key **key_made, const uint8_t *key, size_t key_size, const char *backend);
+
+/**
+ * Wipes a key that `fastgcm_key_new` has made, and frees its memory. NULL is allowed.
+ */
+void fastgcm_key_free(fastgcm_key *key);
+
+/**
+ * Encrypts a message (SP 800-38D, section 7.1).
+ *
+ * `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **The same nonce must never be used twice with one key.** `text` has
+ * `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it; 16 bytes are written to `tag`.
+ * What is written overlaps neither `aad` nor `nonce`, nor each other.
+ *
+ * Returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+ */
+int fastgcm_seal(const fastgcm_key *key,
+                 const uint8_t *nonce,
+                 size_t nonce_size,
+                 const uint8_t *aad,
+                 size_t aad_size,
+                 const uint8_t *text,
+                 size_t text_size,
+                 uint8_t *ciphertext,
+                 uint8_t *tag);
+
+/**
+ * Decrypts a message, and verifies it (SP 800-38D, section 7.2).
+ *
+ * `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which is `ciphertext` itself or does not overlap it. `tag` has
+ * `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; whoever has messages of several lengths of tags must not let the sender choose.
+ * `text` overlaps neither `aad` nor `nonce`.
+ *
+ * Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
+ * `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+ */
+int fastgcm_open(const fastgcm_key *key,
+                 const uint8_t *nonce,
+                 size_t nonce_size,
+                 const uint8_t *aad,
+                 size_t aad_size,
+                 const uint8_t *ciphertext,
+                 size_t ciphertext_size,
+                 const uint8_t *tag,
+                 size_t tag_size,
+                 uint8_t *text);
+
+/**
+ * Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext` has
+ * `ciphertext_size` bytes, as many as the text has in all, and overlaps nothing that is read. Everything else is as for `fastgcm_seal`.
+ */
+int fastgcm_seal_gathered(const fastgcm_key *key,
+                          const uint8_t *nonce,
+                          size_t nonce_size,
+                          const fastgcm_slice *aad,
+                          size_t aad_count,
+                          const fastgcm_slice *text,
+                          size_t text_count,
+                          uint8_t *ciphertext,
+                          size_t ciphertext_size,
+                          uint8_t *tag);
+
+/**
+ * Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, as many as the ciphertext has in all, and
+ * overlaps nothing that is read but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+ */
+int fastgcm_open_gathered(const fastgcm_key *key,
+                          const uint8_t *nonce,
+                          size_t nonce_size,
+                          const fastgcm_slice *aad,
+                          size_t aad_count,
+                          const fastgcm_slice *ciphertext,
+                          size_t ciphertext_count,
+                          const uint8_t *tag,
+                          uint8_t *text,
+                          size_t text_size);
+
+/**
+ * Bytes of memory that a message in pieces needs.
+ */
+size_t fastgcm_pieces_size(void);
+
+/**
+ * What the address of a message in pieces must be a multiple of.
+ */
+size_t fastgcm_pieces_align(void);
+
+/**
+ * Begins a message in pieces in the caller's memory, which has `place_size` bytes; `fastgcm_pieces_wipe` ends it. After it come AAD, then text,
+ * then `fastgcm_pieces_finish` or `fastgcm_pieces_verify`, all with the same key. Whole messages are faster.
+ *
+ * Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then nothing is written.
+ */
+int fastgcm_pieces_init(fastgcm_pieces *pieces_place,
+                        size_t place_size,
+                        const fastgcm_key *key,
+                        const uint8_t *nonce,
+                        size_t nonce_size);
+
+/**
+ * The same on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
+ */
+int fastgcm_pieces_new(fastgcm_pieces **pieces_made, const fastgcm_key *key, const uint8_t *nonce, size_t nonce_size);
+
+/**
+ * The next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
+ */
+int fastgcm_pieces_aad(fastgcm_pieces *pieces, const fastgcm_key *key, const uint8_t *aad, size_t aad_size);
+
+/**
+ * Encrypts the next `text_size` bytes of text to `ciphertext`, which is `text` itself or does not overlap it. Returns `FASTGCM_OUT_OF_ORDER`,
+ * `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then they are not taken, and nothing is written.
+ */
+int fastgcm_pieces_seal(fastgcm_pieces *pieces,
+                        const fastgcm_key *key,
+                        const uint8_t *text,
+                        size_t text_size,
+                        uint8_t *ciphertext);
+
+/**
+ * Decrypts likewise. **The text is not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then it must have no effect, and
+ * if it returns anything else, the caller wipes it.
+ */
+int fastgcm_pieces_open(fastgcm_pieces *pieces,
+                        const fastgcm_key *key,
+                        const uint8_t *ciphertext,
+                        size_t ciphertext_size,
+                        uint8_t *text);
+
+/**
+ * Ends a message that was sealed, and writes 16 bytes to `tag`. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL`: then nothing is written.
+ */
+int fastgcm_pieces_finish(fastgcm_pieces *pieces,
+                          const fastgcm_key *key,
+                          uint8_t *tag);
+
+/**
+ * Ends a message that was opened, and compares its tag in constant time: `tag_size` as for `fastgcm_open`. Returns `FASTGCM_UNAUTHENTIC` if anything
+ * is not as it was sealed. With `FASTGCM_INVALID_LENGTH`, `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL` the message has not ended.
+ */
+int fastgcm_pieces_verify(fastgcm_pieces *pieces,
+                          const fastgcm_key *key,
+                          const uint8_t *tag,
+                          size_t tag_size);
+
+/**
+ * Wipes a message in pieces, ended or not: there is none any more. NULL is allowed.
+ */
+void fastgcm_pieces_wipe(fastgcm_pieces *pieces);
+
+/**
+ * Wipes a message in pieces that `fastgcm_pieces_new` has made, and frees its memory. NULL is allowed.
+ */
+void fastgcm_pieces_free(fastgcm_pieces *pieces);
+
+/**
+ * The name of the back end at that place among those that this machine can run, best first; NULL behind the last. The string is constant.
+ */
+const char *fastgcm_backend(size_t index);
+
+/**
+ * The name of the back end that a key uses; NULL if the key is NULL. The string is constant.
+ */
+const char *fastgcm_key_backend(const fastgcm_key *key);
+
+/**
+ * The version of this library, as "0.1.0". The string is constant.
+ */
+const char *fastgcm_version(void);
+
+/**
+ * What a status means, in English. The string is constant.
+ */
+const char *fastgcm_text(int status);
+
+/**
+ * Seals and opens known answers on each back end of this machine, and a forgery, in less than a millisecond. Returns `FASTGCM_OK` or
+ * `FASTGCM_SELFTEST`.
+ */
+int fastgcm_selftest(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FASTGCM_H */

@@ -1,0 +1,809 @@
+//! `libfastgcm`: AES-GCM for C and C++. `fastgcm.h` is made of this file's documentation.
+
+#![allow(non_camel_case_types)] // C's names
+
+use fastgcm::{Backend, Error, Key, Nonce, Tag, hazmat::Pieces};
+use std::{
+    ffi::{CStr, c_char, c_int},
+    mem::MaybeUninit,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr, slice,
+};
+
+/// What a call returns: all but `FASTGCM_OK` mean that it has done nothing, unless it says what else. More may come.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum fastgcm_status {
+    /// Done.
+    FASTGCM_OK = 0,
+    /// The message, its AAD, nonce or tag is not what the key's owner sealed.
+    FASTGCM_UNAUTHENTIC = 1,
+    /// A key, nonce, tag or buffer has a length that the call does not take.
+    FASTGCM_INVALID_LENGTH = 2,
+    /// A text has more than 2^36 - 32 bytes, or AAD or a nonce more than 2^61 - 1.
+    FASTGCM_TOO_LONG = 3,
+    /// There is no back end of that name, or this machine cannot run it.
+    FASTGCM_UNAVAILABLE = 4,
+    /// AAD behind text, anything behind the end, or a key of another back end.
+    FASTGCM_OUT_OF_ORDER = 5,
+    /// A pointer is NULL. (With a length of 0 a buffer may be.)
+    FASTGCM_NULL = 6,
+    /// What is written overlaps something that is read, or something else that is written.
+    FASTGCM_OVERLAP = 7,
+    /// The memory for a key or a message is too small, or not aligned as it has to be.
+    FASTGCM_PLACE = 8,
+    /// There is no memory.
+    FASTGCM_NO_MEMORY = 9,
+    /// A self-test found a wrong answer: nothing of this library may be used.
+    FASTGCM_SELFTEST = 10,
+    /// A fault of this library. Output is undefined.
+    FASTGCM_INTERNAL = 11,
+}
+
+use fastgcm_status::*;
+
+/// Bytes that are read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct fastgcm_slice {
+    /// May be NULL if `size` is 0.
+    pub data: *const u8,
+    /// Bytes.
+    pub size: usize,
+}
+
+/// A key, ready for use by any number of threads. Its memory is the caller's (`fastgcm_key_init`) or the heap's (`fastgcm_key_new`).
+#[derive(Debug)]
+pub struct fastgcm_key(Key);
+
+/// A message in pieces: for one thread at a time.
+#[derive(Debug)]
+pub struct fastgcm_pieces(Pieces);
+
+impl From<Error> for fastgcm_status {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unauthentic => FASTGCM_UNAUTHENTIC,
+            Error::InvalidLength => FASTGCM_INVALID_LENGTH,
+            Error::TooLong => FASTGCM_TOO_LONG,
+            Error::Unavailable => FASTGCM_UNAVAILABLE,
+            Error::OutOfOrder => FASTGCM_OUT_OF_ORDER,
+            _ => FASTGCM_INTERNAL,
+        }
+    }
+}
+
+/// A call, whose panic (a fault of ours) does not get out.
+fn status(call: impl FnOnce() -> Result<(), fastgcm_status>) -> c_int {
+    let done = catch_unwind(AssertUnwindSafe(call)).unwrap_or(Err(FASTGCM_INTERNAL));
+    done.err().unwrap_or(FASTGCM_OK) as c_int
+}
+
+/// Bytes of a caller. No memory is larger than `isize::MAX`.
+/// # Safety
+/// So many are readable there, if it is not null.
+unsafe fn read<'a>(data: *const u8, size: usize) -> Result<&'a [u8], fastgcm_status> {
+    match (data.is_null(), size) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(FASTGCM_NULL),
+        (_, size) if size > isize::MAX as usize => Err(FASTGCM_TOO_LONG),
+        // SAFETY: the caller's promise.
+        _ => Ok(unsafe { slice::from_raw_parts(data, size) }),
+    }
+}
+
+/// Where a caller wants something written: not yet a slice, because it may overlap what is read.
+#[derive(Clone, Copy)]
+struct Output(*mut u8, usize);
+
+impl Output {
+    fn new(data: *mut u8, size: usize) -> Result<Self, fastgcm_status> {
+        match (data.is_null(), size) {
+            (_, 0) => Ok(Self(ptr::dangling_mut(), 0)),
+            (true, _) => Err(FASTGCM_NULL),
+            (_, size) if size > isize::MAX as usize => Err(FASTGCM_TOO_LONG),
+            _ => Ok(Self(data, size)),
+        }
+    }
+
+    /// An error if it overlaps these bytes.
+    fn apart(self, bytes: &[u8]) -> Result<Self, fastgcm_status> {
+        let (mine, other) = (self.0.addr(), bytes.as_ptr().addr());
+        let overlaps = self.1 > 0 && !bytes.is_empty() && mine < other + bytes.len() && other < mine + self.1;
+        if overlaps { Err(FASTGCM_OVERLAP) } else { Ok(self) }
+    }
+
+    /// What is written instead of `from`, if they are the same, or do not overlap.
+    fn place(self, from: &[u8]) -> Result<Place<'_>, fastgcm_status> {
+        if ptr::eq(self.0, from.as_ptr()) || from.is_empty() {
+            return Ok(Place::Same);
+        }
+        self.apart(from).map(|_| Place::Apart(from))
+    }
+
+    /// # Safety
+    /// So many bytes are writable there, and no slice of them is used any more.
+    unsafe fn slice<'a>(self) -> &'a mut [u8] {
+        // SAFETY: the caller's promise.
+        unsafe { slice::from_raw_parts_mut(self.0, self.1) }
+    }
+}
+
+enum Place<'a> {
+    Same,
+    Apart(&'a [u8]),
+}
+
+/// # Safety
+/// `key` is null, or one that was made.
+unsafe fn key<'a>(key: *const fastgcm_key) -> Result<&'a Key, fastgcm_status> {
+    // SAFETY: the caller's promise.
+    unsafe { key.as_ref() }.map(|key| &key.0).ok_or(FASTGCM_NULL)
+}
+
+/// The back end of that name, or the best.
+/// # Safety
+/// `name` is null, or a string.
+unsafe fn backend(name: *const c_char) -> Result<Backend, fastgcm_status> {
+    if name.is_null() {
+        return Ok(Backend::detect());
+    }
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| FASTGCM_UNAVAILABLE)?;
+    Ok(name.parse()?)
+}
+
+/// Memory for a `T`.
+fn place<'a, T>(memory: *mut T, size: usize) -> Result<&'a mut MaybeUninit<T>, fastgcm_status> {
+    if memory.is_null() {
+        return Err(FASTGCM_NULL);
+    }
+    if size < size_of::<T>() || !memory.is_aligned() {
+        return Err(FASTGCM_PLACE);
+    }
+    // SAFETY: the caller's memory, as large and aligned as it has to be.
+    Ok(unsafe { &mut *memory.cast() })
+}
+
+/// Bytes of memory that a key needs.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_key_size() -> usize {
+    size_of::<fastgcm_key>()
+}
+
+/// What the address of a key must be a multiple of.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_key_align() -> usize {
+    align_of::<fastgcm_key>()
+}
+
+/// Makes a key in the caller's memory, which has `place_size` bytes; `fastgcm_key_wipe` ends it.
+///
+/// `key` has `key_size` bytes: 16, 24 or 32. They are only read. `backend` is NULL for the machine's best back end, or a name
+/// (`fastgcm_backend`).
+///
+/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE`, `FASTGCM_NULL`: then nothing is written, and there is no key.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_key_init(
+    key_place: *mut fastgcm_key,
+    place_size: usize,
+    key: *const u8,
+    key_size: usize,
+    backend: *const c_char,
+) -> c_int {
+    status(|| {
+        let place = place(key_place, place_size)?;
+        // SAFETY: the caller's promise.
+        let (key, backend) = unsafe { (read(key, key_size)?, self::backend(backend)?) };
+        // SAFETY: a `fastgcm_key` is a `Key`, and nothing else.
+        let place = unsafe { &mut *ptr::from_mut(place).cast::<MaybeUninit<Key>>() };
+        Key::init_in_place(place, key, backend)?;
+        Ok(())
+    })
+}
+
+const _: () = assert!(size_of::<fastgcm_key>() == size_of::<Key>() && align_of::<fastgcm_key>() == align_of::<Key>());
+
+/// Wipes a key that `fastgcm_key_init` has made: there is no key any more, and the memory may be used for something else. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_key_wipe(key: *mut fastgcm_key) {
+    if !key.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::drop_in_place(key) };
+            Ok(())
+        });
+    }
+}
+
+/// Memory on the heap for a `T`, which `init` makes there, or does not.
+/// # Safety
+/// `made` is null or writable, and `init` makes a `T` if it returns `FASTGCM_OK`.
+unsafe fn on_heap<T>(made: *mut *mut T, init: impl FnOnce(*mut T, usize) -> c_int) -> c_int {
+    if made.is_null() {
+        return FASTGCM_NULL as c_int;
+    }
+    let layout = std::alloc::Layout::new::<T>();
+    // SAFETY: a `T` has a size; the rest is the caller's promise.
+    unsafe {
+        *made = ptr::null_mut();
+        let place = std::alloc::alloc(layout).cast::<T>();
+        if place.is_null() {
+            return FASTGCM_NO_MEMORY as c_int;
+        }
+        let done = init(place, layout.size());
+        if done == FASTGCM_OK as c_int {
+            *made = place;
+        } else {
+            std::alloc::dealloc(place.cast(), layout);
+        }
+        done
+    }
+}
+
+/// The same on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_key_new(
+    key_made: *mut *mut fastgcm_key,
+    key: *const u8,
+    key_size: usize,
+    backend: *const c_char,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { on_heap(key_made, |place, size| fastgcm_key_init(place, size, key, key_size, backend)) }
+}
+
+/// Wipes a key that `fastgcm_key_new` has made, and frees its memory. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_key_free(key: *mut fastgcm_key) {
+    if !key.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise: `fastgcm_key_new` has allocated it as a `Box` would.
+            drop(unsafe { Box::from_raw(key) });
+            Ok(())
+        });
+    }
+}
+
+/// Encrypts a message (SP 800-38D, section 7.1).
+///
+/// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **The same nonce must never be used twice with one key.** `text` has
+/// `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it; 16 bytes are written to `tag`.
+/// What is written overlaps neither `aad` nor `nonce`, nor each other.
+///
+/// Returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_seal(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+    tag: *mut u8,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let (key, nonce, aad, text) = unsafe { (self::key(key)?, read(nonce, nonce_size)?, read(aad, aad_size)?, read(text, text_size)?) };
+        let output = Output::new(ciphertext, text_size)?.apart(aad)?.apart(nonce)?;
+        let tag = Output::new(tag, 16)?.apart(aad)?.apart(nonce)?.apart(text)?;
+        let place = output.place(text)?;
+        // SAFETY: of the text nothing is read through another slice if it is the same.
+        let output = unsafe { output.slice() };
+        let tag = tag.apart(output)?;
+        let nonce = Nonce::any(nonce)?;
+        let made = match place {
+            Place::Same => key.seal(nonce, aad, output),
+            Place::Apart(text) => key.seal_detached_to(nonce, aad, text, output),
+        }?;
+        // SAFETY: the caller's promise.
+        unsafe { tag.slice() }.copy_from_slice(&made.0);
+        Ok(())
+    })
+}
+
+/// Decrypts a message, and verifies it (SP 800-38D, section 7.2).
+///
+/// `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which is `ciphertext` itself or does not overlap it. `tag` has
+/// `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; whoever has messages of several lengths of tags must not let the sender choose.
+/// `text` overlaps neither `aad` nor `nonce`.
+///
+/// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
+/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_open(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    ciphertext: *const u8,
+    ciphertext_size: usize,
+    tag: *const u8,
+    tag_size: usize,
+    text: *mut u8,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let (key, nonce, aad, from) =
+            unsafe { (self::key(key)?, read(nonce, nonce_size)?, read(aad, aad_size)?, read(ciphertext, ciphertext_size)?) };
+        // SAFETY: likewise. It is copied, so that it may lie anywhere.
+        let tag = unsafe { Expected::read(tag, tag_size)? };
+        let output = Output::new(text, ciphertext_size)?.apart(aad)?.apart(nonce)?;
+        let place = output.place(from)?;
+        let nonce = Nonce::any(nonce)?;
+        // SAFETY: of the text nothing is read through another slice if it is the same.
+        let output = unsafe { output.slice() };
+        tag.open(key, nonce, aad, place, output)
+    })
+}
+
+/// A tag of a length that the standard allows.
+struct Expected([u8; 16], usize);
+
+impl Expected {
+    /// # Safety
+    /// So many bytes are readable there.
+    unsafe fn read(tag: *const u8, size: usize) -> Result<Self, fastgcm_status> {
+        if !matches!(size, 4 | 8 | 12..=16) {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
+        let mut bytes = [0; 16];
+        // SAFETY: the caller's promise.
+        bytes[..size].copy_from_slice(unsafe { read(tag, size)? });
+        Ok(Self(bytes, size))
+    }
+
+    fn open(self, key: &Key, nonce: Nonce<'_>, aad: &[u8], place: Place<'_>, output: &mut [u8]) -> Result<(), fastgcm_status> {
+        macro_rules! open {
+            ($tag:expr) => {
+                match place {
+                    Place::Same => key.open(nonce, aad, output, &$tag),
+                    Place::Apart(from) => key.open_detached_to(nonce, aad, from, output, &$tag),
+                }
+            };
+        }
+        let tag = Tag(self.0);
+        Ok(match self.1 {
+            4 => open!(tag.truncate::<4>()),
+            8 => open!(tag.truncate::<8>()),
+            12 => open!(tag.truncate::<12>()),
+            13 => open!(tag.truncate::<13>()),
+            14 => open!(tag.truncate::<14>()),
+            15 => open!(tag.truncate::<15>()),
+            _ => open!(tag),
+        }?)
+    }
+}
+
+/// The bytes of a list of slices, for `then`. Few are put on the stack.
+/// # Safety
+/// As many slices are there, each with as many bytes as it says.
+unsafe fn with_list<T>(
+    list: *const fastgcm_slice,
+    count: usize,
+    then: impl FnOnce(&[&[u8]]) -> Result<T, fastgcm_status>,
+) -> Result<T, fastgcm_status> {
+    if count > 0 && list.is_null() {
+        return Err(FASTGCM_NULL);
+    }
+    if count > isize::MAX as usize / size_of::<fastgcm_slice>() {
+        return Err(FASTGCM_TOO_LONG);
+    }
+    let mut few: [&[u8]; 16] = [&[]; 16];
+    let mut many = Vec::new();
+    let slices = if count <= few.len() {
+        &mut few[..count]
+    } else {
+        many.try_reserve_exact(count).map_err(|_| FASTGCM_NO_MEMORY)?;
+        many.resize(count, &[][..]);
+        &mut many[..]
+    };
+    for (i, slice) in slices.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        *slice = unsafe { read((*list.add(i)).data, (*list.add(i)).size)? };
+    }
+    then(slices)
+}
+
+/// Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext` has
+/// `ciphertext_size` bytes, as many as the text has in all, and overlaps nothing that is read. Everything else is as for `fastgcm_seal`.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_seal_gathered(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const fastgcm_slice,
+    aad_count: usize,
+    text: *const fastgcm_slice,
+    text_count: usize,
+    ciphertext: *mut u8,
+    ciphertext_size: usize,
+    tag: *mut u8,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let (key, nonce) = (self::key(key)?, read(nonce, nonce_size)?);
+        with_list(aad, aad_count, |aad| {
+            with_list(text, text_count, |text| {
+                let mut output = Output::new(ciphertext, ciphertext_size)?.apart(nonce)?;
+                let mut tag = Output::new(tag, 16)?.apart(nonce)?;
+                for piece in aad.iter().chain(text) {
+                    (output, tag) = (output.apart(piece)?, tag.apart(piece)?);
+                }
+                let output = output.slice();
+                let tag = tag.apart(output)?;
+                let made = key.seal_gathered(Nonce::any(nonce)?, aad, text, &[], output)?;
+                tag.slice().copy_from_slice(&made.0);
+                Ok(())
+            })
+        })
+    })
+}
+
+/// Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, as many as the ciphertext has in all, and
+/// overlaps nothing that is read but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_open_gathered(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const fastgcm_slice,
+    aad_count: usize,
+    ciphertext: *const fastgcm_slice,
+    ciphertext_count: usize,
+    tag: *const u8,
+    text: *mut u8,
+    text_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let (key, nonce, tag) = (self::key(key)?, read(nonce, nonce_size)?, Expected::read(tag, 16)?);
+        with_list(aad, aad_count, |aad| {
+            with_list(ciphertext, ciphertext_count, |from| {
+                let mut output = Output::new(text, text_size)?.apart(nonce)?;
+                for piece in aad.iter().chain(from) {
+                    output = output.apart(piece)?;
+                }
+                Ok(key.open_gathered(Nonce::any(nonce)?, aad, from, output.slice(), &Tag(tag.0))?)
+            })
+        })
+    })
+}
+
+/// Bytes of memory that a message in pieces needs.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_pieces_size() -> usize {
+    size_of::<fastgcm_pieces>()
+}
+
+/// What the address of a message in pieces must be a multiple of.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_pieces_align() -> usize {
+    align_of::<fastgcm_pieces>()
+}
+
+/// Begins a message in pieces in the caller's memory, which has `place_size` bytes; `fastgcm_pieces_wipe` ends it. After it come AAD, then text,
+/// then `fastgcm_pieces_finish` or `fastgcm_pieces_verify`, all with the same key. Whole messages are faster.
+///
+/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_init(
+    pieces_place: *mut fastgcm_pieces,
+    place_size: usize,
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+) -> c_int {
+    status(|| {
+        let place = place(pieces_place, place_size)?;
+        // SAFETY: the caller's promise.
+        let (key, nonce) = unsafe { (self::key(key)?, read(nonce, nonce_size)?) };
+        place.write(fastgcm_pieces(Pieces::new(key, Nonce::any(nonce)?)));
+        Ok(())
+    })
+}
+
+/// The same on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_new(
+    pieces_made: *mut *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { on_heap(pieces_made, |place, size| fastgcm_pieces_init(place, size, key, nonce, nonce_size)) }
+}
+
+/// What a call for a message in pieces works on.
+/// # Safety
+/// Each is null, or one that was made.
+unsafe fn both<'a>(pieces: *mut fastgcm_pieces, key: *const fastgcm_key) -> Result<(&'a mut Pieces, &'a Key), fastgcm_status> {
+    // SAFETY: the caller's promise.
+    unsafe { Ok((&mut pieces.as_mut().ok_or(FASTGCM_NULL)?.0, self::key(key)?)) }
+}
+
+/// The next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_aad(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    aad: *const u8,
+    aad_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let (pieces, key) = both(pieces, key)?;
+        Ok(pieces.aad(key, read(aad, aad_size)?)?)
+    })
+}
+
+/// Encrypts the next `text_size` bytes of text to `ciphertext`, which is `text` itself or does not overlap it. Returns `FASTGCM_OUT_OF_ORDER`,
+/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then they are not taken, and nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_seal(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), from) = (both(pieces, key)?, read(text, text_size)?);
+        let output = Output::new(ciphertext, text_size)?;
+        match output.place(from)? {
+            Place::Same => Ok(pieces.seal(key, output.slice())?),
+            Place::Apart(from) => Ok(pieces.seal_to(key, from, output.slice())?),
+        }
+    })
+}
+
+/// Decrypts likewise. **The text is not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then it must have no effect, and
+/// if it returns anything else, the caller wipes it.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_open(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    ciphertext: *const u8,
+    ciphertext_size: usize,
+    text: *mut u8,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), from) = (both(pieces, key)?, read(ciphertext, ciphertext_size)?);
+        let output = Output::new(text, ciphertext_size)?;
+        match output.place(from)? {
+            Place::Same => Ok(pieces.open(key, output.slice())?),
+            Place::Apart(from) => Ok(pieces.open_to(key, from, output.slice())?),
+        }
+    })
+}
+
+/// Ends a message that was sealed, and writes 16 bytes to `tag`. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_finish(pieces: *mut fastgcm_pieces, key: *const fastgcm_key, tag: *mut u8) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), tag) = (both(pieces, key)?, Output::new(tag, 16)?);
+        let made = pieces.finish(key)?;
+        tag.slice().copy_from_slice(&made.0);
+        Ok(())
+    })
+}
+
+/// Ends a message that was opened, and compares its tag in constant time: `tag_size` as for `fastgcm_open`. Returns `FASTGCM_UNAUTHENTIC` if anything
+/// is not as it was sealed. With `FASTGCM_INVALID_LENGTH`, `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL` the message has not ended.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_verify(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    tag: *const u8,
+    tag_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), tag) = (both(pieces, key)?, Expected::read(tag, tag_size)?);
+        Ok(pieces.verify(key, &tag.0[..tag.1])?)
+    })
+}
+
+/// Wipes a message in pieces, ended or not: there is none any more. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_wipe(pieces: *mut fastgcm_pieces) {
+    if !pieces.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::drop_in_place(pieces) };
+            Ok(())
+        });
+    }
+}
+
+/// Wipes a message in pieces that `fastgcm_pieces_new` has made, and frees its memory. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_free(pieces: *mut fastgcm_pieces) {
+    if !pieces.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise: `fastgcm_pieces_new` has allocated it as a `Box` would.
+            drop(unsafe { Box::from_raw(pieces) });
+            Ok(())
+        });
+    }
+}
+
+/// The names of back ends, as C has them.
+fn name(backend: Backend) -> &'static CStr {
+    match backend {
+        Backend::VaesAvx512 => c"vaes-avx512",
+        Backend::VaesAvx2 => c"vaes-avx2",
+        Backend::AesniAvx => c"aesni-avx",
+        Backend::AesniSse => c"aesni-sse",
+        Backend::VpaesSsse3 => c"vpaes-ssse3",
+        Backend::AesNeonEor3 => c"aes-neon-eor3",
+        Backend::AesNeon => c"aes-neon",
+        Backend::AesZvkned => c"aes-zvkned",
+        Backend::Portable => c"portable",
+        _ => c"another",
+    }
+}
+
+/// The name of the back end at that place among those that this machine can run, best first; NULL behind the last. The string is constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_backend(index: usize) -> *const c_char {
+    Backend::available().nth(index).map_or(ptr::null(), |backend| name(backend).as_ptr())
+}
+
+/// The name of the back end that a key uses; NULL if the key is NULL. The string is constant.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_key_backend(key: *const fastgcm_key) -> *const c_char {
+    // SAFETY: the caller's promise.
+    unsafe { self::key(key) }.map_or(ptr::null(), |key| name(key.backend()).as_ptr())
+}
+
+/// The version of this library, as "0.1.0". The string is constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// What a status means, in English. The string is constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_text(status: c_int) -> *const c_char {
+    let text = match status {
+        0 => c"done",
+        1 => c"the message is not authentic",
+        2 => c"a key, nonce, tag or buffer has an invalid length",
+        3 => c"a text, AAD or nonce is longer than AES-GCM allows",
+        4 => c"this machine cannot run that back end",
+        5 => c"a message in pieces is out of order, or has another key",
+        6 => c"a pointer is NULL",
+        7 => c"buffers overlap",
+        8 => c"the memory for a key or a message is too small, or not aligned",
+        9 => c"there is no memory",
+        10 => c"the self-test failed",
+        11 => c"a fault of this library",
+        _ => c"an unknown status",
+    };
+    text.as_ptr()
+}
+
+/// Seals and opens known answers on each back end of this machine, and a forgery, in less than a millisecond. Returns `FASTGCM_OK` or
+/// `FASTGCM_SELFTEST`.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_selftest() -> c_int {
+    status(|| {
+        let right = Backend::available().all(|backend| KNOWN.iter().all(|(key, tag)| known(backend, key, tag) == Ok(())));
+        if right { Ok(()) } else { Err(FASTGCM_SELFTEST) }
+    })
+}
+
+/// Keys and tags of test cases 4, 10 and 16 of "The Galois/Counter Mode of Operation" (McGrew, Viega), which share nonce, AAD and text.
+const KNOWN: [(&[u8], u128); 3] = [
+    (&KEY, 0x5bc94fbc3221a5db94fae95ae7121a47),
+    (&KEY_192, 0x2519498e80f1478f37ba55bd6d27618c),
+    (&KEY_256, 0x76fc6ece0f4e1768cddf8853bb2d551b),
+];
+const KEY: [u8; 16] = 0xfeffe9928665731c6d6a8f9467308308u128.to_be_bytes();
+const KEY_192: [u8; 24] = twice();
+const KEY_256: [u8; 32] = twice();
+const NONCE: [u8; 12] = [0xca, 0xfe, 0xba, 0xbe, 0xfa, 0xce, 0xdb, 0xad, 0xde, 0xca, 0xf8, 0x88];
+const AAD: [u8; 20] =
+    [0xfe, 0xed, 0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef, 0xfe, 0xed, 0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef, 0xab, 0xad, 0xda, 0xd2];
+const TEXT: [u8; 60] = {
+    let blocks: [u128; 4] = [
+        0xd9313225f88406e5a55909c5aff5269a,
+        0x86a7a9531534f7da2e4c303d8a318a72,
+        0x1c3c0c95956809532fcf0e2449a6b525,
+        0xb16aedf5aa0de657ba637b3900000000,
+    ];
+    let mut text = [0; 60];
+    let mut i = 0;
+    while i < 60 {
+        text[i] = blocks[i / 16].to_be_bytes()[i % 16];
+        i += 1;
+    }
+    text
+};
+
+/// The longer keys go on with the shorter one.
+const fn twice<const N: usize>() -> [u8; N] {
+    let mut key = [0; N];
+    let mut i = 0;
+    while i < N {
+        key[i] = KEY[i % 16];
+        i += 1;
+    }
+    key
+}
+
+fn known(backend: Backend, key: &[u8], tag: &u128) -> Result<(), Error> {
+    let key = Key::with_backend(key, backend)?;
+    let mut text = TEXT;
+    let made = key.seal(NONCE, &AAD, &mut text)?;
+    if made.0 != tag.to_be_bytes() || text == TEXT {
+        return Err(Error::Unauthentic);
+    }
+    let mut forged = made;
+    forged.0[15] ^= 1;
+    let refused = key.open(NONCE, &AAD, &mut { text }, &forged);
+    key.open(NONCE, &AAD, &mut text, &made)?;
+    if refused == Err(Error::Unauthentic) && text == TEXT { Ok(()) } else { Err(Error::Unauthentic) }
+}

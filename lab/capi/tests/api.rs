@@ -1,0 +1,279 @@
+//! The C library's functions, called as C calls them.
+
+#[path = "../../../crates/fastgcm/tests/support/mod.rs"]
+mod published;
+#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+mod suite;
+
+use fastgcm_capi::{fastgcm_status::*, *};
+use std::{
+    ffi::{CStr, c_char},
+    ptr::{null, null_mut},
+};
+use suite::{Random, passed};
+
+/// A key on the heap.
+struct Key(*mut fastgcm_key);
+
+impl Key {
+    fn new(bytes: &[u8], backend: *const c_char) -> Self {
+        let mut key = null_mut();
+        // SAFETY: a slice, and a name.
+        assert_eq!(unsafe { fastgcm_key_new(&mut key, bytes.as_ptr(), bytes.len(), backend) }, FASTGCM_OK as i32);
+        Self(key)
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        // SAFETY: `new` made it.
+        unsafe { fastgcm_key_free(self.0) }
+    }
+}
+
+/// The names of this machine's back ends.
+fn backends() -> Vec<*const c_char> {
+    (0..).map(|index| fastgcm_backend(index)).take_while(|name| !name.is_null()).collect()
+}
+
+fn slices(bytes: &[u8], random: &mut Random) -> Vec<fastgcm_slice> {
+    let (mut list, mut rest) = (vec![], bytes);
+    for _ in 0..random.below(24) {
+        let (piece, other) = rest.split_at(random.below(rest.len() + 1));
+        list.push(fastgcm_slice { data: if piece.is_empty() { null() } else { piece.as_ptr() }, size: piece.len() });
+        rest = other;
+    }
+    list.push(fastgcm_slice { data: rest.as_ptr(), size: rest.len() });
+    list
+}
+
+/// CAVP and Wycheproof on each back end: at once, in lists, and in pieces.
+#[test]
+fn published_answers() {
+    let cases: Vec<_> = published::cavp().into_iter().chain(published::wycheproof_gcm()).collect();
+    let (mut checked, mut random) = (0, Random(5));
+    let names = backends();
+    for (number, case) in cases.iter().enumerate() {
+        let key = Key::new(&case.key, names[number % names.len()]);
+        let (size, mut text) = (case.ciphertext.len(), case.ciphertext.clone());
+        let wanted = match &case.plaintext {
+            _ if case.nonce.is_empty() => FASTGCM_INVALID_LENGTH,
+            Some(_) => FASTGCM_OK,
+            None => FASTGCM_UNAUTHENTIC,
+        } as i32;
+        let nonce = (case.nonce.as_ptr(), case.nonce.len());
+        let aad = if case.aad.is_empty() { null() } else { case.aad.as_ptr() };
+        let in_place = number % 2 == 0;
+        // SAFETY: slices with their lengths.
+        unsafe {
+            let from = if in_place { text.as_ptr() } else { case.ciphertext.as_ptr() };
+            let (tag, tag_size) = (case.tag.as_ptr(), case.tag.len());
+            let done = fastgcm_open(key.0, nonce.0, nonce.1, aad, case.aad.len(), from, size, tag, tag_size, text.as_mut_ptr());
+            assert_eq!(done, wanted, "{}", case.name);
+            if wanted == FASTGCM_UNAUTHENTIC as i32 {
+                assert!(text.iter().all(|byte| *byte == 0), "{}", case.name);
+            }
+            let lists = [slices(&case.aad, &mut random), slices(&case.ciphertext, &mut random)];
+            let [l1, l2] = &lists;
+            if tag_size == 16 {
+                let mut other = vec![1; size];
+                let to = other.as_mut_ptr();
+                let done = fastgcm_open_gathered(key.0, nonce.0, nonce.1, l1.as_ptr(), l1.len(), l2.as_ptr(), l2.len(), tag, to, size);
+                assert_eq!(done, wanted, "{}", case.name);
+                assert!(wanted == FASTGCM_INVALID_LENGTH as i32 || other == text, "{}", case.name);
+            }
+            let mut pieces = null_mut();
+            let done = fastgcm_pieces_new(&mut pieces, key.0, nonce.0, nonce.1);
+            if wanted == FASTGCM_INVALID_LENGTH as i32 {
+                assert!(done == wanted && pieces.is_null());
+                checked += 1;
+                continue;
+            }
+            for piece in l1 {
+                assert_eq!(fastgcm_pieces_aad(pieces, key.0, piece.data, piece.size), 0);
+            }
+            let mut opened = vec![];
+            for piece in l2 {
+                let mut to = vec![0; piece.size];
+                assert_eq!(fastgcm_pieces_open(pieces, key.0, piece.data, piece.size, to.as_mut_ptr()), 0);
+                opened.extend(to);
+            }
+            assert_eq!(fastgcm_pieces_verify(pieces, key.0, tag, tag_size), wanted, "{}", case.name);
+            assert_eq!(fastgcm_pieces_verify(pieces, key.0, tag, tag_size), FASTGCM_OUT_OF_ORDER as i32);
+            fastgcm_pieces_free(pieces);
+            let Some(plaintext) = &case.plaintext else {
+                checked += 1;
+                continue;
+            };
+            assert!(text == *plaintext && opened == *plaintext, "{}", case.name);
+
+            let (mut sealed, mut made) = (plaintext.clone(), [0; 16]);
+            let from = if in_place { sealed.as_ptr() } else { plaintext.as_ptr() };
+            let (to, room) = (sealed.as_mut_ptr(), made.as_mut_ptr());
+            assert_eq!(fastgcm_seal(key.0, nonce.0, nonce.1, aad, case.aad.len(), from, size, to, room), 0);
+            assert!(sealed == case.ciphertext && made[..tag_size] == case.tag, "{}", case.name);
+            let l2 = slices(plaintext, &mut random);
+            let (to, room) = (sealed.as_mut_ptr(), made.as_mut_ptr());
+            sealed.fill(0);
+            let done = fastgcm_seal_gathered(key.0, nonce.0, nonce.1, l1.as_ptr(), l1.len(), l2.as_ptr(), l2.len(), to, size, room);
+            assert!(done == 0 && sealed == case.ciphertext && made[..tag_size] == case.tag, "{}", case.name);
+        }
+        checked += 1;
+    }
+    passed("capi::published_answers", checked, cases.len());
+}
+
+/// F8: of every two buffers at every distance, those that overlap are refused and untouched, and the others are right.
+#[test]
+fn f08_overlaps() {
+    const SIZE: usize = 40;
+    let (key, nonce, mut calls) = (Key::new(&[1; 16], null()), [2; 12], 0);
+    let before: Vec<u8> = (0..200).collect();
+    let seal = |memory: &mut [u8], [aad, text, to, tag]: [usize; 4]| {
+        let at = memory.as_mut_ptr();
+        // SAFETY: all of it lies in `memory`.
+        unsafe { fastgcm_seal(key.0, nonce.as_ptr(), 12, at.add(aad), 13, at.add(text), SIZE, at.add(to), at.add(tag)) }
+    };
+    let reach = |a: (usize, usize), b: (usize, usize)| a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
+    for moved in 0..3 {
+        for offset in 0..=160 {
+            let mut places = [0, 60, 60, 180];
+            places[[0, 2, 3][moved]] = offset;
+            let [aad, text, to, tag] = places;
+            let same = text == to;
+            let clash = reach((to, SIZE), (aad, 13))
+                || !same && reach((to, SIZE), (text, SIZE))
+                || [(aad, 13), (text, SIZE), (to, SIZE)].iter().any(|other| reach((tag, 16), *other));
+            let mut memory = before.clone();
+            let done = seal(&mut memory, places);
+            assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
+            if clash {
+                assert!(memory == before, "{places:?}");
+            } else {
+                let mut apart = [&before[aad..aad + 13], &before[text..text + SIZE], &[0; 56]].concat();
+                assert_eq!(seal(&mut apart, [0, 13, 53, 93]), 0);
+                assert!(memory[to..to + SIZE] == apart[53..93] && memory[tag..tag + 16] == apart[93..], "{places:?}");
+                // And back, with the tag wherever it is, but the AAD must not be overwritten.
+                let at = memory.as_mut_ptr();
+                // SAFETY: as above.
+                let done =
+                    unsafe { fastgcm_open(key.0, nonce.as_ptr(), 12, at.add(aad), 13, at.add(to), SIZE, at.add(tag), 16, at.add(text)) };
+                let clash = reach((text, SIZE), (aad, 13));
+                assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
+                assert!(clash || memory[text..text + SIZE] == before[text..text + SIZE], "{places:?}");
+            }
+            calls += 1;
+        }
+    }
+    passed("capi::f08_overlaps", calls, 3 * 161);
+}
+
+/// NULL, lengths that nothing has, places that are no places: an error each, and nothing is written.
+#[test]
+fn f06_refused() {
+    let key = Key::new(&[1; 32], c"portable".as_ptr());
+    let (mut text, mut tag, nonce) = ([7; 20], [7; 16], [1; 12]);
+    let (t, g, n) = (text.as_mut_ptr(), tag.as_mut_ptr(), nonce.as_ptr());
+    let mut memory = vec![7u8; 8192];
+    let base = memory.as_mut_ptr().wrapping_add(memory.as_ptr().align_offset(64));
+    let (place, odd) = (base.cast::<fastgcm_key>(), base.wrapping_add(16).cast());
+    let (room, bytes, mut made) = (fastgcm_key_size(), [1; 33], key.0);
+    let list = [fastgcm_slice { data: null(), size: 3 }];
+    let huge = [fastgcm_slice { data: t, size: usize::MAX }];
+    let mut pieces = null_mut();
+    // SAFETY: what is there is as long as it says; the rest is refused.
+    let refused = unsafe {
+        assert_eq!(fastgcm_pieces_new(&mut pieces, key.0, n, 12), 0);
+        [
+            (fastgcm_seal(null(), n, 12, null(), 0, t, 20, t, g), FASTGCM_NULL),
+            (fastgcm_seal(key.0, null(), 12, null(), 0, t, 20, t, g), FASTGCM_NULL),
+            (fastgcm_seal(key.0, n, 0, null(), 0, t, 20, t, g), FASTGCM_INVALID_LENGTH),
+            (fastgcm_seal(key.0, null(), 0, null(), 0, t, 20, t, g), FASTGCM_INVALID_LENGTH),
+            (fastgcm_seal(key.0, n, 12, null(), 1, t, 20, t, g), FASTGCM_NULL),
+            (fastgcm_seal(key.0, n, 12, null(), 0, null(), 20, t, g), FASTGCM_NULL),
+            (fastgcm_seal(key.0, n, 12, null(), 0, t, 20, null_mut(), g), FASTGCM_NULL),
+            (fastgcm_seal(key.0, n, 12, null(), 0, t, 20, t, null_mut()), FASTGCM_NULL),
+            (fastgcm_seal(key.0, n, 12, null(), 0, t, usize::MAX, t, g), FASTGCM_TOO_LONG),
+            (fastgcm_seal(key.0, n, 12, t, usize::MAX, t, 20, t, g), FASTGCM_TOO_LONG),
+            (fastgcm_seal(key.0, n, usize::MAX, null(), 0, t, 20, t, g), FASTGCM_TOO_LONG),
+            (fastgcm_open(key.0, n, 12, null(), 0, t, 20, g, 11, t), FASTGCM_INVALID_LENGTH),
+            (fastgcm_open(key.0, n, 12, null(), 0, t, 20, g, 17, t), FASTGCM_INVALID_LENGTH),
+            (fastgcm_open(key.0, n, 12, null(), 0, t, 20, g, 0, t), FASTGCM_INVALID_LENGTH),
+            (fastgcm_open(key.0, n, 12, null(), 0, t, 20, null(), 16, t), FASTGCM_NULL),
+            (fastgcm_open(null(), n, 12, null(), 0, t, 20, g, 16, t), FASTGCM_NULL),
+            (fastgcm_open(key.0, n, 12, null(), 0, t, usize::MAX, g, 16, t), FASTGCM_TOO_LONG),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 1, null(), 0, t, 0, g), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, list.as_ptr(), 1, t, 3, g), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, huge.as_ptr(), 1, t, 3, g), FASTGCM_TOO_LONG),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, huge.as_ptr(), usize::MAX, t, 3, g), FASTGCM_TOO_LONG),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, null(), 0, t, 3, g), FASTGCM_INVALID_LENGTH),
+            (fastgcm_open_gathered(key.0, n, 12, null(), 0, null(), 0, g, t, 3), FASTGCM_INVALID_LENGTH),
+            (fastgcm_key_init(null_mut(), room, bytes.as_ptr(), 16, null()), FASTGCM_NULL),
+            (fastgcm_key_init(place, room - 1, bytes.as_ptr(), 16, null()), FASTGCM_PLACE),
+            (fastgcm_key_init(odd, room, bytes.as_ptr(), 16, null()), FASTGCM_PLACE),
+            (fastgcm_key_init(place, room, bytes.as_ptr(), 17, null()), FASTGCM_INVALID_LENGTH),
+            (fastgcm_key_init(place, room, null(), 0, null()), FASTGCM_INVALID_LENGTH),
+            (fastgcm_key_init(place, room, null(), 16, null()), FASTGCM_NULL),
+            (fastgcm_key_init(place, room, bytes.as_ptr(), 16, c"no such".as_ptr()), FASTGCM_UNAVAILABLE),
+            (fastgcm_key_init(place, room, bytes.as_ptr(), 16, c"\xff".as_ptr()), FASTGCM_UNAVAILABLE),
+            (fastgcm_key_init(place, room, bytes.as_ptr(), 16, c"aes-neon".as_ptr()), FASTGCM_UNAVAILABLE),
+            (fastgcm_key_new(null_mut(), bytes.as_ptr(), 16, null()), FASTGCM_NULL),
+            (fastgcm_key_new(&mut made, bytes.as_ptr(), 33, null()), FASTGCM_INVALID_LENGTH),
+            (fastgcm_pieces_init(base.cast(), fastgcm_pieces_size() - 1, key.0, n, 12), FASTGCM_PLACE),
+            (fastgcm_pieces_init(base.cast(), fastgcm_pieces_size(), key.0, n, 0), FASTGCM_INVALID_LENGTH),
+            (fastgcm_pieces_init(base.cast(), fastgcm_pieces_size(), null(), n, 12), FASTGCM_NULL),
+            (fastgcm_pieces_aad(null_mut(), key.0, t, 1), FASTGCM_NULL),
+            (fastgcm_pieces_seal(pieces, key.0, t, 19, t.add(1)), FASTGCM_OVERLAP),
+            (fastgcm_pieces_finish(pieces, key.0, null_mut()), FASTGCM_NULL),
+            (fastgcm_pieces_verify(pieces, key.0, g, 5), FASTGCM_INVALID_LENGTH),
+        ]
+    };
+    for (i, (done, expected)) in refused.iter().enumerate() {
+        assert_eq!(*done, *expected as i32, "call {i}");
+    }
+    assert!(made.is_null() && text == [7; 20] && tag == [7; 16] && memory.iter().all(|byte| *byte == 7));
+    // SAFETY: made above; NULL is allowed.
+    unsafe {
+        fastgcm_pieces_free(pieces);
+        fastgcm_pieces_free(null_mut());
+        fastgcm_pieces_wipe(null_mut());
+        fastgcm_key_free(null_mut());
+        fastgcm_key_wipe(null_mut());
+    }
+    passed("capi::f06_refused", refused.len(), 41);
+}
+
+/// A key in memory of the caller leaves nothing of itself behind.
+#[test]
+fn f16_wiped() {
+    let mut wiped = 0;
+    for name in backends() {
+        let mut memory = vec![0u8; fastgcm_key_size() + 64];
+        let place = memory.as_mut_ptr().wrapping_add(memory.as_ptr().align_offset(fastgcm_key_align())).cast::<fastgcm_key>();
+        let bytes = Random(1).bytes(32);
+        // SAFETY: as large and aligned as it says.
+        let used = unsafe {
+            assert_eq!(fastgcm_key_init(place, fastgcm_key_size(), bytes.as_ptr(), 32, name), 0);
+            assert_eq!(CStr::from_ptr(fastgcm_key_backend(place)), CStr::from_ptr(name));
+            let used = std::slice::from_raw_parts(place.cast::<u8>(), fastgcm_key_size()).iter().filter(|byte| **byte != 0).count();
+            fastgcm_key_wipe(place);
+            used
+        };
+        // Of the key only a pointer to the row of functions may be left, and how many rounds there are.
+        let left = std::hint::black_box(&memory).iter().filter(|byte| **byte != 0).count();
+        // SAFETY: a constant string.
+        assert!(used > 100 && left <= 16, "{:?}: {left} of {used} bytes are left", unsafe { CStr::from_ptr(name) });
+        wiped += 1;
+    }
+    passed("capi::f16_wiped", wiped, backends().len());
+}
+
+#[test]
+fn selftest_and_texts() {
+    assert_eq!(fastgcm_selftest(), FASTGCM_OK as i32);
+    // SAFETY: constant strings.
+    let texts: std::collections::HashSet<_> = (-1..=11).map(|status| unsafe { CStr::from_ptr(fastgcm_text(status)) }).collect();
+    // SAFETY: as above.
+    assert_eq!(unsafe { CStr::from_ptr(fastgcm_version()) }.to_str(), Ok("0.1.0"));
+    passed("capi::selftest_and_texts", texts.len(), 13);
+}

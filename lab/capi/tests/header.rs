@@ -1,0 +1,24 @@
+//! `fastgcm.h` is what cbindgen makes of the library. `FASTGCM_BLESS=1` writes it anew.
+
+#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+mod suite;
+
+use std::{fs, path::Path};
+
+#[test]
+fn header() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/fastgcm-capi");
+    let config = cbindgen::Config::from_file(library.join("cbindgen.toml")).unwrap();
+    // One file has all of it; without a call of cargo.
+    let made = cbindgen::Builder::new().with_config(config).with_src(library.join("src/lib.rs")).generate().unwrap();
+    let mut text = Vec::new();
+    made.write(&mut text);
+    // What Rust wants said.
+    let text = String::from_utf8(text).unwrap().replace("\n *\n * # Safety\n * As said.", "");
+    let file = library.join("include/fastgcm.h");
+    if std::env::var_os("FASTGCM_BLESS").is_some() {
+        fs::write(&file, &text).unwrap();
+    }
+    assert!(fs::read_to_string(&file).unwrap_or_default() == text, "fastgcm.h is out of step: FASTGCM_BLESS=1 cargo test --test header");
+    suite::passed("capi::header", text.matches("fastgcm_").count().min(1), 1);
+}
