@@ -374,14 +374,16 @@ fn provider(root: &Path) -> Result<(), String> {
     step(Command::new("install").args(["-D", "target/release/libfastgcm_openssl.so", "target/openssl/fastgcm.so"]).current_dir(root))
 }
 
-/// Other people's programs with it: nginx, curl, Python's `ssl`. And all of CAVP.
+/// Other people's programs with it: nginx, curl, Python's `ssl`. And all of CAVP, and the data of OpenSSL's own tests.
 fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     provider(root)?;
     apt(&["nginx-light", "curl"])?;
     let cavp = all_of_cavp(root)?;
     let mut tests =
-        cargo(&root.join("lab/openssl"), "test --release --locked --test programs --test answers -- --nocapture programs published");
-    log.step(tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp))
+        cargo(&root.join("lab/openssl"), "test --release --locked --test programs --test answers -- --nocapture programs published evp");
+    step(Command::new("lab/openssl/evp_files.sh").arg("target/evp").current_dir(root))?;
+    tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp);
+    log.step(tests.env("FASTGCM_EVP_DATA", root.join("target/evp")))
 }
 
 /// The file with all cases of NIST's CAVP.

@@ -199,3 +199,76 @@ fn gmac_refuses() {
     assert_eq!(refused, [0; 4]);
     passed("openssl::gmac_refuses", refused.len(), 4);
 }
+
+/// The files of OpenSSL's own test program (`evpciph_aes_common.txt`, `evpmac_common.txt`), as far as they are about AES-GCM. The full run fetches them.
+#[test]
+fn evp_files() {
+    let Some(folder) = std::env::var_os("FASTGCM_EVP_DATA") else { return };
+    let stanzas = |file: &str| {
+        let text = std::fs::read_to_string(std::path::Path::new(&folder).join(file)).unwrap();
+        let stanza = |block: &str| {
+            let lines = block.lines().filter_map(|line| line.split_once('='));
+            lines.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect::<std::collections::HashMap<_, _>>()
+        };
+        text.split("\n\n").map(stanza).collect::<Vec<_>>()
+    };
+    let (mut ciphers, mut macs, mut random) = (0, 0, Random(7));
+    for stanza in stanzas("evpciph_aes_common.txt") {
+        let is_ours = stanza.get("Cipher").is_some_and(|name| name.len() == 11 && name.to_ascii_lowercase().ends_with("-gcm"));
+        if !is_ours {
+            continue;
+        }
+        let field = |name: &str| published::hex(stanza.get(name).map_or("", String::as_str).to_lowercase().as_str());
+        let fails = stanza.get("Result").is_some_and(|result| result == "CIPHERFINAL_ERROR");
+        let case = Case {
+            name: format!("{stanza:?}"),
+            key: field("Key"),
+            nonce: field("IV"),
+            aad: field("AAD"),
+            plaintext: Some(field("Plaintext")),
+            ciphertext: field("Ciphertext"),
+            tag: field("Tag"),
+        };
+        let opened = through(Whose::Fastgcm, &case, false, Way::random(&mut random), &mut random);
+        assert_eq!(opened.map(|(text, _)| text), case.plaintext.clone().filter(|_| !fails), "{}", case.name);
+        if !fails {
+            let sealed = through(Whose::Fastgcm, &case, true, Way::random(&mut random), &mut random);
+            assert_eq!(sealed, Some((case.ciphertext.clone(), case.tag.clone())), "{}", case.name);
+        }
+        if let Some(next) = stanza.get("NextIV") {
+            let mut context = Context::new();
+            context.init(OpenSsl::get().cipher(Whose::Fastgcm, case.key.len()), None, None, 1);
+            context.control_number(control::SET_IVLEN, case.nonce.len() as i32);
+            context.init(ptr::null(), Some(&case.key), Some(&case.nonce), 1);
+            context.text(&mut field("Plaintext"));
+            assert_eq!(context.finish(), 1);
+            let mut iv = [0; 128];
+            let mut list = [Param::octets(c"updated-iv", iv.as_mut_ptr(), 128), Param::END];
+            // SAFETY: a list with its room.
+            assert_eq!(unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) }, 1);
+            assert_eq!(iv[..list[0].returned], published::hex(next), "{}", case.name);
+        }
+        ciphers += 1;
+    }
+    for stanza in stanzas("evpmac_common.txt") {
+        if stanza.get("MAC").is_none_or(|name| name != "GMAC") || !stanza["Algorithm"].starts_with("AES") {
+            continue;
+        }
+        let [key, mut iv, data, output] = ["Key", "IV", "Input", "Output"].map(|name| published::hex(&stanza[name].to_lowercase()));
+        let cipher = std::ffi::CString::new(&stanza["Algorithm"][..]).unwrap();
+        let params = [Param::text(c"cipher", &cipher), Param::octets(c"iv", iv.as_mut_ptr(), iv.len()), Param::END];
+        let (mut tag, mut written) = ([0; 16], 0);
+        // SAFETY: OpenSSL's own objects, and slices.
+        unsafe {
+            let mac = ffi::EVP_MAC_fetch(OpenSsl::get().context, c"GMAC".as_ptr(), c"provider=fastgcm".as_ptr());
+            let context = ffi::EVP_MAC_CTX_new(mac);
+            assert_eq!(ffi::EVP_MAC_init(context, key.as_ptr(), key.len(), params.as_ptr()), 1);
+            assert_eq!(ffi::EVP_MAC_update(context, data.as_ptr(), data.len()), 1);
+            assert_eq!(ffi::EVP_MAC_final(context, tag.as_mut_ptr(), &mut written, 16), 1);
+            ffi::EVP_MAC_CTX_free(context);
+        }
+        assert_eq!(tag[..], output, "{stanza:?}");
+        macs += 1;
+    }
+    passed("openssl::evp_files", ciphers + macs, 43 + 9);
+}
