@@ -379,8 +379,10 @@ fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     provider(root)?;
     apt(&["nginx-light", "curl"])?;
     let cavp = all_of_cavp(root)?;
-    let mut tests =
-        cargo(&root.join("lab/openssl"), "test --release --locked --test programs --test answers -- --nocapture programs published evp");
+    let mut tests = cargo(
+        &root.join("lab/openssl"),
+        "test --release --locked --test programs --test answers -- --nocapture programs package published evp",
+    );
     step(Command::new("lab/openssl/evp_files.sh").arg("target/evp").current_dir(root))?;
     tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp);
     log.step(tests.env("FASTGCM_EVP_DATA", root.join("target/evp")))

@@ -90,3 +90,23 @@ fn programs() {
     assert!(answers.iter().all(|(_, _, same)| *same), "{answers:?} {errors}");
     passed("openssl::programs", answers.len(), 4);
 }
+
+/// The Debian package: installed, it is found by its configuration alone; removed, nothing of it is left.
+#[test]
+fn package() {
+    let folder = env::temp_dir().join(format!("fastgcm-deb-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).env("OPENSSL_CONF", "/etc/ssl/fastgcm.cnf").output().unwrap();
+        assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let file = run("../../crates/fastgcm-openssl/deb.sh", &[folder.to_str().unwrap()]);
+    run("dpkg", &["-i", file.trim()]);
+    let providers = run("openssl", &["list", "-providers"]);
+    run("dpkg", &["--purge", "fastgcm-openssl"]);
+    fs::remove_dir_all(folder).unwrap();
+    let left = Command::new("find").args(["/usr/lib", "/etc/ssl", "/usr/share/doc", "-name", "*fastgcm*"]).output().unwrap().stdout;
+    assert!(providers.contains("name: fastgcm") && left.is_empty(), "{providers}, left: {}", String::from_utf8_lossy(&left));
+    passed("openssl::package", 2, 2);
+}
