@@ -59,6 +59,7 @@ pub(crate) struct Context<'p> {
     tls_aad: Option<[u8; TLS_AAD]>,
     tls_padding: usize,
     /// What the provider has not been told yet.
+    keys: u64,
     messages: u64,
     bytes: u64,
 }
@@ -79,6 +80,7 @@ impl<'p> Context<'p> {
             tag_length: None,
             tls_aad: None,
             tls_padding: 0,
+            keys: 0,
             messages: 0,
             bytes: 0,
         }
@@ -87,7 +89,7 @@ impl<'p> Context<'p> {
     /// Another one in the same state, in the middle of a message too. The expanded key is shared.
     pub(crate) fn duplicate(&self) -> Self {
         let (key, pieces) = (self.key.clone(), self.pieces.as_ref().map(Pieces::duplicate));
-        Self { key, pieces, messages: 0, bytes: 0, ..*self }
+        Self { key, pieces, keys: 0, messages: 0, bytes: 0, ..*self }
     }
 
     /// Sets what there is of direction, IV and key.
@@ -110,7 +112,7 @@ impl<'p> Context<'p> {
                 None => Key::shared_with_backend(key, self.provider.backend).map(|key| self.key = Some(key)),
             }
             .map_err(|_| None)?;
-            self.provider.keys.fetch_add(1, Relaxed);
+            self.keys += 1;
         }
         Ok(())
     }
@@ -390,9 +392,11 @@ impl<'p> Context<'p> {
 
 impl Drop for Context<'_> {
     fn drop(&mut self) {
-        if self.messages > 0 {
-            self.provider.messages.fetch_add(self.messages, Relaxed);
-            self.provider.bytes.fetch_add(self.bytes, Relaxed);
+        if self.keys + self.messages + self.bytes > 0 {
+            let counters = self.provider.counters(ptr::from_ref(self).addr());
+            counters.keys.fetch_add(self.keys, Relaxed);
+            counters.messages.fetch_add(self.messages, Relaxed);
+            counters.bytes.fetch_add(self.bytes, Relaxed);
         }
     }
 }
