@@ -150,7 +150,7 @@ unsafe fn backend(name: *const c_char) -> Result<Backend, fastgcm_status> {
     }
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| FASTGCM_UNAVAILABLE)?;
-    Ok(name.parse()?)
+    name.parse().map_err(|_| FASTGCM_UNAVAILABLE)
 }
 
 /// Memory for a `T`.
