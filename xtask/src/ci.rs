@@ -81,6 +81,7 @@ const CHECKS: &[Check] = &[
     Check { name: "capi",            when: When::Always,       run: capi },
     Check { name: "openssl",         when: When::Always,       run: openssl },
     Check { name: "openssl programs", when: When::Full,        run: openssl_programs },
+    Check { name: "peers",           when: When::Full,         run: peers },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "rustcrypto, large", when: When::Full,       run: |root, log| log.step(&mut xtask(root, "rustcrypto large")) },
@@ -255,6 +256,14 @@ fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
         log.step(&mut cargo(&folder, "test --locked --all-features -- --nocapture"))?;
     }
     Ok(())
+}
+
+/// XAES-256-GCM and AES-GCM-SIV beside other people's crates.
+fn peers(root: &Path, log: &mut Log) -> Result<(), String> {
+    let peers = root.join("lab/peers");
+    log.step(&mut cargo(&peers, "fmt --check"))?;
+    log.step(&mut cargo(&peers, "clippy --all-targets -- --deny warnings"))?;
+    log.step(&mut cargo(&peers, "test -- --nocapture"))
 }
 
 fn documentation(root: &Path, log: &mut Log) -> Result<(), String> {

@@ -50,6 +50,8 @@ const TESTS: [(&str, &[Test]); 2] = [
             ("guard_pages", &[]),
             ("every_length", &[]),
             ("once", &[]),
+            ("siv", &[]),
+            ("xaes", &["vectors_of", "is_a_derived"]),
         ],
     ),
     ("hazmat,scrub", &[("wiping", &[])]),

@@ -10,9 +10,6 @@ use crate::{Backend, Block, Error, Key, Tag, gcm::lengths, inout::InOut, isa::Fr
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// The longest text and the longest AAD, in bytes (RFC 8452, section 6).
-pub(crate) const LIMIT: u64 = 1 << 36;
-
 /// A key of AES-GCM-SIV: AEAD_AES_128_GCM_SIV or AEAD_AES_256_GCM_SIV.
 ///
 /// A nonce of 12 bytes should come once, and may be drawn at random for 2^32 messages; if it comes again, nothing is lost but whether two messages with
@@ -35,6 +32,9 @@ pub struct AesGcmSiv {
 }
 
 impl AesGcmSiv {
+    /// The longest text and the longest AAD, in bytes (RFC 8452, section 6).
+    pub const LIMIT: u64 = 1 << 36;
+
     /// A key of 16 or 32 bytes for the best back end of this machine.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl AesGcmSiv {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than 2^36 bytes.
+    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than [`LIMIT`](Self::LIMIT) bytes.
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         within_limits(aad, text)?;
         Ok(Tag::of(Frame::wiped_after_all(|| {
@@ -154,7 +154,7 @@ const LAST: Block = 1 << 127;
 /// # Errors
 /// `TooLong`.
 fn within_limits(aad: &[u8], text: &[u8]) -> Result<(), Error> {
-    if aad.len() as u64 > LIMIT || text.len() as u64 > LIMIT { Err(Error::TooLong) } else { Ok(()) }
+    if aad.len().max(text.len()) as u64 > AesGcmSiv::LIMIT { Err(Error::TooLong) } else { Ok(()) }
 }
 
 impl ZeroizeOnDrop for AesGcmSiv {}
