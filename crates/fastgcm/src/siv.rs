@@ -105,18 +105,19 @@ impl AesGcmSiv {
         let length = if material.schedule.rounds() == 10 { 16 } else { 32 };
         let mut first = [0; 16];
         first[4..].copy_from_slice(nonce);
-        let mut blocks = [0; 16 * 6];
-        let used = 2 * (16 + length);
-        kernels.ctr_straight(material, Block::from_le_bytes(first), InOut::in_place(&mut blocks[..used]));
-        let mut keys = [0; 8 * 6];
-        for (key, block) in keys.chunks_mut(8).zip(blocks.chunks(16)) {
-            key.copy_from_slice(&block[..8]);
+        let mut blocks = [[0; 16]; 6];
+        let used = &mut blocks.as_flattened_mut()[..2 * (16 + length)];
+        kernels.ctr_straight(material, Block::from_le_bytes(first), InOut::in_place(used));
+        let mut halves = [[0; 8]; 6];
+        for (half, block) in halves.iter_mut().zip(&blocks) {
+            half.copy_from_slice(&block[..8]);
         }
+        let keys = halves.as_flattened();
         let h = Block::from_le_bytes(keys.first_chunk().copied().unwrap_or_default());
         let highest = aad.max(text).div_ceil(16).max(1);
         let message = Message(Key::with_h(&keys[16..16 + length], kernels, highest, by_x(h).swap_bytes()));
         blocks.zeroize();
-        keys.zeroize();
+        halves.zeroize();
         message
     }
 }

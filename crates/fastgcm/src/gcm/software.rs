@@ -157,19 +157,14 @@ pub(crate) fn ctr_straight<S: Sliced<N>, const N: usize>(s: S, key: &Material, f
 pub(crate) fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
     let mut hash = Ghash::new(s, multiply, key);
     for data in [aad, text] {
-        for part in data.chunks(16 * PART) {
-            let mut turned = [[0; 16]; PART];
-            for (turned, block) in turned.iter_mut().zip(part.chunks(16)) {
-                *turned = part_of_block(block).to_be_bytes();
-            }
-            hash.absorb(turned[..part.len().div_ceil(16)].as_flattened());
+        let (blocks, rest) = data.as_chunks();
+        blocks.iter().for_each(|block| hash.push(Block::from_le_bytes(*block).to_be_bytes()));
+        if !rest.is_empty() {
+            hash.push(part_of_block(rest).to_be_bytes());
         }
     }
     hash.finish(lengths).swap_bytes()
 }
-
-/// Blocks that are turned round at a time.
-const PART: usize = 8;
 
 /// AES of a block.
 pub(crate) fn aes<S: Sliced<N>, const N: usize>(s: S, key: &Material, block: Block) -> Block {

@@ -6,7 +6,7 @@ use fastgcm::rustcrypto::{
     AeadInOut, Aes256Gcm, KeyInit,
     aead::{array::Array, inout::InOutBuf},
 };
-use fastgcm::{Backend, Key, Nonce, Packet, Tag};
+use fastgcm::{AesGcmSiv, Backend, Key, Nonce, Packet, Tag, Xaes256Gcm};
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +50,11 @@ pub(crate) enum Verb {
     /// Four times, side by side.
     SealBatch,
     OpenBatch,
+    /// Other constructions, whose keys are made outside the call.
+    SealXaes,
+    OpenXaes,
+    SealSiv,
+    OpenSiv,
     /// RustCrypto's interface, which runs the best back end and no other. After a wrong tag it restores the ciphertext.
     #[cfg(feature = "aead06")]
     CipherSeal,
@@ -86,6 +91,8 @@ impl Verb {
             OpenShortest,
             OpenOnce,
             OpenBatch,
+            OpenXaes,
+            OpenSiv,
             #[cfg(feature = "aead06")]
             CipherOpen,
             #[cfg(feature = "aead06")]
@@ -105,6 +112,8 @@ impl Verb {
             SealVec,
             SealOnce,
             SealBatch,
+            SealXaes,
+            SealSiv,
             SealInPieces,
             SealGathered,
             SealChunks,
@@ -141,6 +150,8 @@ impl Verb {
                     | SealVec
                     | SealOnce
                     | SealBatch
+                    | SealXaes
+                    | SealSiv
                     | SealInPieces
                     | SealGathered
                     | SealChunks
@@ -192,6 +203,8 @@ pub(crate) const LONGEST: usize = 140_000;
 /// Buffers that stay where they are, whatever is put into them: their addresses are part of a trace.
 pub(crate) struct Call {
     pub(crate) key: Box<Key>,
+    xaes: Box<Xaes256Gcm>,
+    siv: Box<AesGcmSiv>,
     #[cfg(feature = "aead06")]
     cipher: Box<Aes256Gcm>,
     pub(crate) key_bytes: [u8; 32],
@@ -211,6 +224,8 @@ impl Call {
     pub(crate) fn new(backend: Backend) -> Self {
         Self {
             key: boxed(&[0; 16], backend),
+            xaes: Box::new(Xaes256Gcm::with_backend(&[0; 32], backend).unwrap()),
+            siv: Box::new(AesGcmSiv::with_backend(&[0; 16], backend).unwrap()),
             #[cfg(feature = "aead06")]
             cipher: Box::new(Aes256Gcm::new(&Array([0; 32]))),
             key_bytes: [0; 32],
@@ -246,7 +261,12 @@ impl Call {
         self.set_key();
         if !public.verb.seals() {
             let nonce = Nonce::any(&self.nonce[..public.nonce]).unwrap();
-            self.tag = self.key.seal(nonce, &self.aad[..public.aad], &mut self.text[..public.text]).unwrap();
+            let (aad, text) = (&self.aad[..public.aad], &mut self.text[..public.text]);
+            self.tag = match public.verb {
+                OpenXaes => self.xaes.seal(self.nonce.first_chunk().unwrap(), aad, text).unwrap(),
+                OpenSiv => self.siv.seal(self.nonce.first_chunk().unwrap(), aad, text).unwrap(),
+                _ => self.key.seal(nonce, aad, text).unwrap(),
+            };
         }
         if let Some(byte) = public.wrong {
             self.tag.0[byte] ^= 1;
@@ -258,6 +278,13 @@ impl Call {
     /// The key of these bytes, where it stays.
     pub(crate) fn set_key(&mut self) {
         self.key.rekey(&self.key_bytes[..self.public.key]).unwrap();
+        if matches!(self.public.verb, SealXaes | OpenXaes) {
+            *self.xaes = Xaes256Gcm::with_backend(&self.key_bytes, self.key.backend()).unwrap();
+        }
+        if matches!(self.public.verb, SealSiv | OpenSiv) {
+            let length = if self.public.key == 32 { 32 } else { 16 };
+            *self.siv = AesGcmSiv::with_backend(&self.key_bytes[..length], self.key.backend()).unwrap();
+        }
         #[cfg(feature = "aead06")]
         if self.public.verb.is_of_rustcrypto() {
             *self.cipher = Aes256Gcm::new(&Array(self.key_bytes));
@@ -270,8 +297,7 @@ impl Call {
         let Self { key, nonce, aad, text, sealed, place, tag, public, .. } = self;
         let (aad, text) = (&aad[..public.aad], &mut text[..public.text]);
         let sealed = &mut sealed[..public.text + 16];
-        #[cfg(feature = "aead06")]
-        let nonce96 = *nonce.first_chunk::<12>().unwrap();
+        let (nonce96, nonce192) = (*nonce.first_chunk::<12>().unwrap(), *nonce.first_chunk::<24>().unwrap());
         let nonce = Nonce::any(&nonce[..public.nonce]).unwrap();
         let (aads, cuts) = (aad.split_at(aad.len() / 3), (text.len() / 3, text.len() - text.len() / 5));
         let aads = [aads.0, aads.1];
@@ -333,6 +359,10 @@ impl Call {
             OpenOnce => key.backend().open_once(&self.key_bytes[..public.key], nonce, aad, text, tag).is_ok(),
             SealBatch => key.seal_batch(&mut four(&self.nonce, aad, text, place, *tag)).is_ok(),
             OpenBatch => key.open_batch(&mut four(&self.nonce, aad, &sealed[..public.text], place, *tag)).is_ok(),
+            SealXaes => self.xaes.seal(&nonce192, aad, text).map(|new| *tag = new).is_ok(),
+            OpenXaes => self.xaes.open(&nonce192, aad, text, tag).is_ok(),
+            SealSiv => self.siv.seal(&nonce96, aad, text).map(|new| *tag = new).is_ok(),
+            OpenSiv => self.siv.open(&nonce96, aad, text, tag).is_ok(),
             #[cfg(feature = "aead06")]
             CipherSeal => self.cipher.encrypt_inout_detached(&Array(nonce96), aad, text.into()).map(|new| tag.0 = new.0).is_ok(),
             #[cfg(feature = "aead06")]
