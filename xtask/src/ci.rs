@@ -85,6 +85,7 @@ const CHECKS: &[Check] = &[
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "rustcrypto, large", when: When::Full,       run: |root, log| log.step(&mut xtask(root, "rustcrypto large")) },
+    Check { name: "tls",             when: When::Full,         run: tls },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
     Check { name: "Windows, 32 bits", when: When::Full,        run: |root, log| log.step(&mut xtask(root, "cross windows i686")) },
@@ -402,6 +403,17 @@ fn all_of_cavp(root: &Path) -> Result<PathBuf, String> {
     let cavp = root.join("target/cavp/full.txt");
     step(python(root).arg("testdata/make_cavp_sample.py").args(["--fetch", "target/cavp", "--check", "--full"]).arg(&cavp))?;
     Ok(cavp)
+}
+
+/// `rustls-fastgcm` against AWS-LC, OpenSSL's programs, and quinn.
+fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
+    if step(Command::new("openssl").arg("version")).is_err() {
+        apt(&["openssl"])?;
+    }
+    let tls = root.join("lab/tls");
+    log.step(&mut cargo(&tls, "fmt --check"))?;
+    log.step(&mut cargo(&tls, "clippy --locked --all-targets -- --deny warnings"))?;
+    log.step(&mut cargo(&tls, "test --locked -- --nocapture"))
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.

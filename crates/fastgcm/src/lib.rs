@@ -116,3 +116,8 @@ pub(crate) type Block = u128;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The code in docs/migrating.md, likewise.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../../../docs/migrating.md")]
+struct Migrating;

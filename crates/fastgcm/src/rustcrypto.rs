@@ -1,5 +1,6 @@
 //! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces `use aes_gcm::...` by
-//! `use fastgcm::rustcrypto::...`. The list below says what else may have to change.
+//! `use fastgcm::rustcrypto::...`. The list below says what else may have to change. (In crate `fastgcm-aes-gcm`, 0.10 and 0.11, the features
+//! and the types of crate `aes` are there too, and no source changes.)
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
 //! use fastgcm::rustcrypto::{
