@@ -64,8 +64,8 @@ const DEPENDENTS: [Dependent; 10] = [
     // These two have no `std`, and turn on no feature of ours but `aes`.
     Dependent { name: "hpke", version: "0.15.1", uses: 1, arguments: "--no-default-features --features aes,alloc,getrandom,x25519 --lib", tests: 11, large: false },
     Dependent { name: "ssh-cipher", version: "0.3.0", uses: 1, arguments: "--features aes --tests", tests: 1, large: false },
-    Dependent { name: "turso_core", version: "0.8.3", uses: 0, arguments: "--lib encryption", tests: 0, large: true },
-    Dependent { name: "iceberg", version: "0.10.1", uses: 0, arguments: "--lib encryption", tests: 0, large: true },
+    Dependent { name: "turso_core", version: "0.8.3", uses: 0, arguments: "--lib encryption", tests: 34, large: true },
+    Dependent { name: "iceberg", version: "0.10.1", uses: 0, arguments: "--lib encryption", tests: 65, large: true },
 ];
 
 /// `dexios-core` is packed without tests. What it sealed with `aes-gcm` itself is what it must seal.
