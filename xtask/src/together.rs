@@ -51,7 +51,7 @@ const SWITCHABLE: [(&str, &str); 4] = [
 ];
 
 /// What a test program may take of a processor's time. (The quick suites take a tenth.)
-const SECONDS: u32 = 120;
+const SECONDS: u32 = 180;
 
 /// A build with many faults in it.
 pub(crate) struct Together {

@@ -137,6 +137,11 @@ impl Verb {
         }
     }
 
+    /// More than one message, or more than one key.
+    pub(crate) fn is_long(self) -> bool {
+        matches!(self, SealBatch | OpenBatch | SealXaes | OpenXaes | SealSiv | OpenSiv)
+    }
+
     fn seals(self) -> bool {
         match self {
             #[cfg(feature = "aead06")]

@@ -198,11 +198,13 @@ fn f14_f15_traces_of_every_verb() {
         let (mut expected, mut of_rustcrypto) = (0, 0);
         for &(aad, text) in cases {
             let case = |verb| Public { key: 32, aad, ..public(verb, 12, text) };
-            for verb in Verb::sealing(backend) {
+            // On `portable` these execute millions of instructions. Valgrind sees them there.
+            let long = |verb: &Verb| backend == Backend::Portable && !full() && verb.is_long();
+            for verb in Verb::sealing(backend).into_iter().filter(|verb| !long(verb)) {
                 same.for_all_secrets(case(verb), secrets);
                 *if verb.is_of_rustcrypto() { &mut of_rustcrypto } else { &mut expected } += secrets as usize - 1;
             }
-            for verb in Verb::opening(backend) {
+            for verb in Verb::opening(backend).into_iter().filter(|verb| !long(verb)) {
                 same.for_all_secrets(case(verb), secrets);
                 let in_byte = |byte| Public { wrong: Some(byte), ..case(verb) };
                 let first = same.trace(in_byte(0), 0);
