@@ -105,7 +105,7 @@ impl Shell {
         Ok(())
     }
 
-    /// What `fastgcm bench` wrote is of the library without `scrub`, and has a column with it.
+    /// What `fastgcm-study bench` wrote is of the library without `scrub`, and has a column with it.
     fn scrub(&self) -> Result<(), String> {
         let page = fs::read_to_string(self.folder.join("bench.html")).map_err(|e| format!("bench.html: {e}"))?;
         let says = ["measured without `scrub`", " with scrub</th>"].iter().all(|words| page.contains(words));
