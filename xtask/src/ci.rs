@@ -242,8 +242,7 @@ fn inside(root: &Path, log: &mut Log) -> Result<(), String> {
 /// `scrub`.
 fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
     let lab = root.join("lab");
-    log.step(&mut cargo(&lab, "fmt --all --check"))?;
-    log.step(&mut cargo(&lab, "clippy --workspace --all-targets -- --deny warnings"))?;
+    linted(&lab, log, "--workspace")?;
     log.step(&mut cargo(&lab, "test -p fastgcm-scrubbed -- --nocapture"))?;
     log.step(&mut cargo(&lab, "test -p fastgcm-model -p fastgcm-measure -p fastgcm-step -- --nocapture"))?;
     if full() { log.step(&mut cargo(&lab, "test -p fastgcm-studies -- --nocapture")) } else { Ok(()) }
@@ -253,8 +252,7 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
 fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
     for (folder, _) in APART {
         let folder = root.join(folder);
-        log.step(&mut cargo(&folder, "fmt --check"))?;
-        log.step(&mut cargo(&folder, "clippy --locked --all-targets --all-features -- --deny warnings"))?;
+        linted(&folder, log, "--locked --all-features")?;
         log.step(cargo(&folder, "doc --locked --no-deps --all-features").env("RUSTDOCFLAGS", "--deny warnings"))?;
         log.step(&mut cargo(&folder, "test --locked --all-features -- --nocapture"))?;
     }
@@ -264,9 +262,14 @@ fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
 /// XAES-256-GCM and AES-GCM-SIV beside other people's crates.
 fn peers(root: &Path, log: &mut Log) -> Result<(), String> {
     let peers = root.join("lab/peers");
-    log.step(&mut cargo(&peers, "fmt --check"))?;
-    log.step(&mut cargo(&peers, "clippy --all-targets -- --deny warnings"))?;
+    linted(&peers, log, "")?;
     log.step(&mut cargo(&peers, "test -- --nocapture"))
+}
+
+/// Format and lints of a workspace, with these options of Clippy.
+fn linted(folder: &Path, log: &mut Log, options: &str) -> Result<(), String> {
+    log.step(&mut cargo(folder, "fmt --all --check"))?;
+    log.step(&mut cargo(folder, &format!("clippy --all-targets {options} -- --deny warnings")))
 }
 
 fn documentation(root: &Path, log: &mut Log) -> Result<(), String> {
@@ -340,8 +343,7 @@ fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
     const QUICK: &str = "--package fastgcm-bench --package plugin --package openssl-calls --package rival-fastgcm --package rival-graviola \
         --package rival-libsodium --package rival-openssl-system --package rival-rustcrypto-0-10 --package rival-rustcrypto-0-11";
     let bench = root.join("lab/bench");
-    log.step(&mut cargo(&bench, "fmt --all --check"))?;
-    log.step(&mut cargo(&bench, &format!("clippy --locked --all-targets {QUICK} -- --deny warnings")))?;
+    linted(&bench, log, &format!("--locked {QUICK}"))?;
     log.step(&mut cargo(&bench, "test --locked --package fastgcm-bench -- --nocapture"))?;
     if !full() {
         return Ok(());
@@ -354,8 +356,7 @@ fn capi(root: &Path, log: &mut Log) -> Result<(), String> {
     install("valgrind", &["valgrind", "libc6-dbg"])?;
     install("pkg-config", &["pkg-config", "g++", "binutils"])?;
     let lab = root.join("lab/capi");
-    log.step(&mut cargo(&lab, "fmt --all --check"))?;
-    log.step(&mut cargo(&lab, "clippy --locked --all-targets -- --deny warnings"))?;
+    linted(&lab, log, "--locked")?;
     log.step(&mut cargo(&lab, "test --locked --test api --test header -- --nocapture"))?;
     log.step(Command::new("lab/capi/examples.sh").current_dir(root))
 }
@@ -369,8 +370,7 @@ fn openssl(root: &Path, log: &mut Log) -> Result<(), String> {
         tests
     };
     provider(root)?;
-    log.step(&mut cargo(&lab, "fmt --all --check"))?;
-    log.step(&mut cargo(&lab, "clippy --locked --all-targets -- --deny warnings"))?;
+    linted(&lab, log, "--locked")?;
     log.step(&mut tests("--test answers --test module --test sequences --test tls"))?;
     ["vaes-avx2", "aesni-avx", "aesni-sse", "vpaes-ssse3", "portable"]
         .iter()
@@ -413,8 +413,7 @@ fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
         apt(&["openssl"])?;
     }
     let tls = root.join("lab/tls");
-    log.step(&mut cargo(&tls, "fmt --check"))?;
-    log.step(&mut cargo(&tls, "clippy --locked --all-targets -- --deny warnings"))?;
+    linted(&tls, log, "--locked")?;
     log.step(&mut cargo(&tls, "test --locked -- --nocapture"))
 }
 

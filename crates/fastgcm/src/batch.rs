@@ -74,10 +74,7 @@ impl Key {
 /// # Errors
 /// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::seal_batch`].
 pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
-    if keys.len() != packets.len() {
-        return Err(Error::InvalidLength);
-    }
-    run(packets, |i| keys[i], true)
+    run(keys, packets, true)
 }
 
 /// Opens each packet under the key at its place in `keys`.
@@ -85,10 +82,7 @@ pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
 /// # Errors
 /// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::open_batch`].
 pub fn open(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
-    if keys.len() != packets.len() {
-        return Err(Error::InvalidLength);
-    }
-    run(packets, |i| keys[i], false)
+    run(keys, packets, false)
 }
 
 /// Two of the packets have the same nonce: under one key, that must never be sealed. Sorts the nonces.
@@ -100,12 +94,14 @@ pub fn repeats_a_nonce(packets: &[Packet<'_>]) -> bool {
 }
 
 /// Packets that go through one key at a time.
-#[inline(always)]
-fn run<'k>(packets: &mut [Packet<'_>], key: impl Fn(usize) -> &'k Key, seal: bool) -> Result<(), Error> {
+fn run(keys: &[&Key], packets: &mut [Packet<'_>], seal: bool) -> Result<(), Error> {
+    if keys.len() != packets.len() {
+        return Err(Error::InvalidLength);
+    }
     let (mut done, mut all) = (0, Ok(()));
     while done < packets.len() {
-        let (key_here, rest) = (key(done), &mut packets[done..]);
-        let many = (1..rest.len()).find(|i| !core::ptr::eq(key(done + i), key_here)).unwrap_or(rest.len());
+        let (key_here, rest) = (keys[done], &mut packets[done..]);
+        let many = (1..rest.len()).find(|i| !core::ptr::eq(keys[done + i], key_here)).unwrap_or(rest.len());
         all = all.and(key_here.batch(&mut rest[..many], seal));
         done += many;
     }

@@ -9,7 +9,7 @@ use crate::{
     inout::{InOut, part_of_block},
     isa::Frame,
     running::Running,
-    tag::{AnyTag, tags_differ},
+    tag::{AnyTag, differ, tags_differ},
 };
 use core::{fmt, marker::PhantomData};
 
@@ -186,7 +186,7 @@ impl Pieces {
         if !matches!(tag.len(), 4 | 8 | 12..=16) {
             return Err(Error::InvalidLength);
         }
-        let wrong = self.end(key, |found| (found ^ part_of_block(tag)) << (8 * (16 - tag.len())) != 0)?;
+        let wrong = self.end(key, |found| differ(found, part_of_block(tag), tag.len()))?;
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 

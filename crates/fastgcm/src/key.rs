@@ -88,7 +88,7 @@ impl Key {
     pub fn boxed_with_backend(key: &[u8], backend: Backend) -> Result<alloc::boxed::Box<Self>, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        let mut new = alloc::boxed::Box::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        let mut new = alloc::boxed::Box::new(Self::blank(kernels));
         kernels.expand(&mut new.material, key);
         Ok(new)
     }
@@ -101,7 +101,7 @@ impl Key {
     pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        let mut shared = alloc::sync::Arc::new(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        let mut shared = alloc::sync::Arc::new(Self::blank(kernels));
         if let Some(shared) = alloc::sync::Arc::get_mut(&mut shared) {
             shared.expand(key);
         }
@@ -115,7 +115,7 @@ impl Key {
     pub fn init_in_place<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], backend: Backend) -> Result<&'a mut Self, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        let new = place.write(Self { material: Material::ZERO, kernels, _spare: [0; SPARE] });
+        let new = place.write(Self::blank(kernels));
         new.expand(key);
         Ok(new)
     }
@@ -129,6 +129,11 @@ impl Key {
         check(key)?;
         self.kernels.expand(&mut self.material, key);
         Ok(())
+    }
+
+    /// What a key is before it is derived in place.
+    fn blank(kernels: &'static Kernels) -> Self {
+        Self { material: Material::ZERO, kernels, _spare: [0; SPARE] }
     }
 
     /// In place of what is there.

@@ -102,7 +102,7 @@ impl AesGcmSiv {
     /// The keys of a message (RFC 8452, section 4): the first halves of AES of the nonce with a number before it make the key of POLYVAL, then that of AES.
     fn derive(&self, nonce: &[u8; 12], aad: usize, text: usize) -> Message {
         let Key { kernels, material, .. } = &self.key;
-        let length = if material.schedule.rounds() == 10 { 16 } else { 32 };
+        let length = self.key.key_len();
         let mut first = [0; 16];
         first[4..].copy_from_slice(nonce);
         let mut blocks = [[0; 16]; 6];

@@ -153,5 +153,11 @@ impl<const N: usize> Eq for ShortTag<N> where Self: AnyTag {}
 /// The two differ in one of the first `len` bytes. Constant time: the answer is one bit of one word.
 #[inline(always)]
 pub(crate) fn tags_differ<T: AnyTag>(found: Block, tag: &T) -> bool {
-    (found ^ tag.block()) << (8 * (16 - T::LEN)) != 0
+    differ(found, tag.block(), T::LEN)
+}
+
+/// The same of `len` bytes that are no type.
+#[inline(always)]
+pub(crate) fn differ(found: Block, tag: Block, len: usize) -> bool {
+    (found ^ tag) << (8 * (16 - len)) != 0
 }

@@ -12,10 +12,6 @@ use crate::{
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
 
-/// Bytes of a tag.
-#[cfg(feature = "alloc")]
-const TAG: usize = 16;
-
 /// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
 ///
 /// Its nonces have 24 bytes. Drawn at random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here either.
@@ -104,7 +100,7 @@ impl Xaes256Gcm {
     #[cfg(feature = "alloc")]
     pub fn seal_vec(&self, nonce: &[u8; 24], aad: &[u8], text: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         crate::limits::check(aad.len(), text.len())?;
-        let mut sealed = alloc::vec::Vec::with_capacity(text.len() + TAG);
+        let mut sealed = alloc::vec::Vec::with_capacity(text.len() + crate::TAG_LEN);
         sealed.extend_from_slice(text);
         let tag = self.seal(nonce, aad, &mut sealed)?;
         sealed.extend_from_slice(&tag.0);
@@ -117,7 +113,7 @@ impl Xaes256Gcm {
     /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; `TooLong` as for [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, nonce: &[u8; 24], aad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
-        let (ciphertext, tag) = sealed.split_last_chunk::<TAG>().ok_or(Error::Unauthentic)?;
+        let (ciphertext, tag) = sealed.split_last_chunk::<{ crate::TAG_LEN }>().ok_or(Error::Unauthentic)?;
         crate::limits::check(aad.len(), ciphertext.len())?;
         let mut text = ciphertext.to_vec();
         self.open(nonce, aad, &mut text, &Tag(*tag))?;

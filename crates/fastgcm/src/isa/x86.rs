@@ -15,7 +15,7 @@ const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 macro_rules! isa {
     ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, face_pays $face:expr, features $features:literal, register $reg:ident,
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
-     splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, lane $lane:ident :: $lane_fn:ident,
+     $(sums $sums:path,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
      clmul $clmul:ident, add32 $add32:ident, aesenc $aesenc:ident, aesenclast $aesenclast:ident,
      sll $sll:ident, srl $srl:ident, bslli $bslli:ident, bsrli $bsrli:ident) => {
@@ -52,7 +52,7 @@ macro_rules! isa {
             #[inline(always)] fn lanes_from(self, a: $v, b: $v, n: usize) -> $v { unsafe { $lane::lanes_from(a, b, n) } }
             #[inline(always)] fn keep_first(self, v: $v, n: usize) -> $v { unsafe { $keep_first(v, n) } }
             #[inline(always)] fn fold(self, v: $v) -> Block { unsafe { block($fold(v)) } }
-            #[inline(always)] fn sums(self, vectors: [$v; 4]) -> $v { unsafe { $lane::sums(vectors) } }
+            $(#[inline(always)] fn sums(self, vectors: [$v; 4]) -> $v { unsafe { $sums(vectors) } })?
             #[inline(always)] fn fold_with<const LAST: bool>(self, v: $v, other: $v) -> Block {
                 unsafe { block(_mm_xor_si128($fold(v), $lane::$lane_fn::<LAST>(other))) }
             }
@@ -140,7 +140,7 @@ isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
     Vaes512, __m512i, blocks 4, roomy true, face_pays 128 << 10, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
-    splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
+    sums zmm::sums, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
     low _mm512_unpacklo_epi64, high _mm512_unpackhi_epi64,
     clmul _mm512_clmulepi64_epi128, add32 _mm512_add_epi32, aesenc _mm512_aesenc_epi128, aesenclast _mm512_aesenclast_epi128,
@@ -234,11 +234,6 @@ mod xmm {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn sums([v, ..]: [__m128i; 4]) -> __m128i {
-        v
-    }
-
-    #[inline(always)]
     pub(super) unsafe fn put_last(_: __m128i, b: __m128i) -> __m128i {
         b
     }
@@ -311,11 +306,6 @@ mod ymm {
             1 => unsafe { _mm256_permute2x128_si256::<0x21>(a, b) },
             _ => b,
         }
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn sums([a, b, ..]: [__m256i; 4]) -> __m256i {
-        unsafe { _mm256_xor_si256(_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)) }
     }
 
     #[inline(always)]
