@@ -13,8 +13,8 @@ use std::{fs, path::Path};
 /// macros).
 const LAYERS: &[&[&str]] = &[
     &["lib", "rustcrypto", "internals"],
-    &["hazmat", "xaes"],
-    &["once", "gathered", "batch", "nonces", "siv"],
+    &["hazmat", "parallel", "xaes"],
+    &["parts", "once", "gathered", "batch", "nonces", "siv"],
     &["seal", "stream", "gmac"],
     &["key"],
     &["running"],

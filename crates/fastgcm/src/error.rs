@@ -23,6 +23,12 @@ pub enum Error {
     NoEntropy,
     /// A message in pieces had its AAD behind its text, something behind its end, or the key of another back end. Nothing was read or written.
     OutOfOrder,
+    /// The parts of a message are not one whole text (`hazmat::combine`).
+    Incomplete,
+    /// A part of a message was sealed before, with another text (`hazmat::Plan`): its ciphertext must be destroyed.
+    OtherText,
+    /// Whoever watched the message has stopped it (`Parallel::watch`).
+    Stopped,
 }
 
 impl fmt::Display for Error {
@@ -35,6 +41,9 @@ impl fmt::Display for Error {
             Self::Exhausted => "the nonces of this key are used up",
             Self::NoEntropy => "the operating system gives no random bytes",
             Self::OutOfOrder => "a message in pieces is out of order, or has another key",
+            Self::Incomplete => "parts of the message are missing, or overlap",
+            Self::OtherText => "this part of the message was sealed before, with another text",
+            Self::Stopped => "the message was stopped",
         })
     }
 }
@@ -49,9 +58,9 @@ impl From<Error> for std::io::Error {
         use std::io::ErrorKind;
         let kind = match error {
             Error::Unauthentic => ErrorKind::InvalidData,
-            Error::InvalidLength | Error::TooLong => ErrorKind::InvalidInput,
+            Error::InvalidLength | Error::TooLong | Error::Incomplete => ErrorKind::InvalidInput,
             Error::Unavailable => ErrorKind::Unsupported,
-            Error::Exhausted | Error::NoEntropy | Error::OutOfOrder => ErrorKind::Other,
+            Error::Exhausted | Error::NoEntropy | Error::OutOfOrder | Error::OtherText | Error::Stopped => ErrorKind::Other,
         };
         Self::new(kind, error)
     }

@@ -1,15 +1,20 @@
-//! Parts of protocols that are easily misused: text before it is verified, AES and CTR without a tag (feature `hazmat`).
+//! Parts of protocols that are easily misused: text before it is verified, one message sealed in parts, AES and CTR without a tag (feature `hazmat`).
 //!
 //! Nothing here authenticates by itself. Use it for a protocol that asks for it (QUIC's header protection, SRTP, Parquet, OpenSSL's interface). Use
 //! [`Key::seal`] to protect data.
 
-pub use crate::stream::{Aad, Text};
+#[cfg(feature = "alloc")]
+pub use crate::parts::Plan;
 use crate::{
     Block, Error, Key, Nonce, Tag,
     inout::{InOut, part_of_block},
     isa::Frame,
     running::Running,
     tag::{AnyTag, differ, tags_differ},
+};
+pub use crate::{
+    parts::{PartHash, combine, hash_part, open_part, seal_part, seal_part_to},
+    stream::{Aad, Text},
 };
 use core::{fmt, marker::PhantomData};
 

@@ -458,8 +458,8 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// GHASH between two pieces of a message, in memory, as the row has it: a block for each lane, of which all but the first are zero unless a turn has
-/// just been done.
+/// GHASH between two pieces of a message, in memory: a block for each lane, of which all but the first are zero unless a turn has just been done.
+/// The first then is GHASH so far, its bytes turned round, on every row.
 pub(crate) type Hash = Table<4>;
 
 /// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check for each vector left eight

@@ -30,7 +30,8 @@
 //! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`], [`Key::seal_in_place_append_tag`] |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
 //! | `getrandom` | | nonces from the operating system (`nonces::RandomNonces`); with `aead06` keys too (`Generate`) |
-//! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR (`fastgcm::hazmat`) |
+//! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR; one message sealed in parts, by several machines (`fastgcm::hazmat`) |
+//! | `rayon` | | one message on all cores (`Key::parallel`) |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
 //!
 //! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor has. It then uses the
@@ -39,7 +40,7 @@
 //!
 //! # Layers
 //! ```text
-//! lib ── seal · stream · gathered · gmac · once · nonces · xaes · siv    public verbs
+//! lib ── seal · stream · gathered · gmac · once · parallel · nonces · xaes · siv    public verbs
 //!         └── key ── backend ── entry              one row of the table, one crossing
 //!                         └── engine ── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
 //!                                               └── isa · inout    the machine: `unsafe` lives here
@@ -88,6 +89,11 @@ mod nonce;
 pub mod nonces;
 mod once;
 mod packet;
+#[cfg(feature = "rayon")]
+mod parallel;
+#[cfg(any(feature = "hazmat", feature = "rayon"))]
+#[cfg_attr(not(feature = "hazmat"), allow(unreachable_pub))]
+mod parts;
 mod running;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
@@ -104,6 +110,8 @@ pub use key::Key;
 pub use nonce::{NONCE_LEN, Nonce};
 pub use once::{open_once, seal_once};
 pub use packet::{Packet, Text};
+#[cfg(feature = "rayon")]
+pub use parallel::Parallel;
 pub use siv::AesGcmSiv;
 pub use stream::Sealer;
 pub use tag::{AnyTag, ShortTag, TAG_LEN, Tag};

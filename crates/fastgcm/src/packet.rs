@@ -28,6 +28,25 @@ pub enum Text<'a> {
     To(&'a [u8], &'a mut [u8]),
 }
 
+impl Text<'_> {
+    /// Its length, if it has one.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> Option<usize> {
+        match self {
+            Self::InPlace(text) => Some(text.len()),
+            Self::To(from, to) => (from.len() == to.len()).then_some(from.len()),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn in_out(&mut self) -> Option<InOut<'_>> {
+        match self {
+            Self::InPlace(text) => Some(InOut::in_place(text)),
+            Self::To(from, to) => InOut::copying(from, to),
+        }
+    }
+}
+
 impl<'a> Packet<'a> {
     /// A packet whose text is sealed or opened in place. `tag` is the tag of a packet that is opened, or anything.
     pub fn in_place(nonce: [u8; 12], aad: &'a [u8], text: &'a mut [u8], tag: Tag) -> Self {
@@ -42,21 +61,13 @@ impl<'a> Packet<'a> {
     /// Bytes of AAD and of text, if it has one length.
     #[inline(always)]
     pub(crate) fn lengths(&self) -> Option<(usize, usize)> {
-        let text = match &self.text {
-            Text::InPlace(text) => text.len(),
-            Text::To(from, to) if from.len() == to.len() => from.len(),
-            Text::To(..) => return None,
-        };
-        Some((self.aad.len(), text))
+        Some((self.aad.len(), self.text.len()?))
     }
 
     /// The text, if it has one length.
     #[inline(always)]
     pub(crate) fn in_out(&mut self) -> Option<InOut<'_>> {
-        match &mut self.text {
-            Text::InPlace(text) => Some(InOut::in_place(text)),
-            Text::To(from, to) => InOut::copying(from, to),
-        }
+        self.text.in_out()
     }
 
     /// What is written.

@@ -41,6 +41,25 @@ impl Running {
         Self { kernels, start: kernels.start(material, nonce), hash: Hash::ZERO, part: 0, pad: 0, aad: 0, text: 0 }
     }
 
+    /// Begins in the middle of the text, with the block at byte `offset`. What follows has a hash of its own, and no AAD.
+    #[cfg(any(feature = "hazmat", feature = "rayon"))]
+    pub(crate) fn at(keyed: Keyed<'_>, nonce: Nonce<'_>, offset: u64) -> Self {
+        debug_assert!(offset.is_multiple_of(16));
+        let mut running = Self::begin(keyed, nonce);
+        running.text = offset;
+        running
+    }
+
+    /// GHASH of such a part, of which that was the last byte, padded with zeros to whole blocks.
+    #[cfg(any(feature = "hazmat", feature = "rayon"))]
+    pub(crate) fn hash_of_part(&mut self, (kernels, material): Keyed<'_>) -> Block {
+        debug_assert!(self.aad == 0 && core::ptr::eq(self.kernels, kernels));
+        if !self.text.is_multiple_of(16) {
+            self.whole(kernels, material);
+        }
+        self.hash.get(0).swap_bytes()
+    }
+
     /// It was begun with a key of that row.
     #[cfg(feature = "hazmat")]
     #[inline]

@@ -194,7 +194,9 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     text: InOut<'a>,
 ) -> InOut<'a> {
     let counters = TableCounter::at(s, &key.schedule, nonce, index);
-    let after = row.bulk::<SEAL, false>(s, multiply, key, Bulk { counters, text, hash: hash.load(s, 0), pending: None });
+    let faces = face_pays::<S, SEAL>(text.len(), key.schedule.size);
+    let all = Bulk { counters, text, hash: hash.load(s, 0), pending: None };
+    let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
     let mut lanes = after.hash;
     if let Some(place) = after.pending {
         lanes = HashTurn::<S, true> { powers: &key.powers, hash: lanes, text: Turn::at(s, place) }.hashed::<M>(s);

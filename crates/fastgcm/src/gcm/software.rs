@@ -95,7 +95,7 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     mut text: InOut<'_>,
     seal: bool,
 ) {
-    let mut hash = Ghash { hash: so_far.get(0), ..Ghash::new(s, multiply, key) };
+    let mut hash = Ghash::going_on(s, multiply, key, so_far);
     let (mut counter, mut pads) = (index.wrapping_add(1), [0; N]);
     while text.len() > 0 {
         keystream(s, key, start.j0(), &mut counter, &mut pads, text.len().div_ceil(16));
@@ -108,14 +108,14 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
             hash.absorb(part.written());
         }
     }
-    so_far.set(0, hash.value());
+    so_far.set(0, hash.value().swap_bytes());
 }
 
 /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
 pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, so_far: &mut Hash, data: &[u8]) {
-    let mut hash = Ghash { hash: so_far.get(0), ..Ghash::new(s, multiply, key) };
+    let mut hash = Ghash::going_on(s, multiply, key, so_far);
     hash.absorb(data);
-    so_far.set(0, hash.value());
+    so_far.set(0, hash.value().swap_bytes());
 }
 
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
@@ -127,7 +127,7 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     lengths: Block,
     j0: Option<J0>,
 ) -> Block {
-    let hash = Ghash { hash: hash.get(0), ..Ghash::new(s, multiply, key) }.finish(lengths);
+    let hash = Ghash::going_on(s, multiply, key, hash).finish(lengths);
     hash ^ j0.map_or(0, |j0| aes(s, key, j0.0))
 }
 
@@ -212,6 +212,11 @@ struct Ghash<'a, S, M> {
 impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
     fn new(s: S, _multiply: M, key: &'a Material) -> Self {
         Self { s, _multiply, key, hash: 0, waiting: None }
+    }
+
+    /// From a hash between two pieces on, which is mirrored there.
+    fn going_on(s: S, multiply: M, key: &'a Material, hash: &Hash) -> Self {
+        Self { hash: hash.get(0).swap_bytes(), ..Self::new(s, multiply, key) }
     }
 
     /// Goes on over `data`, padded with zeros to whole blocks.

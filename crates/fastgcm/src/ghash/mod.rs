@@ -21,6 +21,8 @@
 //! Three multiplications, each of a register's own two halves, without a shuffle. The last terms depend on the power alone;
 //! their sum over "the powers from 1 to n" is in the key, and costs a message one XOR.
 
+#[cfg(any(feature = "hazmat", feature = "rayon"))]
+mod exponent;
 mod halves;
 mod multiply;
 mod pairs;
@@ -28,6 +30,8 @@ mod powers;
 #[cfg(any(test, feature = "internals"))]
 pub(crate) mod proof;
 
+#[cfg(any(feature = "hazmat", feature = "rayon"))]
+pub(crate) use exponent::Power;
 pub use halves::{Karatsuba, KeyFoldedHalves};
 #[cfg(feature = "internals")]
 pub use multiply::fold;

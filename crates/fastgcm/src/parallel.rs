@@ -1,0 +1,210 @@
+//! One message on all cores (feature `rayon`), bit for bit the same as on one.
+//!
+//! The text is cut into parts; whoever is free takes the next one. The hashes of the parts are put together with powers of H ([`crate::parts`]).
+
+use crate::{
+    AnyTag, Block, Error, Key, Nonce, Tag, Text,
+    inout::InOut,
+    limits,
+    parts::{self, PartHash, combine},
+    seal::{self, wipe},
+    tag::tags_differ,
+};
+use alloc::vec::Vec;
+use core::{
+    fmt,
+    ops::ControlFlow,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// Bytes from which on threads pay. A thread of rayon's pool that sleeps takes tens of microseconds to wake up, in which one core seals half a
+/// megabyte.
+const PAYS: usize = 1 << 20;
+
+/// Bytes of a part: many enough that nobody waits long for the last one.
+const PART: usize = 256 << 10;
+
+/// Seals and opens one message on all cores. [`Key::parallel`] makes it.
+///
+/// It uses the thread of the caller and those of rayon's pool: the global one, or the one in whose `install` the call is. Messages below 1 MiB stay on
+/// the thread of the caller, where they are as fast as with [`Key::seal`].
+///
+/// ```
+/// use core::{ops::ControlFlow, sync::atomic::{AtomicBool, Ordering}};
+/// use fastgcm::{Error, Key};
+/// # let key = Key::aes256(&[7; 32]);
+/// let mut text = vec![0; 5 << 20];
+/// let tag = key.parallel().seal([1; 12], b"aad", &mut text)?;
+/// key.parallel().open([1; 12], b"aad", &mut text, &tag)?;
+///
+/// // Progress, and a way to stop.
+/// let stop = AtomicBool::new(false);
+/// let watch = |done: usize| {
+///     stop.store(done >= 1 << 20, Ordering::Relaxed); // a button that somebody presses
+///     if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+/// };
+/// assert_eq!(key.parallel().watch(&watch).seal([2; 12], b"", &mut text).unwrap_err(), Error::Stopped);
+/// assert!(text.iter().all(|byte| *byte == 0));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Parallel<'a> {
+    key: &'a Key,
+    watch: Option<&'a Watch<'a>>,
+}
+
+type Watch<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
+
+impl Key {
+    /// Begins a message that all cores seal or open together.
+    pub fn parallel(&self) -> Parallel<'_> {
+        Parallel { key: self, watch: None }
+    }
+}
+
+impl<'a> Parallel<'a> {
+    /// Calls `watch` after each part, with the number of bytes that are done, from any of the threads. When it returns `Break`, the message is
+    /// stopped. When it panics, the message is stopped too, and the panic goes on to the caller.
+    #[must_use]
+    pub fn watch(self, watch: &'a Watch<'a>) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
+
+    /// Encrypts `text` in place and returns its tag, as [`Key::seal`] does.
+    ///
+    /// # Errors
+    /// As for [`Key::seal`], and [`Stopped`](Error::Stopped): `text` is bit for bit what it was.
+    pub fn seal<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+        self.run(nonce.into(), aad, Text::InPlace(text), true)
+    }
+
+    /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag, as [`Key::seal_detached_to`] does.
+    ///
+    /// # Errors
+    /// As there: `ciphertext` is untouched. [`Stopped`](Error::Stopped): `ciphertext` is zero wherever it was written.
+    pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
+        self.run(nonce.into(), aad, Text::To(text, ciphertext), true)
+    }
+
+    /// Decrypts `text` in place, as [`Key::open`] does.
+    ///
+    /// # Errors
+    /// As for [`Key::open`]: after [`Unauthentic`](Error::Unauthentic), `text` is all zero. [`Stopped`](Error::Stopped): `text` is the ciphertext that
+    /// it was.
+    pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+        let found = self.run(nonce.into(), aad, Text::InPlace(text), false)?;
+        verdict(found, tag, text)
+    }
+
+    /// Decrypts `ciphertext` to `text`, of the same length, as [`Key::open_detached_to`] does.
+    ///
+    /// # Errors
+    /// As there: after [`Unauthentic`](Error::Unauthentic) `text` is all zero, and after [`Stopped`](Error::Stopped) zero wherever it was
+    /// written.
+    pub fn open_detached_to<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        ciphertext: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let found = self.run(nonce.into(), aad, Text::To(ciphertext, text), false)?;
+        verdict(found, tag, text)
+    }
+
+    /// The tag that was found.
+    fn run(&self, nonce: Nonce<'_>, aad: &[u8], text: Text<'_>, seal: bool) -> Result<Tag, Error> {
+        let length = text.len().ok_or(Error::InvalidLength)?;
+        limits::check(aad.len(), length)?;
+        let threads = if length < PAYS { 1 } else { rayon::current_num_threads().min(length.div_ceil(PART)) };
+        let mut parts = cut(text, if threads == 1 && self.watch.is_none() { length } else { PART });
+        let (todo, done, stopped) = (Mutex::new(parts.iter_mut()), AtomicUsize::new(0), AtomicBool::new(false));
+        let panicked = Mutex::new(None);
+        let work = || {
+            while !stopped.load(Ordering::Relaxed) {
+                let Some(part) = lock(&todo).next() else { break };
+                let (key, offset, length) = (self.key, part.offset, part.text.len().unwrap_or(0));
+                part.hash = part.text.in_out().and_then(|text| parts::crypt(key, nonce, offset, text, seal).ok());
+                let done = done.fetch_add(length, Ordering::Relaxed) + length;
+                // A panic of the caller's code must not leave a text that nobody has verified.
+                match catch_unwind(AssertUnwindSafe(|| self.watch.map(|watch| watch(done)))) {
+                    Ok(None | Some(ControlFlow::Continue(()))) => {}
+                    Ok(Some(ControlFlow::Break(()))) => stopped.store(true, Ordering::Relaxed),
+                    Err(panic) => {
+                        stopped.store(true, Ordering::Relaxed);
+                        *lock(&panicked) = Some(panic);
+                    }
+                }
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            rayon::in_place_scope(|scope| {
+                (1..threads).for_each(|_| scope.spawn(|_| work()));
+                work();
+            });
+        }
+        if stopped.into_inner() {
+            parts.iter_mut().for_each(|part| part.undo(self.key, nonce, seal));
+            if let Some(panic) = panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                resume_unwind(panic);
+            }
+            return Err(Error::Stopped);
+        }
+        // All parts were done: no length in them was too long.
+        combine(self.key, nonce, aad, parts.iter().filter_map(|part| part.hash.as_ref()))
+    }
+}
+
+impl fmt::Debug for Parallel<'_> {
+    /// The key's length and back end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Parallel").field(self.key).finish()
+    }
+}
+
+/// A part of the text, and its hash when it is done.
+struct Part<'a> {
+    offset: u64,
+    text: Text<'a>,
+    hash: Option<PartHash>,
+}
+
+impl Part<'_> {
+    /// What is done in place goes back by the same keystream; what went to another buffer is wiped.
+    fn undo(&mut self, key: &Key, nonce: Nonce<'_>, seal: bool) {
+        if self.hash.is_none() {
+            return;
+        }
+        match &mut self.text {
+            Text::InPlace(text) => drop(parts::crypt(key, nonce, self.offset, InOut::in_place(text), !seal)),
+            Text::To(_, text) => wipe(text),
+        }
+    }
+}
+
+/// Parts of `length` bytes each; the last one may be shorter.
+fn cut(text: Text<'_>, length: usize) -> Vec<Part<'_>> {
+    let (all, length) = (text.len().unwrap_or(0), length.max(1));
+    let mut parts = Vec::with_capacity(all.div_ceil(length));
+    let mut add = |text| parts.push(Part { offset: parts.len() as u64 * length as u64, text, hash: None });
+    match text {
+        Text::InPlace(text) => text.chunks_mut(length).for_each(|text| add(Text::InPlace(text))),
+        Text::To(from, to) => from.chunks(length).zip(to.chunks_mut(length)).for_each(|(from, to)| add(Text::To(from, to))),
+    }
+    parts
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn verdict(found: Tag, tag: &impl AnyTag, text: &mut [u8]) -> Result<(), Error> {
+    seal::verdict(tags_differ(Block::from_le_bytes(found.0), tag), text)
+}

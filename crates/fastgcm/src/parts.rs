@@ -1,0 +1,316 @@
+//! One message whose text is sealed in parts, by threads or by machines, and the tag that is put together of their hashes.
+//!
+//! GHASH is a polynomial in the hash key H (SP 800-38D, section 6.4). So the hash of a part that has n blocks behind it counts H^n times in the hash of
+//! the whole, and parts can be hashed apart. CTR can begin at any block anyway (section 6.5).
+
+#[cfg(all(feature = "hazmat", feature = "alloc"))]
+use crate::tag::differ;
+use crate::{
+    Block, Error, Key, Nonce, Tag,
+    gcm::lengths,
+    ghash::Power,
+    inout::{Hash, InOut},
+    isa::Frame,
+    limits,
+    running::Running,
+};
+#[cfg(all(feature = "hazmat", feature = "alloc"))]
+use alloc::collections::BTreeMap;
+use core::fmt;
+#[cfg(all(feature = "hazmat", feature = "alloc"))]
+use core::ops::Range;
+use zeroize::Zeroize;
+
+/// What one part of a message adds to the tag: GHASH of its ciphertext alone, and where the part lies.
+///
+/// **It is as secret as the key.** Whoever has the hash and the ciphertext can compute the hash key, and forge messages. Send it between machines
+/// under encryption, and keep it out of logs. It is wiped when it is dropped.
+#[derive(Clone)]
+pub struct PartHash {
+    /// Where the part begins in the text, in bytes.
+    offset: u64,
+    length: u64,
+    hash: Block,
+}
+
+impl PartHash {
+    /// The length in bytes of what [`to_bytes`](Self::to_bytes) returns.
+    pub const LEN: usize = 32;
+
+    /// Where the part begins in the text, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// How many bytes of text it has.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The form that travels to another machine: offset and length as big-endian numbers of 8 bytes, and the 16 bytes of GHASH in the order of
+    /// SP 800-38D. It is secret.
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let mut bytes = [0; Self::LEN];
+        bytes[..8].copy_from_slice(&self.offset.to_be_bytes());
+        bytes[8..16].copy_from_slice(&self.length.to_be_bytes());
+        bytes[16..].copy_from_slice(&self.hash.to_le_bytes());
+        bytes
+    }
+
+    /// The same, back.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if no part lies there: the offset is no multiple of 16, or the end is not within [`limits::TEXT`].
+    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
+        let (numbers, hash) = bytes.split_at(16);
+        let numbers = u128::from_be_bytes(numbers.try_into().unwrap_or_default());
+        let (offset, length) = ((numbers >> 64) as u64, numbers as u64);
+        if !offset.is_multiple_of(16) || offset.checked_add(length).is_none_or(|end| end > limits::TEXT) {
+            return Err(Error::InvalidLength);
+        }
+        Ok(Self { offset, length, hash: Block::from_le_bytes(hash.try_into().unwrap_or_default()) })
+    }
+
+    #[cfg(all(feature = "hazmat", feature = "alloc"))]
+    fn is(&self, other: &Self) -> bool {
+        (self.offset, self.length) == (other.offset, other.length) && !differ(self.hash, other.hash, 16)
+    }
+}
+
+impl fmt::Debug for PartHash {
+    /// Where the part lies; nothing of its hash.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PartHash({}..{})", self.offset, self.offset + self.length)
+    }
+}
+
+impl Drop for PartHash {
+    fn drop(&mut self) {
+        self.hash.zeroize();
+    }
+}
+
+/// Encrypts or decrypts the part that begins at byte `offset`.
+pub(crate) fn crypt(key: &Key, nonce: Nonce<'_>, offset: u64, text: InOut<'_>, seal: bool) -> Result<PartHash, Error> {
+    hashed(key, nonce, offset, text.len(), |running| running.text(key.keyed(), text, seal))
+}
+
+fn hashed(
+    key: &Key,
+    nonce: Nonce<'_>,
+    offset: u64,
+    length: usize,
+    part: impl FnOnce(&mut Running) -> Result<(), Error>,
+) -> Result<PartHash, Error> {
+    if !offset.is_multiple_of(16) {
+        return Err(Error::InvalidLength);
+    }
+    let hash = Frame::wiped_after_all(|| {
+        let mut running = Running::at(key.keyed(), nonce, offset);
+        part(&mut running)?;
+        Ok(running.hash_of_part(key.keyed()))
+    })?;
+    Ok(PartHash { offset, length: length as u64, hash })
+}
+
+/// Encrypts one part of a message in place: the part that begins at byte `offset` of the text, a multiple of 16. All parts but the last one have a
+/// multiple of 16 bytes. [`combine`] makes the tag of all.
+///
+/// **One nonce, one text.** A part that is sealed twice, as after a failure, must have the same text each time. Two texts at one place of one message
+/// give each other away, and the hash key. A [`Plan`] sees to that.
+///
+/// # Errors
+/// [`InvalidLength`](Error::InvalidLength) if `offset` is no multiple of 16, [`TooLong`](Error::TooLong) if the part ends behind [`limits::TEXT`]
+/// bytes. `text` is untouched.
+#[cfg(feature = "hazmat")]
+pub fn seal_part<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, offset: u64, text: &mut [u8]) -> Result<PartHash, Error> {
+    crypt(key, nonce.into(), offset, InOut::in_place(text), true)
+}
+
+/// Encrypts `text`, one part of a message, to `ciphertext`, which has the same length. See [`seal_part`].
+///
+/// # Errors
+/// `InvalidLength` also if the lengths differ, else as for [`seal_part`]. `ciphertext` is untouched.
+#[cfg(feature = "hazmat")]
+pub fn seal_part_to<'n>(
+    key: &Key,
+    nonce: impl Into<Nonce<'n>>,
+    offset: u64,
+    text: &[u8],
+    ciphertext: &mut [u8],
+) -> Result<PartHash, Error> {
+    crypt(key, nonce.into(), offset, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?, true)
+}
+
+/// Decrypts one part of a message in place. **Nobody has verified the text** before [`combine`] has returned the message's tag: until then it must have
+/// no effect.
+///
+/// # Errors
+/// As for [`seal_part`].
+#[cfg(feature = "hazmat")]
+pub fn open_part<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, offset: u64, text: &mut [u8]) -> Result<PartHash, Error> {
+    crypt(key, nonce.into(), offset, InOut::in_place(text), false)
+}
+
+/// Hashes one part of a ciphertext, and decrypts nothing: for a message that is verified first, part by part.
+///
+/// # Errors
+/// As for [`seal_part`].
+#[cfg(feature = "hazmat")]
+pub fn hash_part(key: &Key, offset: u64, ciphertext: &[u8]) -> Result<PartHash, Error> {
+    hashed(key, Nonce::from([0; 12]), offset, ciphertext.len(), |running| running.verify(key.keyed(), ciphertext))
+}
+
+/// The tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Which machine, and which back end, has hashed them
+/// does not matter. To verify a message, compare the tag with `==`, which takes constant time.
+///
+/// # Errors
+/// [`Incomplete`](Error::Incomplete) unless the parts are one text: the first begins at 0, each other one where the one before it ends.
+/// [`TooLong`](Error::TooLong) if `aad` has more than [`limits::AAD`] bytes, or the text more than [`limits::TEXT`].
+pub fn combine<'n, 'p>(
+    key: &Key,
+    nonce: impl Into<Nonce<'n>>,
+    aad: &[u8],
+    parts: impl IntoIterator<Item = &'p PartHash>,
+) -> Result<Tag, Error> {
+    limits::check(aad.len(), 0)?;
+    let (kernels, material) = key.keyed();
+    Frame::wiped_after_all(|| {
+        let start = kernels.start(material, nonce.into());
+        let mut hash = Hash::ZERO;
+        kernels.hash(material, &mut hash, aad);
+        let h = kernels.aes(material, 0);
+        let (mut text, mut sum) = (0u64, hash.get(0).swap_bytes());
+        let mut power = (0, Power::of(h, 0));
+        for part in parts {
+            if part.offset != text {
+                return Err(Error::Incomplete);
+            }
+            text += part.length;
+            let blocks = part.length.div_ceil(16);
+            if blocks != power.0 {
+                power = (blocks, Power::of(h, blocks));
+            }
+            sum = power.1.times(sum) ^ part.hash;
+        }
+        limits::check(0, text as usize)?;
+        hash.set(0, sum.swap_bytes());
+        let tag = Tag::of(kernels.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0())));
+        hash.zeroize();
+        Ok(tag)
+    })
+}
+
+/// The plan of a message that several workers seal: made once, by whoever hands out the work.
+///
+/// It cuts the text into parts that do not overlap, and keeps the hash of each part that was sealed. The hash of a part is a digest of its text that
+/// cannot be computed without the key. So when a part is sealed again, after a worker or a connection has failed, [`accept`](Self::accept) notices
+/// another text. That text would give the first one away, and the key of the hash.
+///
+/// **Order of work**: a worker seals its part into memory, sends the [`PartHash`] to the plan, and lets the ciphertext out of its hands only when the
+/// plan has accepted it. The plan is made for one nonce and one key, and must outlive its workers: a text that begins anew, without its plan, takes a
+/// new nonce.
+///
+/// ```
+/// # use fastgcm::{Key, hazmat::{Plan, seal_part}};
+/// let key = Key::aes256(&[7; 32]);
+/// let mut text = vec![1; 100_000];
+/// let mut plan = Plan::new([1; 12], 100_000, 65_536)?;
+/// for range in plan.missing().collect::<Vec<_>>() {
+///     let part = &mut text[range.start as usize..range.end as usize]; // on another machine
+///     plan.accept(seal_part(&key, plan.nonce(), range.start, part)?)?;
+/// }
+/// let tag = plan.tag(&key, b"aad")?;
+/// key.open([1; 12], b"aad", &mut text, &tag)?;
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+#[cfg(all(feature = "hazmat", feature = "alloc"))]
+#[derive(Clone, Debug)]
+pub struct Plan {
+    nonce: [u8; 12],
+    text: u64,
+    part: u64,
+    accepted: BTreeMap<u64, PartHash>,
+}
+
+#[cfg(all(feature = "hazmat", feature = "alloc"))]
+impl Plan {
+    /// Plans a message with that nonce, of `text` bytes, in parts of `part` bytes. The last part may be shorter.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if `part` is 0 or no multiple of 16, [`TooLong`](Error::TooLong) if `text` is more than
+    /// [`limits::TEXT`].
+    pub fn new(nonce: [u8; 12], text: u64, part: u64) -> Result<Self, Error> {
+        if part == 0 || !part.is_multiple_of(16) {
+            return Err(Error::InvalidLength);
+        }
+        if text > limits::TEXT {
+            return Err(Error::TooLong);
+        }
+        Ok(Self { nonce, text, part, accepted: BTreeMap::new() })
+    }
+
+    /// The nonce of the message, for all of its parts.
+    pub fn nonce(&self) -> [u8; 12] {
+        self.nonce
+    }
+
+    /// All parts, in order: where each one begins and ends in the text, in bytes.
+    pub fn parts(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        let (text, part) = (self.text, self.part);
+        (0..text.div_ceil(part)).map(move |i| i * part..text.min((i + 1) * part))
+    }
+
+    /// Those that were not accepted yet, in order.
+    pub fn missing(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        self.parts().filter(|range| !self.accepted.contains_key(&range.start))
+    }
+
+    /// The hashes that were accepted, in order: to be kept, under encryption, where they survive the plan. A plan that is made again accepts them.
+    pub fn accepted(&self) -> impl Iterator<Item = &PartHash> {
+        self.accepted.values()
+    }
+
+    /// Takes the hash of a part. The same hash once more is no error and changes nothing.
+    ///
+    /// # Errors
+    /// [`OtherText`](Error::OtherText) if the part was accepted before, with another text: the ciphertext must be destroyed.
+    /// [`InvalidLength`](Error::InvalidLength) if it is no part of this plan. In both cases the plan does not change.
+    pub fn accept(&mut self, hash: PartHash) -> Result<(), Error> {
+        let end = hash.offset.checked_add(self.part).ok_or(Error::InvalidLength)?.min(self.text);
+        if !hash.offset.is_multiple_of(self.part) || hash.offset >= self.text || hash.offset + hash.length != end {
+            return Err(Error::InvalidLength);
+        }
+        match self.accepted.get(&hash.offset) {
+            Some(before) if !before.is(&hash) => Err(Error::OtherText),
+            Some(_) => Ok(()),
+            None => {
+                self.accepted.insert(hash.offset, hash);
+                Ok(())
+            }
+        }
+    }
+
+    /// Encrypts the part that begins at `offset` in place, and accepts it: for a caller who has the plan at hand.
+    ///
+    /// # Errors
+    /// As for [`accept`](Self::accept): `text` is bit for bit what it was.
+    pub fn seal(&mut self, key: &Key, offset: u64, text: &mut [u8]) -> Result<(), Error> {
+        let accepted = seal_part(key, self.nonce, offset, text).and_then(|hash| self.accept(hash));
+        if matches!(accepted, Err(Error::OtherText) | Err(Error::InvalidLength)) && offset.is_multiple_of(16) {
+            open_part(key, self.nonce, offset, text)?;
+        }
+        accepted
+    }
+
+    /// The tag of the whole message.
+    ///
+    /// # Errors
+    /// [`Incomplete`](Error::Incomplete) if a part is missing, [`TooLong`](Error::TooLong) if `aad` has more than [`limits::AAD`] bytes.
+    pub fn tag(&self, key: &Key, aad: &[u8]) -> Result<Tag, Error> {
+        if self.accepted.len() as u64 != self.text.div_ceil(self.part) {
+            return Err(Error::Incomplete);
+        }
+        combine(key, self.nonce, aad, self.accepted())
+    }
+}
