@@ -65,7 +65,7 @@ impl Cipher {
     pub fn create(key: &Key, context: &[u8]) -> Result<(Header, Self), Error> {
         let mut salt = [0; SALT_LEN];
         random(&mut salt)?;
-        Self::with_salt(key, context, &salt)
+        Self::salted(key, context, &salt)
     }
 
     /// Derives the keys of the file with that header.
@@ -78,9 +78,17 @@ impl Cipher {
         if bool::from(expected.ct_eq(commitment)) { Ok(cipher) } else { Err(Error::WrongKey) }
     }
 
-    /// As [`create`](Self::create), with a salt that the caller chose. Not public: a salt that comes twice under one key repeats
-    /// every nonce of the file.
-    pub(crate) fn with_salt(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<(Header, Self), Error> {
+    /// As [`create`](Self::create), with a salt that the caller chose (feature `hazmat`). **A salt that comes twice under one key and context repeats
+    /// every nonce of the file**: with two texts, both are lost, and anybody can forge.
+    ///
+    /// # Errors
+    /// None of them happens.
+    #[cfg(any(feature = "hazmat", test))]
+    pub fn with_salt(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<(Header, Self), Error> {
+        Self::salted(key, context, salt)
+    }
+
+    fn salted(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<(Header, Self), Error> {
         let (commitment, cipher) = Self::derive(key, context, salt)?;
         let mut header = [0; HEADER_LEN];
         header[..SALT_LEN].copy_from_slice(salt);

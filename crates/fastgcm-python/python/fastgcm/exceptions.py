@@ -1,0 +1,21 @@
+"""What the functions of this package raise.
+
+Where pyca/cryptography is installed, `InvalidTag` and `AlreadyFinalized` are its own classes, so that code that catches those goes on to work.
+"""
+
+try:
+    from cryptography.exceptions import AlreadyFinalized, InvalidTag
+except Exception:  # it is not installed, or cannot be loaded
+
+    class InvalidTag(Exception):
+        """The message, its associated data, its nonce or its tag is not what the owner of the key sealed."""
+
+    class AlreadyFinalized(Exception):
+        """The message has ended, or was refused: the object takes nothing more."""
+
+
+class Exhausted(Exception):
+    """The nonces of a key are used up. The key must seal nothing more."""
+
+
+__all__ = ["AlreadyFinalized", "Exhausted", "InvalidTag"]

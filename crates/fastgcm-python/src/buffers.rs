@@ -1,0 +1,207 @@
+//! Memory of Python's objects: what is read, what is written, and new `bytes`.
+//!
+//! `bytes` never change. Anything else that has a buffer may be changed by another thread while a call reads it: [`Source::fixed`] says which it is.
+
+use pyo3::{
+    PyErr,
+    exceptions::{PyBufferError, PyTypeError},
+    ffi,
+    prelude::*,
+    types::{PyBytes, PyString},
+};
+use std::{ffi::c_int, ptr, slice};
+
+/// Bytes that a call reads: those of any object with a contiguous buffer.
+pub(crate) enum Source<'a> {
+    /// Those of a `bytes`.
+    Fixed(&'a [u8]),
+    Shared(View),
+}
+
+impl<'a> Source<'a> {
+    /// The bytes. If they are not [fixed](Self::fixed), they may change at any time.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::Shared(view) if view.len() == 0 => &[],
+            // SAFETY: the object keeps the memory where it is, and as long as it is, while the view lives. What another thread writes there meanwhile
+            // is a race that Python leaves to its users.
+            Self::Shared(view) => unsafe { slice::from_raw_parts(view.start(), view.len()) },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Fixed(bytes) => bytes.len(),
+            Self::Shared(view) => view.len(),
+        }
+    }
+
+    /// The bytes, if nobody can change them.
+    #[inline]
+    pub(crate) fn fixed(&self) -> Option<&'a [u8]> {
+        if let Self::Fixed(bytes) = self { Some(bytes) } else { None }
+    }
+
+    /// Reads as many bytes as `copy` has, once, from `at` on. They may be written at the same time, by another thread or by the caller.
+    pub(crate) fn read(&self, at: usize, copy: &mut [u8]) {
+        assert!(at <= self.len() && copy.len() <= self.len() - at);
+        let start = match self {
+            Self::Fixed(bytes) => bytes.as_ptr(),
+            Self::Shared(view) => view.start(),
+        };
+        // SAFETY: within the buffer (above); `copy` is the caller's own.
+        unsafe { ptr::copy_nonoverlapping(start.wrapping_add(at), copy.as_mut_ptr(), copy.len()) };
+    }
+
+    /// The shape of a buffer of two dimensions: rows, and bytes in each.
+    pub(crate) fn rows(&self) -> Option<[usize; 2]> {
+        if let Self::Shared(view) = self { view.rows() } else { None }
+    }
+}
+
+/// Bytes of an argument that may be left out or `None`.
+pub(crate) fn or_empty<'s>(source: Option<&'s Source<'_>>) -> &'s [u8] {
+    source.map_or(&[], Source::bytes)
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Source<'a> {
+    type Error = PyErr;
+
+    #[inline]
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<&[u8]>() {
+            Ok(bytes) => Ok(Self::Fixed(bytes)),
+            Err(_) => View::of(object, ffi::PyBUF_ND).map(Self::Shared),
+        }
+    }
+}
+
+/// Memory of an object that a call writes.
+pub(crate) struct Target(View);
+
+impl Target {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The memory.
+    ///
+    /// # Safety
+    /// No other slice of this memory is used while this one lives: see [`place`](Self::place).
+    pub(crate) unsafe fn bytes(&mut self) -> &mut [u8] {
+        if self.len() == 0 {
+            return &mut [];
+        }
+        // SAFETY: the object's memory stays while the view lives, and it said that it may be written; nothing else refers to it (the caller).
+        unsafe { slice::from_raw_parts_mut(self.0.start(), self.len()) }
+    }
+
+    /// Where these bytes lie, seen from what is written.
+    pub(crate) fn place(&self, bytes: &[u8]) -> Place {
+        let (here, there) = (self.0.start() as usize, bytes.as_ptr() as usize);
+        if bytes.is_empty() || self.len() == 0 || here + self.len() <= there || there + bytes.len() <= here {
+            Place::Apart
+        } else if here == there {
+            Place::Same
+        } else {
+            Place::Overlapping
+        }
+    }
+}
+
+/// How two buffers lie.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Place {
+    /// They have no byte in common.
+    Apart,
+    /// They begin with the same byte.
+    Same,
+    /// Otherwise.
+    Overlapping,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Target {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        View::of(object, ffi::PyBUF_ND | ffi::PyBUF_WRITABLE).map(Self)
+    }
+}
+
+/// A buffer of an object, which must neither move nor change its length while this lives. On the heap, because an exporter may keep its address.
+pub(crate) struct View(Box<ffi::Py_buffer>);
+
+// SAFETY: the owner of the memory takes calls from any thread that is attached to the interpreter, and `drop` attaches.
+unsafe impl Send for View {}
+// SAFETY: likewise; a shared view is only read.
+unsafe impl Sync for View {}
+
+impl View {
+    fn of(object: Borrowed<'_, '_, PyAny>, flags: c_int) -> PyResult<Self> {
+        let get = |flags| {
+            let mut view = Box::new(ffi::Py_buffer::new());
+            // SAFETY: a live object and a fresh view.
+            (unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } == 0).then(|| Self(view))
+        };
+        get(flags).ok_or_else(|| {
+            drop(PyErr::take(object.py()));
+            // As pyca/cryptography says it.
+            match get(ffi::PyBUF_FULL_RO) {
+                Some(view) if flags & ffi::PyBUF_WRITABLE != 0 && view.0.readonly != 0 => PyTypeError::new_err("Buffer is not writable."),
+                Some(_) => PyBufferError::new_err("Buffer is not contiguous."),
+                None => {
+                    drop(PyErr::take(object.py()));
+                    let hint = if object.is_instance_of::<PyString>() { "\nDid you mean to pass a bytestring instead?" } else { "" };
+                    PyTypeError::new_err(format!("Cannot convert \"{}\" instance to a buffer.{hint}", object.get_type()))
+                }
+            }
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.0.len as usize // never negative
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.0.buf.cast()
+    }
+
+    fn rows(&self) -> Option<[usize; 2]> {
+        if self.0.ndim != 2 || self.0.shape.is_null() {
+            return None;
+        }
+        // SAFETY: as many numbers as there are dimensions.
+        let [rows, columns] = unsafe { [*self.0.shape, *self.0.shape.add(1)] };
+        let rows = rows as usize;
+        Some([rows, if rows == 0 { columns as usize * self.0.itemsize as usize } else { self.len() / rows }])
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: it was acquired, and is released once.
+        Python::attach(|_| unsafe { ffi::PyBuffer_Release(&mut *self.0) });
+    }
+}
+
+/// From how many bytes on a call lets other threads run meanwhile. Below, handing the interpreter over costs more than it gains.
+const DETACHED: usize = 1 << 15;
+
+/// Does it, and lets other Python threads run meanwhile if there is much to do.
+#[inline]
+pub(crate) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
+    if bytes < DETACHED { work() } else { py.detach(work) }
+}
+
+/// New `bytes` of that length, written by `write`. They begin as zeros. If `write` fails, nobody has seen them.
+pub(crate) fn new_bytes<'py>(py: Python<'py>, len: usize, write: impl FnOnce(&mut [u8]) -> PyResult<()>) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, len, write)
+}
+
+/// As many random bytes from the operating system.
+pub(crate) fn random_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
+    new_bytes(py, len, |bytes| Ok(getrandom::fill(bytes).map_err(std::io::Error::from)?))
+}

@@ -1,0 +1,39 @@
+//! What Python is told: the classes of `fastgcm/exceptions.py`, which are pyca/cryptography's own where that is installed.
+
+use pyo3::{
+    PyErr,
+    exceptions::{PyOverflowError, PyRuntimeError, PyValueError},
+    prelude::*,
+    sync::PyOnceLock,
+    types::PyType,
+};
+
+/// A class of `fastgcm.exceptions`.
+macro_rules! class {
+    ($function:ident, $name:literal, $arguments:ty) => {
+        pub(crate) fn $function(py: Python<'_>, arguments: $arguments) -> PyErr {
+            static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            match CLASS.import(py, "fastgcm.exceptions", $name) {
+                Ok(class) => PyErr::from_type(class.clone(), arguments),
+                Err(error) => error,
+            }
+        }
+    };
+}
+
+class!(invalid_tag, "InvalidTag", ());
+class!(already_finalized, "AlreadyFinalized", (&'static str,));
+class!(exhausted, "Exhausted", (&'static str,));
+
+/// An error of the library, as Python says it.
+pub(crate) fn of(py: Python<'_>, error: fastgcm::Error) -> PyErr {
+    use fastgcm::Error::{Exhausted, InvalidLength, NoEntropy, OutOfOrder, TooLong, Unauthentic};
+    match error {
+        Unauthentic => invalid_tag(py, ()),
+        TooLong => PyOverflowError::new_err("Data or associated data too long. Max 2**36 - 32 bytes"),
+        Exhausted => exhausted(py, ("The nonces of this key are used up.",)),
+        InvalidLength | OutOfOrder => PyValueError::new_err(error.to_string()),
+        NoEntropy => std::io::Error::from(error).into(),
+        _ => PyRuntimeError::new_err(error.to_string()),
+    }
+}

@@ -1,0 +1,13 @@
+//! `fastgcm._fastgcm`: the extension module behind the Python package `fastgcm`.
+
+mod aead;
+mod buffers;
+mod errors;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _fastgcm {
+    #[pymodule_export]
+    use super::aead::AesGcm;
+}
