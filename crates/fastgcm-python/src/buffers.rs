@@ -55,11 +55,6 @@ impl<'a> Source<'a> {
         // SAFETY: within the buffer (above); `copy` is the caller's own.
         unsafe { ptr::copy_nonoverlapping(start.wrapping_add(at), copy.as_mut_ptr(), copy.len()) };
     }
-
-    /// The shape of a buffer of two dimensions: rows, and bytes in each.
-    pub(crate) fn rows(&self) -> Option<[usize; 2]> {
-        if let Self::Shared(view) = self { view.rows() } else { None }
-    }
 }
 
 /// Bytes of an argument that may be left out or `None`.
@@ -167,16 +162,6 @@ impl View {
 
     fn start(&self) -> *mut u8 {
         self.0.buf.cast()
-    }
-
-    fn rows(&self) -> Option<[usize; 2]> {
-        if self.0.ndim != 2 || self.0.shape.is_null() {
-            return None;
-        }
-        // SAFETY: as many numbers as there are dimensions.
-        let [rows, columns] = unsafe { [*self.0.shape, *self.0.shape.add(1)] };
-        let rows = rows as usize;
-        Some([rows, if rows == 0 { columns as usize * self.0.itemsize as usize } else { self.len() / rows }])
     }
 }
 

@@ -22,7 +22,6 @@ macro_rules! class {
 }
 
 class!(invalid_tag, "InvalidTag", ());
-class!(already_finalized, "AlreadyFinalized", (&'static str,));
 class!(exhausted, "Exhausted", (&'static str,));
 
 /// An error of the library, as Python says it.

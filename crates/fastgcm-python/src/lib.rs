@@ -2,6 +2,7 @@
 
 mod aead;
 mod buffers;
+mod chunks;
 mod errors;
 
 use pyo3::prelude::*;
@@ -9,5 +10,5 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _fastgcm {
     #[pymodule_export]
-    use super::aead::AesGcm;
+    use super::{aead::AesGcm, chunks::CobblestoneChunks};
 }

@@ -1,0 +1,115 @@
+//! Chunks of one Cobblestone file, by number: for work on many machines.
+
+use crate::{
+    buffers::{Source, detached, new_bytes, random_bytes},
+    errors,
+};
+use fastgcm_file::{CHUNK_LEN, Cipher, Error, Format, Header, Key, MAX_CHUNKS, SALT_LEN, SEALED_CHUNK_LEN, TAG_LEN};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+
+/// Seals and opens ranges of chunks of one Cobblestone file (Cobblestone-256 with a key of 32 bytes, Cobblestone-128 with 16). `header`, and behind it
+/// all chunks in their order, are the file.
+///
+/// The caller takes care of two things. A salt, with one key and context, belongs to one file: if a chunk is sealed twice under it, then with the same
+/// text. And only the last range ends the file.
+///
+/// >>> import os
+/// >>> from fastgcm.hazmat import CobblestoneChunks
+/// >>> key, salt = os.urandom(32), CobblestoneChunks.generate_salt()
+/// >>> chunks = CobblestoneChunks(key, b"context", salt)         # on each machine
+/// >>> second = chunks.seal(2, b"the end", last=True)
+/// >>> first = chunks.seal(0, bytes(2 * 16384), last=False)
+/// >>> file = chunks.header + first + second
+/// >>> chunks.open(2, second, last=True)
+/// b'the end'
+#[pyclass(frozen, module = "fastgcm.hazmat")]
+#[derive(Debug)]
+pub(crate) struct CobblestoneChunks {
+    header: Header,
+    cipher: Cipher,
+}
+
+#[pymethods]
+impl CobblestoneChunks {
+    #[new]
+    fn new(py: Python<'_>, key: Source<'_>, context: Source<'_>, salt: Source<'_>) -> PyResult<Self> {
+        let format = Format::of_key_len(key.len()).ok_or_else(|| PyValueError::new_err("key must be 16 or 32 bytes."))?;
+        let salt: &[u8; SALT_LEN] = salt.bytes().try_into().map_err(|_| PyValueError::new_err("salt must be 24 bytes."))?;
+        let made = Key::new(format, key.bytes()).and_then(|key| Cipher::with_salt(&key, context.bytes(), salt));
+        let (header, cipher) = made.map_err(|e| of_file(py, e))?;
+        Ok(Self { header, cipher })
+    }
+
+    /// 24 random bytes.
+    #[staticmethod]
+    fn generate_salt(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
+        random_bytes(py, SALT_LEN)
+    }
+
+    /// The 56 bytes that the file begins with: salt and commitment.
+    #[getter]
+    fn header<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.header)
+    }
+
+    /// Seals `data` as the chunks from number `first` on, 16,384 bytes in each. Only the last range of a file (`last=True`) may have any length; the
+    /// others have full chunks. The result begins at byte 56 + 16,400 * `first` of the file.
+    #[pyo3(signature = (first, data, *, last))]
+    fn seal<'py>(&self, py: Python<'py>, first: u64, data: Source<'_>, last: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let tags = numbered(first, data.len(), CHUNK_LEN, last)?;
+        new_bytes(py, data.len() + tags * TAG_LEN, |sealed| {
+            let work = || {
+                let texts = data.bytes().chunks(CHUNK_LEN).chain((data.len().is_multiple_of(CHUNK_LEN) && last).then_some(&[][..]));
+                let mut places = texts.zip(sealed.chunks_mut(SEALED_CHUNK_LEN)).zip(first..);
+                places.try_for_each(|((text, sealed), number)| self.cipher.seal_chunk(number, text, sealed))
+            };
+            detached(py, data.len(), work).map_err(|e| of_file(py, e))
+        })
+    }
+
+    /// Opens the chunks from number `first` on. Raises `InvalidTag` unless each of them is what was sealed there.
+    #[pyo3(signature = (first, data, *, last))]
+    fn open<'py>(&self, py: Python<'py>, first: u64, data: Source<'_>, last: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let rest = data.len() % SEALED_CHUNK_LEN;
+        if if last { rest < TAG_LEN } else { rest != 0 } {
+            return Err(errors::invalid_tag(py, ()));
+        }
+        let tags = numbered(first, data.len(), SEALED_CHUNK_LEN, last)?;
+        new_bytes(py, data.len() - tags * TAG_LEN, |text| {
+            let work = || {
+                let mut copy = vec![0; SEALED_CHUNK_LEN];
+                // An empty last chunk has no text, but a tag.
+                let mut texts = text.chunks_mut(CHUNK_LEN).chain([&mut [][..]]);
+                (0..tags).try_for_each(|i| {
+                    let at = i * SEALED_CHUNK_LEN;
+                    let sealed = &mut copy[..SEALED_CHUNK_LEN.min(data.len() - at)];
+                    data.read(at, sealed);
+                    self.cipher.open_chunk(first + i as u64, sealed, texts.next().unwrap_or_default())
+                })
+            };
+            let opened = detached(py, data.len(), work);
+            opened.inspect_err(|_| text.fill(0)).map_err(|e| of_file(py, e))
+        })
+    }
+}
+
+/// How many chunks `len` bytes are, of `chunk` bytes each.
+fn numbered(first: u64, len: usize, chunk: usize, last: bool) -> PyResult<usize> {
+    if !last && !len.is_multiple_of(chunk) {
+        return Err(PyValueError::new_err(format!("only the last range of a file may have a length that is no multiple of {chunk} bytes")));
+    }
+    let chunks = len / chunk + usize::from(last);
+    match first.checked_add(chunks as u64) {
+        Some(behind) if behind <= MAX_CHUNKS => Ok(chunks),
+        _ => Err(PyValueError::new_err("Message exceeds the maximum chunked encryption length (2**38 chunks).")),
+    }
+}
+
+/// An error of a file, as Python says it.
+fn of_file(py: Python<'_>, error: Error) -> PyErr {
+    match error {
+        error if error.is_unauthentic() => errors::invalid_tag(py, ()),
+        Error::Io(error) => error.into(),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
