@@ -413,8 +413,8 @@ fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
         apt(&["openssl"])?;
     }
     let tls = root.join("lab/tls");
-    linted(&tls, log, "--locked")?;
-    log.step(&mut cargo(&tls, "test --locked -- --nocapture"))
+    linted(&tls, log, "--locked --workspace")?;
+    log.step(&mut cargo(&tls, "test --locked --workspace -- --nocapture"))
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.

@@ -10,8 +10,13 @@ use std::{
 pub(crate) const CRATES: [&str; 6] = ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-capi", "fastgcm-openssl"];
 
 /// Those that are workspaces of their own: folder and name.
-pub(crate) const APART: [(&str, &str); 3] =
-    [("crates/aes-gcm-010", "fastgcm-aes-gcm"), ("crates/aes-gcm-011", "fastgcm-aes-gcm"), ("crates/rustls-fastgcm", "rustls-fastgcm")];
+pub(crate) const APART: [(&str, &str); 5] = [
+    ("crates/aes-gcm-010", "fastgcm-aes-gcm"),
+    ("crates/aes-gcm-011", "fastgcm-aes-gcm"),
+    ("crates/rustls-fastgcm", "rustls-fastgcm"),
+    ("crates/rustls-fastgcm-024", "rustls-fastgcm"),
+    ("crates/str0m-fastgcm", "str0m-fastgcm"),
+];
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     // No registry has our own crates yet, so Cargo cannot verify them one by one: a workspace of what was packed stands in for it.

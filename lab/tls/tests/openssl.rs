@@ -1,7 +1,10 @@
 //! Against the programs `openssl s_client` and `openssl s_server` of this machine.
 
-#[path = "../../../crates/rustls-fastgcm/tests/support/mod.rs"]
+#[path = "../../../crates/rustls-fastgcm/tests/against/support.rs"]
 mod support;
+
+/// Under which the results are told.
+const NAME: &str = "openssl-0.23";
 
 use rustls::{CipherSuite, ClientConnection, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 use std::{
@@ -101,7 +104,7 @@ fn every_suite_with_s_client() {
             connections += 1;
         }
     }
-    passed("tls::every_suite_with_s_client", connections, 6 * 4);
+    passed("every_suite_with_s_client", connections, 6 * 4);
 }
 
 /// OpenSSL's own updates of keys, which ask for ours.
@@ -136,7 +139,7 @@ fn key_updates_with_s_client() {
         assert_eq!((messages(">>>"), messages("<<<")), (3, 2), "{suite:?}");
         updates += messages(">>>") + messages("<<<");
     }
-    passed("tls::key_updates_with_s_client", updates, 2 * 5);
+    passed("key_updates_with_s_client", updates, 2 * 5);
 }
 
 /// A ticket in a file, and early data in the next connection.
@@ -167,7 +170,7 @@ fn early_data_from_s_client() {
             }
         }
     }
-    passed("tls::early_data_from_s_client", taken, 2);
+    passed("early_data_from_s_client", taken, 2);
 }
 
 /// Our client at OpenSSL's server, which sends each line back reversed.
@@ -208,5 +211,5 @@ fn every_suite_with_s_server() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    passed("tls::every_suite_with_s_server", lines, 6 * 8);
+    passed("every_suite_with_s_server", lines, 6 * 8);
 }

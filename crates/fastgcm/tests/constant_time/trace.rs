@@ -38,6 +38,9 @@ pub(crate) struct Tracer {
     /// Addresses that no access may reach, not even under a mask; and the first that did.
     pub(crate) forbidden: Vec<Range<u64>>,
     pub(crate) reached: Option<(Instruction, u64)>,
+    /// Memory, and how many bytes have been written there, each as often as it was.
+    pub(crate) watched: Range<u64>,
+    pub(crate) written: u64,
 }
 
 struct Known {
@@ -92,9 +95,14 @@ impl Tracer {
             match memory.virtual_address(0, |register, _, _| value(registers, register)) {
                 Some(address) => {
                     digest = mix(digest, address);
-                    let end = address.saturating_add(memory.memory_size().size() as u64);
+                    // What `rep` repeats traps each time, and has no size but that of the instruction.
+                    let size = [memory.memory_size(), known.instruction.memory_size()].map(|size| size.size() as u64);
+                    let end = address.saturating_add(if size[0] == 0 { size[1] } else { size[0] });
                     if self.forbidden.iter().any(|pages| address < pages.end && pages.start < end) {
                         self.reached.get_or_insert((known.instruction, address));
+                    }
+                    if !matches!(memory.access(), OpAccess::Read | OpAccess::CondRead) {
+                        self.written += end.min(self.watched.end).saturating_sub(address.max(self.watched.start));
                     }
                 }
                 None => self.refused = Some(known.instruction),

@@ -1,0 +1,1 @@
+../../rustls-fastgcm/src/tls12.rs

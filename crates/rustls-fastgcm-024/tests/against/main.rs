@@ -1,0 +1,15 @@
+//! Ours against ring's. The files of this folder are also compiled in `lab/tls`, against AWS-LC's; `connections.rs` and `quic.rs` are the same for
+//! every version of rustls.
+
+mod connections;
+mod quic;
+mod records;
+mod support;
+
+/// Whose suites ours are compared with, and made of.
+fn base() -> rustls::crypto::CryptoProvider {
+    rustls_ring::DEFAULT_PROVIDER
+}
+
+/// Under which the results are told.
+const NAME: &str = "ring-0.24";

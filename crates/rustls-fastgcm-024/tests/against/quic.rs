@@ -1,0 +1,1 @@
+../../../rustls-fastgcm/tests/against/quic.rs

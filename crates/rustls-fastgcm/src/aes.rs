@@ -1,0 +1,116 @@
+//! Suites with fastgcm in them. This file, `tls12.rs` and `quic.rs` are the same for every version of rustls; `version.rs` has what differs.
+
+use crate::version::{CipherSuite, RecordDecrypter, RecordEncrypter};
+use fastgcm::Key;
+use rustls::{
+    CipherSuiteCommon, ConnectionTrafficSecrets, Tls13CipherSuite,
+    crypto::cipher::{AeadKey, Iv, Tls13AeadAlgorithm, UnsupportedOperationError},
+};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a tag.
+pub(crate) const TAG: usize = 16;
+
+/// The key lengths of TLS. `fips()` of each algorithm is what rustls says by default: nobody has validated it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Aes {
+    Aes128,
+    Aes256,
+}
+
+impl Aes {
+    /// That of a suite; none if it does not use AES-GCM.
+    pub(crate) fn of(suite: CipherSuite) -> Option<&'static Self> {
+        match suite {
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => Some(&Self::Aes128),
+            CipherSuite::TLS13_AES_256_GCM_SHA384
+            | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+            | CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => Some(&Self::Aes256),
+            _ => None,
+        }
+    }
+
+    /// In bytes.
+    pub(crate) fn length(self) -> usize {
+        match self {
+            Self::Aes128 => 16,
+            Self::Aes256 => 32,
+        }
+    }
+
+    /// Derived where it stays, so that no copy of it is left.
+    ///
+    /// # Panics
+    /// If rustls gives a key of another length than it was told.
+    pub(crate) fn key(self, key: &AeadKey) -> Box<Key> {
+        assert_eq!(key.as_ref().len(), self.length());
+        Key::boxed(key.as_ref()).expect("16 or 32 bytes")
+    }
+
+    /// What the kernel needs to take over (kTLS).
+    pub(crate) fn secrets(self, key: AeadKey, iv: Iv) -> ConnectionTrafficSecrets {
+        match self {
+            Self::Aes128 => ConnectionTrafficSecrets::Aes128Gcm { key, iv },
+            Self::Aes256 => ConnectionTrafficSecrets::Aes256Gcm { key, iv },
+        }
+    }
+}
+
+pub(crate) fn common(base: &CipherSuiteCommon) -> CipherSuiteCommon {
+    // draft-irtf-cfrg-aead-limits-08, section 5.1.1: records of 2^14 bytes
+    CipherSuiteCommon { confidentiality_limit: 1 << 24, ..*base }
+}
+
+/// A suite with fastgcm in it, if it uses AES-GCM.
+pub(crate) fn tls13(base: &'static Tls13CipherSuite) -> &'static Tls13CipherSuite {
+    static OURS: Suites<Tls13CipherSuite> = Suites::new();
+    let Some(aes) = Aes::of(base.common.suite) else { return base };
+    OURS.of(base, || Tls13CipherSuite { common: common(&base.common), aead_alg: aes, quic: Some(aes), ..*base })
+}
+
+/// Our suites beside those that they are made of. Rustls wants them for the program's lifetime.
+pub(crate) struct Suites<S: 'static>(Mutex<Vec<(&'static S, &'static S)>>);
+
+impl<S> Suites<S> {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Ours of that one, made at the first call.
+    pub(crate) fn of(&self, base: &'static S, make: impl FnOnce() -> S) -> &'static S {
+        let mut suites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is ours already stays: it may be the base of the next call.
+        if let Some((_, ours)) = suites.iter().find(|(of, ours)| std::ptr::eq(*of, base) || std::ptr::eq(*ours, base)) {
+            return ours;
+        }
+        let ours = Box::leak(Box::new(make()));
+        suites.push((base, ours));
+        ours
+    }
+}
+
+/// Records of TLS 1.3 (RFC 8446, section 5.2): the text, a byte for its type, and zeros as padding, of which we send none.
+pub(crate) struct Tls13 {
+    pub(crate) key: Box<Key>,
+    pub(crate) iv: Iv,
+}
+
+impl Tls13AeadAlgorithm for Aes {
+    fn encrypter(&self, key: AeadKey, iv: Iv) -> Box<dyn RecordEncrypter> {
+        Box::new(Tls13 { key: self.key(&key), iv })
+    }
+
+    fn decrypter(&self, key: AeadKey, iv: Iv) -> Box<dyn RecordDecrypter> {
+        Box::new(Tls13 { key: self.key(&key), iv })
+    }
+
+    fn key_len(&self) -> usize {
+        self.length()
+    }
+
+    fn extract_keys(&self, key: AeadKey, iv: Iv) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
+        Ok(self.secrets(key, iv))
+    }
+}

@@ -1,0 +1,17 @@
+//! Connections and QUIC against AWS-LC in place of ring, and key exchange after quantum computers. (Records by themselves are compared with ring's:
+//! AWS-LC refuses numbers that do not count up.)
+
+#[path = "../../../../crates/rustls-fastgcm-024/tests/against/connections.rs"]
+mod connections;
+#[path = "../../../../crates/rustls-fastgcm-024/tests/against/quic.rs"]
+mod quic;
+#[path = "../../../../crates/rustls-fastgcm-024/tests/against/support.rs"]
+mod support;
+
+/// Whose suites ours are compared with, and made of.
+fn base() -> rustls::crypto::CryptoProvider {
+    rustls_aws_lc_rs::DEFAULT_PROVIDER
+}
+
+/// Under which the results are told.
+const NAME: &str = "aws-lc-0.24";
