@@ -333,6 +333,10 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
             .arg("target/release/fastgcm")
             .current_dir(root),
     )?;
+    let parquet = root.join("target/parquet");
+    let mut make = Command::new(venv(root, &["pyarrow"])?);
+    step(make.arg("crates/fastgcm-parquet/tests/make_files.py").arg(&parquet).current_dir(root))?;
+    log.step(cargo(root, "test -p fastgcm-parquet --test pyarrow -- --nocapture").env("FASTGCM_PARQUET_FILES", &parquet))?;
     install("strace", &["strace"])?;
     log.step(python(root).arg("crates/fastgcm-cli/tests/fault_injection.py").arg("target/release/fastgcm"))
 }

@@ -7,7 +7,8 @@ use std::{
 };
 
 /// Published crates.
-pub(crate) const CRATES: [&str; 6] = ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-capi", "fastgcm-openssl"];
+pub(crate) const CRATES: [&str; 7] =
+    ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-parquet", "fastgcm-capi", "fastgcm-openssl"];
 
 /// Those that are workspaces of their own: folder and name.
 pub(crate) const APART: [(&str, &str); 5] = [
