@@ -16,7 +16,7 @@ use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
 macro_rules! backends {
-    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident: $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident $(without $without:ident)?: $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
         /// Every machine has the names of all back ends; [`available`](Backend::available) lists those that this machine can run. All
@@ -50,32 +50,42 @@ macro_rules! backends {
             #[allow(unsafe_code, unused_unsafe)]
             pub fn run<J: Job>(self, job: J) -> Result<J::Output, Error> {
                 self.kernels()?;
-                // SAFETY: the row's features were just found. (`portable` needs none.)
-                let output = match self { $(Self::$variant => on!($family => Some(unsafe { $row::run(job) }))),+ };
+                let output = match self { $(Self::$variant => {
+                    $(#[cfg(not($without))])?
+                    // SAFETY: the row's features were just found. (`portable` needs none.)
+                    let output = on!($family => Some(unsafe { $row::run(job) }));
+                    $(#[cfg($without)] let output = None;)?
+                    output
+                }),+ };
                 output.ok_or(Error::Unavailable)
             }
 
             /// The row's functions, if they were compiled for this target at all.
             pub(crate) fn compiled(self) -> Option<&'static Kernels> {
-                match self { $(Self::$variant => on!($family => Some(&$row::KERNELS))),+ }
+                match self { $(Self::$variant => {
+                    $(#[cfg(not($without))])?
+                    let row = on!($family => Some(&$row::KERNELS));
+                    $(#[cfg($without)] let row = None;)?
+                    row
+                }),+ }
             }
         }
 
-        $(item_on! { $family => entries! { $variant, $row, $engine<$isa, $multiply $(, $n)?> $(, $features)? $(, unnamed $unnamed)? } })+
+        $($(#[cfg(not($without))])? item_on! { $family => entries! { $variant, $row, $engine<$isa, $multiply $(, $n)?> $(, $features)? $(, unnamed $unnamed)? } })+
     };
 }
 
 backends! {
     /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
-    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86: Woven<Vaes512, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
+    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86 without fastgcm_without_avx512: Woven<Vaes512, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
     /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
-    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
+    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86 without fastgcm_without_avx2: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
     /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
-    AesniAvx aesni_avx = "aesni-avx" on x86: Woven<AesAvx, Winograd>, "aes,pclmulqdq,ssse3,sse4.1,avx";
+    AesniAvx aesni_avx = "aesni-avx" on x86 without fastgcm_without_avx: Woven<AesAvx, Winograd>, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.
-    AesniSse aesni_sse = "aesni-sse" on x86: Woven<AesSse, Winograd>, "aes,pclmulqdq,ssse3,sse4.1";
+    AesniSse aesni_sse = "aesni-sse" on x86 without fastgcm_without_sse: Woven<AesSse, Winograd>, "aes,pclmulqdq,ssse3,sse4.1";
     /// x86 without instructions for AES, which can permute bytes: tables in registers.
-    VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86: Software<Portable<2, false, Ssse3>, Nibbles, 8>, "ssse3";
+    VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86 without fastgcm_without_ssse3: Software<Portable<2, false, Ssse3>, Nibbles, 8>, "ssse3";
     /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: Woven<NeonEor3, KeyFoldedHalves>, "aes,sha3";
     /// AArch64 with AES and PMULL.

@@ -38,6 +38,9 @@
 //! instructions that the program is compiled for (`-C target-feature=+aes,+sha3`; Apple's targets have them), or [`Backend::Portable`] if there
 //! are none. On x86-64 and RISC-V the library finds all instructions without `std`.
 //!
+//! **A smaller program.** All back ends of a target are compiled in. `RUSTFLAGS="--cfg fastgcm_without_avx512"` leaves out `vaes-avx512`;
+//! `fastgcm_without_avx2`, `fastgcm_without_avx`, `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other ones of x86-64. `portable` stays.
+//!
 //! # Layers
 //! ```text
 //! lib ── seal · stream · gathered · gmac · once · parallel · nonces · xaes · siv    public verbs
@@ -49,8 +52,12 @@
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
-// A machine without a row of its own goes the plain way (`gcm::software`), and has no use for the rest.
+// A machine without a row of its own goes the plain way (`gcm::software`), and has no use for the rest. Likewise what is left out on purpose.
 #![cfg_attr(not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")), allow(dead_code, unused_imports))]
+#![cfg_attr(
+    any(fastgcm_without_avx512, fastgcm_without_avx2, fastgcm_without_avx, fastgcm_without_sse, fastgcm_without_ssse3),
+    allow(dead_code, unused_imports)
+)]
 // What only feature `internals` shows is `pub` all the same.
 #![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
 
