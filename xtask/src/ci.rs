@@ -81,6 +81,7 @@ const CHECKS: &[Check] = &[
     Check { name: "capi",            when: When::Always,       run: capi },
     Check { name: "openssl",         when: When::Always,       run: openssl },
     Check { name: "openssl programs", when: When::Full,        run: openssl_programs },
+    Check { name: "openssl versions", when: When::Full,        run: openssl_versions },
     Check { name: "peers",           when: When::Full,         run: peers },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
@@ -376,10 +377,28 @@ fn openssl(root: &Path, log: &mut Log) -> Result<(), String> {
     };
     provider(root)?;
     linted(&lab, log, "--locked")?;
-    log.step(&mut tests("--test answers --test module --test sequences --test tls"))?;
+    log.step(&mut tests("--test answers --test module --test sequences --test siv --test tls"))?;
     ["vaes-avx2", "aesni-avx", "aesni-sse", "vpaes-ssse3", "portable"]
         .iter()
-        .try_for_each(|row| log.step(tests("--test answers --test sequences --test tls").env("FASTGCM_BACKEND", row)))
+        .try_for_each(|row| log.step(tests("--test answers --test sequences --test siv --test tls").env("FASTGCM_BACKEND", row)))
+}
+
+/// The same module in later versions of OpenSSL, which are built from sources: 3.5, 3.6 and 4.0.
+fn openssl_versions(root: &Path, log: &mut Log) -> Result<(), String> {
+    provider(root)?;
+    for version in ["300.5.5", "300.6.1", "400.0.2"] {
+        let folder = root.join("target/openssl").join(version);
+        step(Command::new("lab/openssl/version.sh").arg(version).arg(&folder).current_dir(root))?;
+        let path = format!("{}:{}", folder.join("bin").display(), env::var("PATH").unwrap_or_default());
+        let mut tests = cargo(
+            &root.join("lab/openssl"),
+            "test --release --locked --test answers --test sequences --test siv --test tls -- --nocapture",
+        );
+        tests.env("RUSTFLAGS", format!("-L native={}", folder.join("lib").display())).env("PATH", path);
+        tests.env("CARGO_TARGET_DIR", folder.join("lab")).env("FASTGCM_MODULES", root.join("target/openssl"));
+        log.step(&mut tests)?;
+    }
+    Ok(())
 }
 
 /// The provider as a module, and what its tests are linked with.

@@ -210,6 +210,14 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Option<&'a [u8]>
     (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts(data, size) })
 }
 
+/// Memory of a caller. `None` where there is none.
+/// # Safety
+/// `data` is null, or so many bytes are readable and writable there, and nobody else uses them meanwhile.
+pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, size: usize) -> Option<&'a mut [u8]> {
+    // SAFETY: the caller's promise.
+    (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts_mut(data, size) })
+}
+
 /// Runs what OpenSSL has called. A panic, which would be a fault of ours, ends here as a failure.
 pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(failed)
@@ -226,6 +234,7 @@ pub(crate) enum Reason {
     InvalidAad = 108,
     InvalidIvLength = 109,
     InvalidTag = 110,
+    TagNotSet = 119,
 }
 
 /// `ERR_LIB_PROV`, in its place in an error code.

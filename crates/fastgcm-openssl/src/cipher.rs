@@ -4,14 +4,15 @@
 //! verified**, as by OpenSSL's own provider: the interface wants it so.
 
 use crate::{
-    Provider,
-    abi::{Dispatch, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, guarded, table},
+    Provider, Work,
+    abi::{Dispatch, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, guarded, table},
+    object::{self, Failure, Object, call, duplicate, free},
 };
 use fastgcm::{Key, Nonce, Tag, hazmat::Pieces};
 use std::{
     ffi::{c_int, c_void},
     ptr, slice,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::Arc,
 };
 
 /// The most bytes of an IV: as many as OpenSSL's own provider takes.
@@ -36,11 +37,8 @@ enum Iv {
     Used,
 }
 
-/// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.
-type Failure = Option<Reason>;
-
 pub(crate) struct Context<'p> {
-    provider: &'p Provider,
+    work: Work<'p>,
     key_length: usize,
     /// Shared with the duplicates of this context.
     key: Option<Arc<Key>>,
@@ -58,16 +56,24 @@ pub(crate) struct Context<'p> {
     /// The AAD of the TLS record that comes next.
     tls_aad: Option<[u8; TLS_AAD]>,
     tls_padding: usize,
-    /// What the provider has not been told yet.
-    keys: u64,
-    messages: u64,
-    bytes: u64,
+}
+
+impl<'p> Object<'p> for Context<'p> {
+    fn provider(&self) -> &'p Provider {
+        self.work.provider
+    }
+
+    /// In the middle of a message too. The expanded key is shared.
+    fn duplicate(&self) -> Self {
+        let (key, pieces) = (self.key.clone(), self.pieces.as_ref().map(Pieces::duplicate));
+        Self { work: Work::none(self.work.provider), key, pieces, ..*self }
+    }
 }
 
 impl<'p> Context<'p> {
     pub(crate) fn new(provider: &'p Provider, key_length: usize) -> Self {
         Self {
-            provider,
+            work: Work::none(provider),
             key_length,
             key: None,
             pieces: None,
@@ -80,16 +86,7 @@ impl<'p> Context<'p> {
             tag_length: None,
             tls_aad: None,
             tls_padding: 0,
-            keys: 0,
-            messages: 0,
-            bytes: 0,
         }
-    }
-
-    /// Another one in the same state, in the middle of a message too. The expanded key is shared.
-    pub(crate) fn duplicate(&self) -> Self {
-        let (key, pieces) = (self.key.clone(), self.pieces.as_ref().map(Pieces::duplicate));
-        Self { key, pieces, keys: 0, messages: 0, bytes: 0, ..*self }
     }
 
     /// Sets what there is of direction, IV and key.
@@ -109,10 +106,10 @@ impl<'p> Context<'p> {
             }
             match self.key.as_mut().and_then(Arc::get_mut) {
                 Some(mine) => mine.rekey(key),
-                None => Key::shared_with_backend(key, self.provider.backend).map(|key| self.key = Some(key)),
+                None => Key::shared_with_backend(key, self.work.provider.backend).map(|key| self.key = Some(key)),
             }
             .map_err(|_| None)?;
-            self.keys += 1;
+            self.work.keys += 1;
         }
         Ok(())
     }
@@ -131,6 +128,16 @@ impl<'p> Context<'p> {
         getrandom::fill(&mut self.iv[from..self.iv_length]).map_err(|_| None)
     }
 
+    /// A random IV for who seals and has set none: when a message begins, or when it is asked for before.
+    fn draw_iv(&mut self) -> Result<(), Failure> {
+        if !self.seals || self.iv_length < 12 || self.tls_aad.is_some() {
+            return Err(None);
+        }
+        self.fill_iv(0)?;
+        self.iv_state = Iv::New;
+        Ok(())
+    }
+
     /// The key and the message that has begun, or begins now.
     #[inline]
     fn message(&mut self) -> Result<(&Key, &mut Pieces), Failure> {
@@ -145,11 +152,7 @@ impl<'p> Context<'p> {
             return Err(None);
         }
         if self.iv_state == Iv::None {
-            if !self.seals || self.iv_length < 12 {
-                return Err(None);
-            }
-            self.fill_iv(0)?;
-            self.iv_state = Iv::New;
+            self.draw_iv()?;
         }
         let (key, nonce) = (self.key.as_ref().ok_or(None)?, Nonce::any(&self.iv[..self.iv_length]).map_err(|_| None)?);
         self.pieces = Some(Pieces::new(key, nonce));
@@ -190,7 +193,7 @@ impl<'p> Context<'p> {
                 (false, false) => pieces.open(key, to),
             }
         };
-        self.bytes += size as u64;
+        self.work.bytes += size as u64;
         done.map_err(|_| None)
     }
 
@@ -201,9 +204,9 @@ impl<'p> Context<'p> {
         let done = if seals {
             pieces.finish(key).map(|Tag(tag)| (self.tag, self.tag_length) = (tag, Some(TAG)))
         } else {
-            pieces.verify(key, &tag[..tag_length.ok_or(None)?])
+            pieces.verify(key, &tag[..tag_length.ok_or(Reason::TagNotSet)?])
         };
-        self.messages += 1;
+        self.work.messages += 1;
         if done.is_ok() {
             self.begin_anew(Iv::Used);
         }
@@ -259,8 +262,8 @@ impl<'p> Context<'p> {
         } else {
             key.open(nonce, &aad, text, &Tag(*tag)).map_err(|_| None)?;
         }
-        self.messages += 1;
-        self.bytes += text.len() as u64;
+        self.work.messages += 1;
+        self.work.bytes += text.len() as u64;
         Ok(if self.seals { size } else { text.len() })
     }
 
@@ -328,7 +331,7 @@ impl<'p> Context<'p> {
             b"tlsaadpad" => param.set_number(self.tls_padding as u64),
             b"iv" | b"updated-iv" => {
                 if self.iv_state == Iv::None {
-                    return Err(None);
+                    self.draw_iv()?;
                 }
                 if param.size() < self.iv_length {
                     return Err(Some(Reason::InvalidIvLength));
@@ -390,59 +393,11 @@ impl<'p> Context<'p> {
     }
 }
 
-impl Drop for Context<'_> {
-    fn drop(&mut self) {
-        if self.keys + self.messages + self.bytes > 0 {
-            let counters = self.provider.counters(ptr::from_ref(self).addr());
-            counters.keys.fetch_add(self.keys, Relaxed);
-            counters.messages.fetch_add(self.messages, Relaxed);
-            counters.bytes.fetch_add(self.bytes, Relaxed);
-        }
-    }
-}
-
-/// Memory of a caller. `None` where there is none.
-/// # Safety
-/// `data` is null, or so many bytes are readable and writable there, and nobody else uses them meanwhile.
-pub(crate) unsafe fn bytes_mut<'a>(data: *mut u8, size: usize) -> Option<&'a mut [u8]> {
-    // SAFETY: the caller's promise.
-    (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts_mut(data, size) })
-}
-
-/// Runs a call for a context, and tells OpenSSL why it failed.
-/// # Safety
-/// `context` is one that `new` or `duplicate` has made, which nobody else uses meanwhile.
-unsafe fn call<'p>(context: *mut Context<'p>, call: impl FnOnce(&mut Context<'p>) -> Result<(), Failure>) -> c_int {
-    guarded(0, || {
-        // SAFETY: the caller's promise.
-        let context = unsafe { &mut *context };
-        match call(context) {
-            Ok(()) => 1,
-            Err(reason) => {
-                reason.inspect(|reason| context.provider.errors.raise(*reason));
-                0
-            }
-        }
-    })
-}
-
 type Pointer = *mut Context<'static>;
 
 unsafe extern "C" fn new<const BITS: usize>(provider: *mut c_void) -> Pointer {
-    // SAFETY: OpenSSL frees all contexts before the provider.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::new(Context::new(unsafe { Provider::at(provider) }, BITS / 8))))
-}
-
-unsafe extern "C" fn free(context: Pointer) {
-    if !context.is_null() {
-        // SAFETY: `new` or `duplicate` made it.
-        guarded((), || drop(unsafe { Box::from_raw(context) }));
-    }
-}
-
-unsafe extern "C" fn duplicate(context: Pointer) -> Pointer {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::new(unsafe { &*context }.duplicate())))
+    // SAFETY: OpenSSL's call.
+    unsafe { object::new(provider, |provider| Context::new(provider, BITS / 8)) }
 }
 
 unsafe extern "C" fn init<const SEALS: bool>(
@@ -505,13 +460,13 @@ unsafe extern "C" fn set(context: Pointer, params: *const Param) -> c_int {
     unsafe { call(context, |context| context.set_all(params)) }
 }
 
-/// What a cipher is, without a context. `EVP_CIPH_GCM_MODE` is 6.
-unsafe extern "C" fn describe<const BITS: usize>(params: *mut Param) -> c_int {
+/// What a cipher is, without a context, by the number of its mode (`EVP_CIPH_GCM_MODE`, `EVP_CIPH_GCM_SIV_MODE`).
+pub(crate) unsafe extern "C" fn describe<const BITS: usize, const MODE: usize>(params: *mut Param) -> c_int {
     guarded(0, || {
         // SAFETY: OpenSSL's call.
         for param in unsafe { Param::list(params) } {
             let value = match param.name() {
-                b"mode" => 6,
+                b"mode" => MODE,
                 b"keylen" => BITS / 8,
                 b"ivlen" => 12,
                 b"blocksize" | b"aead" | b"custom-iv" => 1,
@@ -561,7 +516,7 @@ static SETTABLE: [Param; 7] = [
     Param::END,
 ];
 
-unsafe extern "C" fn description(_: *mut c_void) -> *const Param {
+pub(crate) unsafe extern "C" fn description(_: *mut c_void) -> *const Param {
     DESCRIPTION.as_ptr()
 }
 
@@ -582,9 +537,9 @@ macro_rules! ciphers {
             4 update::<true>,
             5 finish,
             6 update::<false>,
-            7 free,
-            8 duplicate,
-            9 describe::<$bits>,
+            7 free::<Context<'static>>,
+            8 duplicate::<Context<'static>>,
+            9 describe::<$bits, 6>,
             10 get,
             11 set,
             12 description,

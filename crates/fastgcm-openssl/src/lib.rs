@@ -1,4 +1,4 @@
-//! An OpenSSL 3 provider: AES-GCM and GMAC of [`fastgcm`] for programs that use OpenSSL.
+//! An OpenSSL 3 provider: AES-GCM, AES-GCM-SIV and GMAC of [`fastgcm`] for programs that use OpenSSL.
 //!
 //! The file is a module that OpenSSL loads; nothing of it is called from Rust. It exports `OSSL_provider_init` and nothing else, and is not linked
 //! with OpenSSL: all that it needs comes in tables (provider-base(7), provider-cipher(7), provider-mac(7) of OpenSSL's manual).
@@ -9,6 +9,8 @@ mod abi;
 mod allocator;
 mod cipher;
 mod mac;
+mod object;
+mod siv;
 
 use abi::{Algorithm, Dispatch, Errors, Param, UNSIGNED, UTF8_PTR, guarded, table};
 use fastgcm::Backend;
@@ -52,6 +54,31 @@ impl Provider {
 
     fn sum(&self, counter: fn(&Counters) -> &AtomicU64) -> u64 {
         self.counters.iter().map(|counters| counter(counters).load(Relaxed)).fold(0, u64::wrapping_add)
+    }
+}
+
+/// What a context has done, which the provider is told when the context is freed.
+struct Work<'p> {
+    provider: &'p Provider,
+    keys: u64,
+    messages: u64,
+    bytes: u64,
+}
+
+impl<'p> Work<'p> {
+    fn none(provider: &'p Provider) -> Self {
+        Self { provider, keys: 0, messages: 0, bytes: 0 }
+    }
+}
+
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        if self.keys + self.messages + self.bytes > 0 {
+            let counters = self.provider.counters(ptr::from_ref(self).addr());
+            counters.keys.fetch_add(self.keys, Relaxed);
+            counters.messages.fetch_add(self.messages, Relaxed);
+            counters.bytes.fetch_add(self.bytes, Relaxed);
+        }
     }
 }
 
@@ -116,10 +143,13 @@ fn name(backend: Backend) -> &'static CStr {
     }
 }
 
-static CIPHERS: [Algorithm; 4] = [
+static CIPHERS: [Algorithm; 7] = [
     Algorithm::new(c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", &cipher::AES_256, c"AES-256-GCM of fastgcm"),
     Algorithm::new(c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", &cipher::AES_192, c"AES-192-GCM of fastgcm"),
     Algorithm::new(c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", &cipher::AES_128, c"AES-128-GCM of fastgcm"),
+    Algorithm::new(c"AES-256-GCM-SIV", &siv::AES_256, c"AES-256-GCM-SIV of fastgcm"),
+    Algorithm::new(c"AES-192-GCM-SIV", &siv::AES_192, c"AES-192-GCM-SIV of fastgcm"),
+    Algorithm::new(c"AES-128-GCM-SIV", &siv::AES_128, c"AES-128-GCM-SIV of fastgcm"),
     Algorithm::END,
 ];
 

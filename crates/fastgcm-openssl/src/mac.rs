@@ -2,13 +2,11 @@
 
 use crate::{
     Provider,
-    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, guarded, table},
-    cipher::{Context, bytes_mut},
+    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, bytes_mut, guarded, table},
+    cipher::Context,
+    object::{self, Failure, Object, call, duplicate, free},
 };
-use std::{
-    ffi::{c_int, c_void},
-    ptr,
-};
+use std::ffi::{c_int, c_void};
 
 /// A message without text.
 pub(crate) struct Mac<'p> {
@@ -24,58 +22,50 @@ const NAMES: [(usize, [&[u8]; 3]); 3] = [
     (32, [b"AES-256-GCM", b"id-aes256-GCM", b"2.16.840.1.101.3.4.1.46"]),
 ];
 
-impl Mac<'_> {
+impl<'p> Object<'p> for Mac<'p> {
+    fn provider(&self) -> &'p Provider {
+        self.provider
+    }
+
+    fn duplicate(&self) -> Self {
+        Self { provider: self.provider, message: self.message.as_ref().map(Context::duplicate) }
+    }
+}
+
+impl<'p> Mac<'p> {
+    fn message(&mut self) -> Result<&mut Context<'p>, Failure> {
+        self.message.as_mut().ok_or(None)
+    }
+
     /// The cipher comes before key and IV, in whatever order they stand.
     ///
     /// # Safety
     /// See [`Param::list`].
-    unsafe fn set_all(&mut self, params: *const Param) -> Option<()> {
+    unsafe fn set_all(&mut self, params: *const Param) -> Result<(), Failure> {
         // SAFETY: the caller's promise; nothing is written.
         let params = || unsafe { Param::list(params.cast_mut()) };
         for param in params().filter(|param| param.name() == b"cipher") {
-            let name = param.text()?;
-            let length = NAMES.iter().find(|(_, names)| names.iter().any(|other| name.eq_ignore_ascii_case(other)))?.0;
+            let name = param.text().ok_or(None)?;
+            let is_named = |(_, names): &&(usize, [&[u8]; 3])| names.iter().any(|other| name.eq_ignore_ascii_case(other));
+            let length = NAMES.iter().find(is_named).ok_or(None)?.0;
             self.message = Some(Context::new(self.provider, length));
         }
         for param in params() {
             match param.name() {
-                b"key" => self.message.as_mut()?.init(true, Some(param.bytes()?), None).ok()?,
-                b"iv" => self.message.as_mut()?.init(true, None, Some(param.bytes()?)).ok()?,
+                b"key" => self.message()?.init(true, Some(param.bytes().ok_or(None)?), None)?,
+                b"iv" => self.message()?.init(true, None, Some(param.bytes().ok_or(None)?))?,
                 _ => {}
             }
         }
-        Some(())
+        Ok(())
     }
 }
 
 type Pointer = *mut Mac<'static>;
 
-/// Runs a call for a context.
-/// # Safety
-/// `mac` is one that `new` or `duplicate` has made, which nobody else uses meanwhile.
-unsafe fn call<'p>(mac: *mut Mac<'p>, call: impl FnOnce(&mut Mac<'p>) -> Option<()>) -> c_int {
-    // SAFETY: the caller's promise.
-    guarded(0, || call(unsafe { &mut *mac }).is_some().into())
-}
-
 unsafe extern "C" fn new(provider: *mut c_void) -> Pointer {
-    // SAFETY: OpenSSL frees all contexts before the provider.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::new(Mac { provider: unsafe { Provider::at(provider) }, message: None })))
-}
-
-unsafe extern "C" fn free(mac: Pointer) {
-    if !mac.is_null() {
-        // SAFETY: `new` or `duplicate` made it.
-        guarded((), || drop(unsafe { Box::from_raw(mac) }));
-    }
-}
-
-unsafe extern "C" fn duplicate(mac: Pointer) -> Pointer {
-    guarded(ptr::null_mut(), || {
-        // SAFETY: OpenSSL's call, for a context of ours.
-        let mac = unsafe { &*mac };
-        Box::into_raw(Box::new(Mac { provider: mac.provider, message: mac.message.as_ref().map(Context::duplicate) }))
-    })
+    // SAFETY: OpenSSL's call.
+    unsafe { object::new(provider, |provider| Mac { provider, message: None }) }
 }
 
 unsafe extern "C" fn init(mac: Pointer, key: *const u8, key_length: usize, params: *const Param) -> c_int {
@@ -83,8 +73,8 @@ unsafe extern "C" fn init(mac: Pointer, key: *const u8, key_length: usize, param
     unsafe {
         call(mac, |mac| {
             mac.set_all(params)?;
-            let Some(key) = bytes(key, key_length) else { return Some(()) };
-            mac.message.as_mut()?.init(true, Some(key), None).map_err(|reason| reason.map(|reason| mac.provider.errors.raise(reason))).ok()
+            let Some(key) = bytes(key, key_length) else { return Ok(()) };
+            mac.message()?.init(true, Some(key), None)
         })
     }
 }
@@ -94,9 +84,9 @@ unsafe extern "C" fn update(mac: Pointer, data: *const u8, size: usize) -> c_int
     unsafe {
         call(mac, |mac| {
             if size == 0 {
-                return Some(());
+                return Ok(());
             }
-            mac.message.as_mut()?.aad(bytes(data, size)?).ok()
+            mac.message()?.aad(bytes(data, size).ok_or(None)?)
         })
     }
 }
@@ -105,14 +95,11 @@ unsafe extern "C" fn finish(mac: Pointer, to: *mut u8, written: *mut usize, room
     // SAFETY: OpenSSL's call, for a context of ours.
     unsafe {
         call(mac, |mac| {
-            let Some(tag) = bytes_mut(to, room)?.first_chunk_mut::<16>() else {
-                mac.provider.errors.raise(Reason::OutputBufferTooSmall);
-                return None;
-            };
-            let message = mac.message.as_mut()?;
-            message.finish().ok()?;
+            let tag = bytes_mut(to, room).ok_or(None)?.first_chunk_mut::<16>().ok_or(Reason::OutputBufferTooSmall)?;
+            let message = mac.message()?;
+            message.finish()?;
             (*tag, *written) = (*message.tag(), 16);
-            Some(())
+            Ok(())
         })
     }
 }
@@ -150,8 +137,8 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
 
 pub(crate) static GMAC: [Dispatch; 11] = table! {
     1 new,
-    2 duplicate,
-    3 free,
+    2 duplicate::<Mac<'static>>,
+    3 free::<Mac<'static>>,
     4 init,
     5 update,
     6 finish,

@@ -65,6 +65,15 @@ impl AesGcmSiv {
         if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_one(key, kernels, 1) }) }
     }
 
+    /// AES-192, **which RFC 8452 does not have**: the same with a longer key, as OpenSSL's AES-192-GCM-SIV.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
+    #[cfg(feature = "hazmat")]
+    pub fn aes192_with_backend(key: &[u8; 24], backend: Backend) -> Result<Self, Error> {
+        Ok(Self { key: Key::for_one(key, backend.kernels()?, 1) })
+    }
+
     /// The back end that it uses.
     pub fn backend(&self) -> Backend {
         self.key.backend()

@@ -28,7 +28,7 @@ pub mod ffi {
 
     #[link(name = "crypto")]
     unsafe extern "C" {
-        pub fn OPENSSL_version_major() -> c_uint;
+        pub fn OpenSSL_version_num() -> std::ffi::c_ulong;
         pub fn OpenSSL_version(t: c_int) -> *const c_char;
         pub fn OSSL_LIB_CTX_new() -> *mut c_void;
         pub fn OSSL_PROVIDER_set_default_search_path(ctx: *mut c_void, path: *const c_char) -> c_int;
@@ -62,7 +62,7 @@ pub mod ffi {
         pub fn EVP_MAC_init(ctx: *mut c_void, key: *const u8, len: usize, params: *const Param) -> c_int;
         pub fn EVP_MAC_update(ctx: *mut c_void, data: *const u8, len: usize) -> c_int;
         pub fn EVP_MAC_final(ctx: *mut c_void, out: *mut u8, outl: *mut usize, size: usize) -> c_int;
-        pub fn ERR_get_error() -> std::ffi::c_ulong;
+        pub fn ERR_peek_last_error() -> std::ffi::c_ulong;
         pub fn ERR_clear_error();
     }
 }

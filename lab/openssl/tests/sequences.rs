@@ -163,6 +163,9 @@ impl Side {
     }
 }
 
+/// `ERR_LIB_PROV` and `PROV_R_TAG_NOT_SET`, which OpenSSL's own says from 4.0 on.
+const TAG_NOT_SET: std::ffi::c_ulong = 57 << 23 | 119;
+
 /// Random sequences: the same answers, to the first call that makes something random.
 #[test]
 fn sequences() {
@@ -181,7 +184,8 @@ fn sequences() {
                 call = Call::Init { key: Some(random.bytes(key)), iv: Some(random.bytes(128)), direction: random.below(2) as i32 };
             }
             has_iv |= matches!(call, Call::Init { iv: Some(_), .. } | Call::SetFixed(..));
-            if !has_iv && matches!(call, Call::Aad(_) | Call::Text(..) | Call::Finish | Call::OneShot(..)) {
+            // OpenSSL's own draws it when it is asked for only from 4.0 on.
+            if !has_iv && matches!(call, Call::GetIv(_) | Call::Aad(_) | Call::Text(..) | Call::Finish | Call::OneShot(..)) {
                 continue;
             }
             // Of these OpenSSL makes what nobody needs, and each version something else: a key in the middle of a message.
@@ -200,9 +204,9 @@ fn sequences() {
                 let answer = side.call(&call);
                 // SAFETY: the queue of this thread.
                 unsafe {
-                    let why = ffi::ERR_get_error();
+                    let why = ffi::ERR_peek_last_error(); // later versions say more before it
                     ffi::ERR_clear_error();
-                    (answer, why)
+                    (answer, if why == TAG_NOT_SET { 0 } else { why })
                 }
             });
             assert_eq!(ours, theirs, "sequence {number}: {history:?}");
@@ -227,7 +231,7 @@ fn sequences() {
     passed("openssl::sequences", sequences as usize, 60_000);
 }
 
-/// Who sets no IV and seals gets a random one, which can be asked for; opening so is refused.
+/// Who sets no IV and seals gets a random one, which can be asked for, of ours before the message too; opening so is refused.
 #[test]
 fn random_iv() {
     let mut ivs = std::collections::HashSet::new();
@@ -236,11 +240,16 @@ fn random_iv() {
             let mut context = Context::new();
             context.init(OpenSsl::get().cipher(whose, 16), Some(&[1; 16]), None, 1);
             let mut text = *b"text";
+            let iv = |context: &Context| {
+                let mut iv = [0; 12];
+                let mut list = [Param::octets(c"iv", iv.as_mut_ptr(), 12), Param::END];
+                // SAFETY: a list with its room.
+                (unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) } == 1).then_some(iv)
+            };
+            let before = (whose == Whose::Fastgcm).then(|| iv(&context)).flatten();
             assert_eq!(context.text(&mut text).0 & context.finish(), 1);
-            let mut iv = [0; 12];
-            let mut list = [Param::octets(c"iv", iv.as_mut_ptr(), 12), Param::END];
-            // SAFETY: a list with its room.
-            assert_eq!(unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) }, 1);
+            let iv = iv(&context).unwrap();
+            assert_eq!(before, (whose == Whose::Fastgcm).then_some(iv));
             assert!(ivs.insert(iv));
             let mut tag = context.tag();
             let mut context = Context::new();

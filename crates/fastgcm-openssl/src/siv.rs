@@ -1,0 +1,243 @@
+//! AES-GCM-SIV (RFC 8452) as OpenSSL's ciphers have it from 3.2 on: AAD in pieces, then the whole text in one call, then the end.
+//!
+//! The tag must be there before the text that it belongs to, because the text is decrypted with it. So the text is verified at once, and text that is
+//! refused is all zero; that it is refused is said at the end, where callers look for it.
+
+use crate::{
+    Provider, Work,
+    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
+    cipher::{describe, description},
+    object::{self, Failure, Object, call, duplicate, free},
+};
+use fastgcm::{AesGcmSiv, Error, Tag};
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+    sync::Arc,
+};
+
+pub(crate) struct Context<'p> {
+    work: Work<'p>,
+    key_length: usize,
+    /// Shared with the duplicates of this context.
+    key: Option<Arc<AesGcmSiv>>,
+    nonce: Option<[u8; 12]>,
+    seals: bool,
+    aad: Vec<u8>,
+    /// That which was made, or which the caller expects.
+    tag: Option<Tag>,
+    /// Whether the text, which has been there, is authentic; a text that is sealed always is.
+    authentic: Option<bool>,
+    /// One text may follow another without another nonce: `openssl speed` asks for it.
+    again: bool,
+}
+
+impl<'p> Object<'p> for Context<'p> {
+    fn provider(&self) -> &'p Provider {
+        self.work.provider
+    }
+
+    /// The key is shared.
+    fn duplicate(&self) -> Self {
+        Self { work: Work::none(self.work.provider), key: self.key.clone(), aad: self.aad.clone(), ..*self }
+    }
+}
+
+impl<'p> Context<'p> {
+    fn new(provider: &'p Provider, key_length: usize) -> Self {
+        let work = Work::none(provider);
+        Self { work, key_length, key: None, nonce: None, seals: false, aad: Vec::new(), tag: None, authentic: None, again: false }
+    }
+
+    /// Sets what there is of direction, nonce and key: a message begins.
+    fn init(&mut self, seals: bool, key: Option<&[u8]>, nonce: Option<&[u8]>) -> Result<(), Failure> {
+        self.seals = seals;
+        if let Some(key) = key {
+            let backend = self.work.provider.backend;
+            let key = match <&[u8; 24]>::try_from(key) {
+                _ if key.len() != self.key_length => Err(Error::InvalidLength),
+                Ok(key) => AesGcmSiv::aes192_with_backend(key, backend),
+                Err(_) => AesGcmSiv::with_backend(key, backend),
+            };
+            self.key = Some(Arc::new(key.map_err(|_| Reason::InvalidKeyLength)?));
+            self.work.keys += 1;
+        }
+        if let Some(nonce) = nonce {
+            self.nonce = Some(nonce.try_into().map_err(|_| Reason::InvalidIvLength)?);
+        }
+        self.authentic = None;
+        self.aad.clear();
+        Ok(())
+    }
+
+    /// # Safety
+    /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.
+    unsafe fn any(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
+        if from.is_null() {
+            if self.authentic.is_none() {
+                self.text(&mut [])?; // there has been no text: it is empty
+            }
+            return if self.authentic == Some(true) { Ok(()) } else { Err(None) };
+        }
+        if to.is_null() {
+            // SAFETY: the caller's promise.
+            let aad = unsafe { bytes(from, size) }.ok_or(None)?;
+            self.aad.try_reserve(aad.len()).map_err(|_| None)?;
+            self.aad.extend_from_slice(aad);
+            return Ok(());
+        }
+        // A text that is refused is left where it is.
+        self.ready()?;
+        // SAFETY: the caller's promise; they may overlap.
+        let text = unsafe {
+            ptr::copy(from, to, size);
+            bytes_mut(to, size)
+        };
+        self.text(text.ok_or(None)?)
+    }
+
+    /// What the text needs: key, nonce, who opens a tag; and that it is the first.
+    fn ready(&self) -> Result<(&AesGcmSiv, &[u8; 12]), Failure> {
+        let may = (self.authentic.is_none() || self.again) && (self.seals || self.tag.is_some());
+        let both = self.key.as_deref().zip(self.nonce.as_ref());
+        both.filter(|_| may).ok_or(None)
+    }
+
+    fn text(&mut self, text: &mut [u8]) -> Result<(), Failure> {
+        let (key, nonce) = self.ready()?;
+        let (tag, authentic) = match &self.tag {
+            Some(tag) if !self.seals => match key.open(nonce, &self.aad, text, tag) {
+                Err(Error::Unauthentic) => (None, false),
+                opened => (opened.map(|()| None).map_err(|_| None)?, true),
+            },
+            _ => (Some(key.seal(nonce, &self.aad, text).map_err(|_| None)?), true),
+        };
+        (self.tag, self.authentic) = (tag, Some(authentic));
+        self.work.messages += 1;
+        self.work.bytes += text.len() as u64;
+        Ok(())
+    }
+
+    fn get(&self, param: &mut Param) -> Result<(), Failure> {
+        let done = match param.name() {
+            b"keylen" => param.set_number(self.key_length as u64),
+            b"taglen" => param.set_number(16),
+            b"tag" => {
+                let tag = self.tag.as_ref().filter(|_| self.seals && self.authentic.is_some() && param.size() == 16);
+                tag.and_then(|tag| param.set_bytes(&tag.0))
+            }
+            _ => return Ok(()),
+        };
+        done.ok_or(Some(Reason::FailedToSetParameter))
+    }
+
+    fn set(&mut self, param: &Param) -> Result<(), Failure> {
+        let ill = Some(Reason::FailedToGetParameter);
+        match param.name() {
+            b"tag" => {
+                let tag = Tag(param.bytes().and_then(|tag| tag.try_into().ok()).ok_or(ill)?);
+                if !self.seals {
+                    self.tag = Some(tag);
+                }
+            }
+            b"speed" => self.again = param.number().ok_or(ill)? != 0,
+            b"keylen" if param.number().ok_or(ill)? != self.key_length => return Err(Some(Reason::InvalidKeyLength)),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+type Pointer = *mut Context<'static>;
+
+unsafe extern "C" fn new<const BITS: usize>(provider: *mut c_void) -> Pointer {
+    // SAFETY: OpenSSL's call.
+    unsafe { object::new(provider, |provider| Context::new(provider, BITS / 8)) }
+}
+
+unsafe extern "C" fn init<const SEALS: bool>(
+    context: Pointer,
+    key: *const u8,
+    key_length: usize,
+    iv: *const u8,
+    iv_length: usize,
+    params: *const Param,
+) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        call(context, |context| {
+            context.init(SEALS, bytes(key, key_length), bytes(iv, iv_length))?;
+            Param::list(params.cast_mut()).try_for_each(|param| context.set(param))
+        })
+    }
+}
+
+unsafe extern "C" fn update(context: Pointer, to: *mut u8, written: *mut usize, room: usize, from: *const u8, size: usize) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        *written = 0;
+        call(context, |context| {
+            if room < size {
+                return Err(Some(Reason::OutputBufferTooSmall));
+            }
+            context.any(from, to, size)?;
+            *written = size;
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn finish(context: Pointer, _: *mut u8, written: *mut usize, _: usize) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        *written = 0;
+        call(context, |context| context.any(ptr::null(), ptr::null_mut(), 0))
+    }
+}
+
+unsafe extern "C" fn get(context: Pointer, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe { call(context, |context| Param::list(params).try_for_each(|param| context.get(param))) }
+}
+
+unsafe extern "C" fn set(context: Pointer, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe { call(context, |context| Param::list(params.cast_mut()).try_for_each(|param| context.set(param))) }
+}
+
+static GETTABLE: [Param; 4] =
+    [Param::named(c"keylen", UNSIGNED), Param::named(c"taglen", UNSIGNED), Param::named(c"tag", OCTETS), Param::END];
+
+static SETTABLE: [Param; 4] =
+    [Param::named(c"keylen", UNSIGNED), Param::named(c"speed", UNSIGNED), Param::named(c"tag", OCTETS), Param::END];
+
+unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    GETTABLE.as_ptr()
+}
+
+unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    SETTABLE.as_ptr()
+}
+
+macro_rules! ciphers {
+    ($($name:ident $bits:literal)+) => { $(
+        pub(crate) static $name: [Dispatch; 15] = table! {
+            1 new::<$bits>,
+            2 init::<true>,
+            3 init::<false>,
+            4 update,
+            5 finish,
+            6 update,
+            7 free::<Context<'static>>,
+            8 duplicate::<Context<'static>>,
+            9 describe::<$bits, 0x10005>,
+            10 get,
+            11 set,
+            12 description,
+            13 gettable,
+            14 settable,
+        };
+    )+ };
+}
+
+ciphers! { AES_128 128 AES_192 192 AES_256 256 }
