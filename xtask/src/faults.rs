@@ -161,7 +161,7 @@ fn patches(root: &Path) -> Result<Vec<Patch>, String> {
         }
         let mut read = Patch::read(&file)?;
         match (read.pop(), read.is_empty()) {
-            (Some(mut patch), true) if patch.name == stem && patch.tests.starts_with("--") => {
+            (Some(mut patch), true) if patch.name == stem && patch.tests.starts_with('-') => {
                 patch.tests += &format!(" -- --nocapture {stem}_");
                 patches.push(patch);
             }

@@ -43,11 +43,12 @@ pub mod planted {
 const LIBRARY: &str = "crates/fastgcm/src/";
 
 /// The sources that can use it, and how they call it.
-const SWITCHABLE: [(&str, &str); 4] = [
+const SWITCHABLE: [(&str, &str); 5] = [
     (LIBRARY, "crate"),
     ("crates/fastgcm-file/src/", "fastgcm"),
     ("crates/fastgcm-cli/src/", "fastgcm"),
     ("crates/fastgcm-protocols/src/", "fastgcm"),
+    ("crates/fastgcm-capi/src/", "fastgcm"),
 ];
 
 /// What a test program may take of a processor's time. (The quick suites take a tenth.)
