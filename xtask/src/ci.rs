@@ -12,7 +12,7 @@ use crate::{
     debian::{apt, install},
     emulate,
     log::Log,
-    package::{APART, step},
+    package::{APART, files, step},
     readme,
     suites::Suites,
 };
@@ -320,10 +320,16 @@ fn emulated(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut xtask(root, "asm --emulated"))
 }
 
+/// The examples of the library and of the files, each of which fails if it does not do what it says. They are built at once, with one library.
 fn examples(root: &Path, log: &mut Log) -> Result<(), String> {
-    ["one_shot", "in_place", "aad", "files"]
-        .iter()
-        .try_for_each(|name| log.step(&mut cargo(root, &format!("run --quiet -p fastgcm --example {name}"))))
+    let mut names = Vec::new();
+    for file in ["crates/fastgcm/examples", "crates/fastgcm-file/examples"].iter().flat_map(|folder| files(&root.join(folder), "rs")) {
+        names.extend(file.file_stem().and_then(|name| name.to_str()).map(str::to_owned));
+    }
+    log.step(&mut cargo(root, "build --examples -p fastgcm -p fastgcm-file --features fastgcm/hazmat,fastgcm/rayon"))?;
+    names.iter().try_for_each(|name| log.step(Command::new(format!("target/debug/examples/{name}")).current_dir(root)))?;
+    log.say(format!("examples ok {}", names.len()));
+    Ok(())
 }
 
 /// Other people's software opens our files, and we theirs; and what a full disk or a signal in the middle leaves behind.
@@ -438,7 +444,8 @@ fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
     }
     let tls = root.join("lab/tls");
     linted(&tls, log, "--locked --workspace")?;
-    log.step(&mut cargo(&tls, "test --locked --workspace -- --nocapture"))
+    log.step(&mut cargo(&tls, "test --locked --workspace -- --nocapture"))?;
+    log.step(&mut cargo(&tls, "run --locked --example quic_echo"))
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.
