@@ -28,6 +28,7 @@ Maintainer: The fastgcm developers <fastgcm@localhost>
 Depends: libc6 (>= $(ldd --version | sed -n '1s/.* //p')), libgcc-s1, libssl3
 Description: OpenSSL 3 provider with the AES-GCM and GMAC of fastgcm
  Programs that are started with OPENSSL_CONF=/etc/ssl/fastgcm.cnf use it.
+ "fastgcm doctor" (cargo install fastgcm-cli) says whether they do.
 END
 dpkg-deb --root-owner-group --build "$tree" "$folder/fastgcm-openssl_${version}_$architecture.deb" >&2
 echo "$folder/fastgcm-openssl_${version}_$architecture.deb"

@@ -378,12 +378,13 @@ fn openssl(root: &Path, log: &mut Log) -> Result<(), String> {
     let lab = root.join("lab/openssl");
     let tests = |names: &str| {
         let mut tests = cargo(&lab, &format!("test --release --locked {names} -- --nocapture"));
-        tests.env("FASTGCM_MODULES", root.join("target/openssl"));
+        tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_PROGRAM", root.join("target/debug/fastgcm"));
         tests
     };
     provider(root)?;
+    step(&mut cargo(root, "build -p fastgcm-cli"))?;
     linted(&lab, log, "--locked")?;
-    log.step(&mut tests("--test answers --test module --test sequences --test siv --test tls"))?;
+    log.step(&mut tests("--test answers --test doctor --test module --test sequences --test siv --test tls"))?;
     ["vaes-avx2", "aesni-avx", "aesni-sse", "vpaes-ssse3", "portable"]
         .iter()
         .try_for_each(|row| log.step(tests("--test answers --test sequences --test siv --test tls").env("FASTGCM_BACKEND", row)))

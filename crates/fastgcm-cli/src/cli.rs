@@ -42,6 +42,11 @@ pub(crate) enum Command {
     Cpu(Cpu),
     /// Check every back end of this machine against known answers and against each other.
     Selftest(Selftest),
+    /// Check, or write, a configuration by which programs use the OpenSSL provider, and measure what it gains.
+    ///
+    /// It asks the program `openssl` on PATH. Exit code 7 says that a program with this configuration would not use the provider, or should
+    /// not. It takes some seconds, in which one core is busy.
+    Doctor(Doctor),
     /// Print the completion script of a shell.
     Completions {
         /// Which shell.
@@ -193,6 +198,19 @@ pub(crate) struct Selftest {
     /// Say nothing if all is well.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Write the configuration to FILE first, which must not exist.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write: Option<PathBuf>,
+    /// The provider for that configuration; `fastgcm.so` among OpenSSL's modules if left out.
+    #[arg(long, value_name = "MODULE", requires = "write")]
+    pub(crate) module: Option<PathBuf>,
+    /// The configuration to check; that which OPENSSL_CONF names if left out, or else /etc/ssl/fastgcm.cnf.
+    #[arg(conflicts_with = "write")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// How the cipher is run.

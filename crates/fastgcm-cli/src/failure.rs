@@ -22,11 +22,12 @@ pub(crate) enum Code {
     Key = 4,
     Exists = 5,
     SelfTest = 6,
+    Provider = 7,
 }
 
 impl Code {
     /// All exit codes, for `--help`, for the manual and, by a test, for README.md.
-    pub(crate) const MEANINGS: [(u8, &str); 7] = [
+    pub(crate) const MEANINGS: [(u8, &str); 8] = [
         (0, "done"),
         (Self::Io as u8, "reading or writing failed (without a message if the reader of a pipe has gone)"),
         (Self::Usage as u8, "the command line asks for something that cannot be done"),
@@ -34,6 +35,7 @@ impl Code {
         (Self::Key as u8, "bad key file: not a key, of the other length, or others may read it"),
         (Self::Exists as u8, "the output exists"),
         (Self::SelfTest as u8, "the self-test failed, or answers differ: do not use this machine"),
+        (Self::Provider as u8, "doctor: the OpenSSL provider would not be used, or should not be"),
     ];
 }
 
@@ -76,6 +78,11 @@ impl Failure {
     pub(crate) fn note(mut self, note: impl Display) -> Self {
         self.notes.push(note.to_string());
         self
+    }
+
+    /// The message, without the notes.
+    pub(crate) fn message(&self) -> &str {
+        self.message.as_deref().unwrap_or_default()
     }
 
     pub(crate) fn code(&self) -> Code {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest          one command each
+//!      ── seal · open · inspect · keygen · cpu · selftest · doctor one command each
 //!           └── input · output · keyfile · progress · report   files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
@@ -12,6 +12,7 @@
 
 mod cli;
 mod cpu;
+mod doctor;
 mod failure;
 mod input;
 mod inspect;
@@ -55,6 +56,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(&args),
         Command::Cpu(args) => cpu::run(&args),
         Command::Selftest(args) => selftest::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fastgcm", &mut script);

@@ -311,7 +311,7 @@ fn the_manual() {
     let bench = Bench::new();
     let page = |args: &[&str]| String::from_utf8(bench.ok(&[&["man"], args].concat())).unwrap();
     let program = page(&[]);
-    let commands = ["keygen", "seal", "open", "inspect", "cpu", "selftest", "completions", "man"];
+    let commands = ["keygen", "seal", "open", "inspect", "cpu", "selftest", "doctor", "completions", "man"];
     for page in commands.iter().map(|command| page(&[command])).chain([program.clone()]) {
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
             assert!(page.contains(&format!(".SH {section}\n")), "{section}: {page}");
@@ -324,7 +324,7 @@ fn the_manual() {
     let help = String::from_utf8(bench.ok(&["--help"])).unwrap();
     let rows: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")).collect();
     let codes: Vec<_> = rows.into_iter().filter(|(code, _)| code.parse::<u8>().is_ok()).collect();
-    assert_eq!(codes.iter().map(|(code, _)| *code).collect::<String>(), "0123456");
+    assert_eq!(codes.iter().map(|(code, _)| *code).collect::<String>(), "01234567");
     for (code, meaning) in codes {
         assert!(help.contains(&format!("\n  {code}  {meaning}\n")), "{meaning}: {help}");
         assert!(program.contains(&format!("\\fB{code}\\fR\n{}\n", meaning.replace('-', "\\-"))), "{meaning}: {program}");

@@ -111,9 +111,10 @@ unsafe extern "C" fn get(this: *mut c_void, params: *mut Param) -> c_int {
         for param in params {
             let done = match param.name() {
                 b"name" => param.set_text(c"fastgcm"),
-                b"version" | b"buildinfo" => param.set_text(VERSION),
+                b"version" => param.set_text(VERSION),
                 b"status" => param.set_number(1),
-                b"fastgcm-backend" => param.set_text(name(this.backend)),
+                // `openssl list -providers -verbose` shows the build info.
+                b"buildinfo" | b"fastgcm-backend" => param.set_text(name(this.backend)),
                 b"fastgcm-keys" => param.set_number(this.sum(|counters| &counters.keys)),
                 b"fastgcm-messages" => param.set_number(this.sum(|counters| &counters.messages)),
                 b"fastgcm-bytes" => param.set_number(this.sum(|counters| &counters.bytes)),
