@@ -4,7 +4,7 @@
 
 use pyo3::{
     PyErr,
-    exceptions::{PyBufferError, PyTypeError},
+    exceptions::{PyBufferError, PyMemoryError, PyTypeError},
     ffi,
     prelude::*,
     types::{PyBytes, PyString},
@@ -52,8 +52,8 @@ impl<'a> Source<'a> {
             Self::Fixed(bytes) => bytes.as_ptr(),
             Self::Shared(view) => view.start(),
         };
-        // SAFETY: within the buffer (above); `copy` is the caller's own.
-        unsafe { ptr::copy_nonoverlapping(start.wrapping_add(at), copy.as_mut_ptr(), copy.len()) };
+        // SAFETY: within the buffer (above); `copy` is the caller's own, and may be this buffer.
+        unsafe { ptr::copy(start.wrapping_add(at), copy.as_mut_ptr(), copy.len()) };
     }
 }
 
@@ -181,9 +181,24 @@ pub(crate) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce(
     if bytes < DETACHED { work() } else { py.detach(work) }
 }
 
-/// New `bytes` of that length, written by `write`. They begin as zeros. If `write` fails, nobody has seen them.
+/// New `bytes` of that length, all of which `write` writes. If it fails, nobody has seen them.
+#[inline]
 pub(crate) fn new_bytes<'py>(py: Python<'py>, len: usize, write: impl FnOnce(&mut [u8]) -> PyResult<()>) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, len, write)
+    let (bytes, memory) = unwritten(py, len)?;
+    // SAFETY: the object is ours alone.
+    write(unsafe { slice::from_raw_parts_mut(memory, len) })?;
+    Ok(bytes)
+}
+
+/// New `bytes` of that length, and where they lie. Whoever gives them out must have written them all: zeros first would be one more pass over memory.
+#[inline]
+pub(crate) fn unwritten(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *mut u8)> {
+    let size = isize::try_from(len).map_err(|_| PyMemoryError::new_err(()))?;
+    // SAFETY: a new object, or an exception. What its memory holds is Python's affair: to us it is bytes, which are written before they are read.
+    let bytes: Bound<'_, PyBytes> =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(ptr::null(), size))?.cast_into_unchecked() };
+    let memory = bytes.as_bytes().as_ptr().cast_mut();
+    Ok((bytes, memory))
 }
 
 /// As many random bytes from the operating system.

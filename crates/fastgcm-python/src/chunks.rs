@@ -106,7 +106,7 @@ fn numbered(first: u64, len: usize, chunk: usize, last: bool) -> PyResult<usize>
 }
 
 /// An error of a file, as Python says it.
-fn of_file(py: Python<'_>, error: Error) -> PyErr {
+pub(crate) fn of_file(py: Python<'_>, error: Error) -> PyErr {
     match error {
         error if error.is_unauthentic() => errors::invalid_tag(py, ()),
         Error::Io(error) => error.into(),

@@ -22,16 +22,19 @@ macro_rules! class {
 }
 
 class!(invalid_tag, "InvalidTag", ());
+class!(already_finalized, "AlreadyFinalized", ());
+class!(other_text, "OtherText", (&'static str,));
 class!(exhausted, "Exhausted", (&'static str,));
 
 /// An error of the library, as Python says it.
 pub(crate) fn of(py: Python<'_>, error: fastgcm::Error) -> PyErr {
-    use fastgcm::Error::{Exhausted, InvalidLength, NoEntropy, OutOfOrder, TooLong, Unauthentic};
+    use fastgcm::Error::{Exhausted, Incomplete, InvalidLength, NoEntropy, OtherText, OutOfOrder, TooLong, Unauthentic};
     match error {
         Unauthentic => invalid_tag(py, ()),
         TooLong => PyOverflowError::new_err("Data or associated data too long. Max 2**36 - 32 bytes"),
         Exhausted => exhausted(py, ("The nonces of this key are used up.",)),
-        InvalidLength | OutOfOrder => PyValueError::new_err(error.to_string()),
+        OtherText => other_text(py, ("This part was sealed before, with another text: destroy the ciphertext.",)),
+        Incomplete | InvalidLength | OutOfOrder => PyValueError::new_err(error.to_string()),
         NoEntropy => std::io::Error::from(error).into(),
         _ => PyRuntimeError::new_err(error.to_string()),
     }

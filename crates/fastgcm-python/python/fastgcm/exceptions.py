@@ -18,4 +18,8 @@ class Exhausted(Exception):
     """The nonces of a key are used up. The key must seal nothing more."""
 
 
-__all__ = ["AlreadyFinalized", "Exhausted", "InvalidTag"]
+class OtherText(Exception):
+    """A part of a message was sealed before, with another text. The ciphertext must be destroyed: the two would give each other away."""
+
+
+__all__ = ["AlreadyFinalized", "Exhausted", "InvalidTag", "OtherText"]

@@ -1,0 +1,116 @@
+//! Nonces that cannot repeat.
+
+use crate::{
+    buffers::{Source, new_bytes},
+    errors,
+};
+use fastgcm::{Error, nonces};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+
+/// Draws `count` nonces, one behind the other: what `AESGCM.seal_batch` takes.
+fn draw_batch(py: Python<'_>, count: usize, mut draw: impl FnMut() -> Result<[u8; 12], Error>) -> PyResult<Bound<'_, PyBytes>> {
+    let len = count.checked_mul(12).ok_or_else(|| errors::of(py, Error::TooLong))?;
+    new_bytes(py, len, |all| {
+        all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw().map(|drawn| *nonce = drawn)).map_err(|e| errors::of(py, e))
+    })
+}
+
+/// Counters with a fixed field of each length.
+macro_rules! counters {
+    ($($variant:ident $fixed:literal),+) => {
+        enum Counter { $($variant(nonces::CounterNonces<$fixed>)),+ }
+
+        impl Counter {
+            fn new(fixed: &[u8], start: u64) -> PyResult<Result<Self, Error>> {
+                match fixed.len() {
+                    $($fixed => {
+                        let fixed = fixed.first_chunk().copied().unwrap_or_default();
+                        Ok(nonces::CounterNonces::<$fixed>::starting_at(fixed, start).map(Self::$variant))
+                    })+
+                    _ => Err(PyValueError::new_err("fixed must be 4 to 11 bytes")),
+                }
+            }
+
+            fn draw(&mut self) -> Result<[u8; 12], Error> {
+                match self { $(Self::$variant(nonces) => nonces.draw()),+ }
+            }
+
+            fn position(&self) -> Option<u64> {
+                match self { $(Self::$variant(nonces) => nonces.position()),+ }
+            }
+        }
+    };
+}
+
+counters!(F4 4, F5 5, F6 6, F7 7, F8 8, F9 9, F10 10, F11 11);
+
+/// Nonces of 12 bytes that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names the sealer, and the rest is a big-endian number, `start`
+/// first. When they are used up, it raises `Exhausted`. No two sealers may have the same key and the same `fixed`: a process that forks, or is
+/// restored from a snapshot, is a second one.
+///
+/// >>> from fastgcm import CounterNonces
+/// >>> nonces = CounterNonces(b"left")
+/// >>> nonces.draw(), nonces.position
+/// (b'left\x00\x00\x00\x00\x00\x00\x00\x00', 1)
+#[pyclass(module = "fastgcm")]
+pub(crate) struct CounterNonces(Counter);
+
+#[pymethods]
+impl CounterNonces {
+    #[new]
+    #[pyo3(signature = (fixed, start=0))]
+    fn new(py: Python<'_>, fixed: Source<'_>, start: u64) -> PyResult<Self> {
+        Counter::new(fixed.bytes(), start)?.map(Self).map_err(|e| errors::of(py, e))
+    }
+
+    /// The next nonce.
+    fn draw<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, 1, || self.0.draw())
+    }
+
+    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, all that are left are lost.
+    fn draw_batch<'py>(&mut self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, count, || self.0.draw())
+    }
+
+    /// The number of the next nonce, or None when they are used up.
+    #[getter]
+    fn position(&self) -> Option<u64> {
+        self.0.position()
+    }
+}
+
+/// Nonces of 12 random bytes, for at most 2^32 messages under one key, of all that seal with it together (SP 800-38D, section 8.2.2). `used` of them
+/// have been drawn before. Then it raises `Exhausted`.
+///
+/// >>> from fastgcm import RandomNonces
+/// >>> nonces = RandomNonces()
+/// >>> len(nonces.draw()), len(nonces.draw_batch(1000)), nonces.used
+/// (12, 12000, 1001)
+#[pyclass(module = "fastgcm")]
+pub(crate) struct RandomNonces(nonces::RandomNonces);
+
+#[pymethods]
+impl RandomNonces {
+    #[new]
+    #[pyo3(signature = (used=0))]
+    fn new(used: u64) -> Self {
+        Self(nonces::RandomNonces::after(used))
+    }
+
+    /// The next nonce.
+    fn draw<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, 1, || self.0.draw())
+    }
+
+    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, all that are left are lost.
+    fn draw_batch<'py>(&mut self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, count, || self.0.draw())
+    }
+
+    /// How many have been drawn, those before included.
+    #[getter]
+    fn used(&self) -> u64 {
+        self.0.used()
+    }
+}

@@ -1,0 +1,238 @@
+//! Parts of one GCM message, sealed apart: by threads, processes or machines.
+
+use crate::{
+    aead::{AesGcm, of_length, whole_or_apart},
+    buffers::{Source, Target, detached, new_bytes, or_empty},
+    errors,
+};
+use fastgcm::{
+    Error, Nonce,
+    hazmat::{self, PartHash as Hash},
+};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+
+/// What one part adds to the tag of its message: where it lies, and the hash of its ciphertext. **It is as secret as the key**: it goes between
+/// machines under encryption, and never into a log.
+#[pyclass(frozen, from_py_object, module = "fastgcm.hazmat")]
+#[derive(Clone)]
+pub(crate) struct PartHash(Hash);
+
+#[pymethods]
+impl PartHash {
+    /// 32 bytes for another machine: offset, length, hash. They are secret.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// The same, back.
+    #[staticmethod]
+    fn from_bytes(data: Source<'_>) -> PyResult<Self> {
+        let bytes = data.bytes().try_into().map_err(|_| PyValueError::new_err("a PartHash has 32 bytes"))?;
+        Hash::from_bytes(bytes).map(Self).map_err(|_| PyValueError::new_err("no part of a message lies there"))
+    }
+
+    /// Where the part begins in the text, in bytes.
+    #[getter]
+    fn offset(&self) -> u64 {
+        self.0.offset()
+    }
+
+    /// Bytes of the part.
+    #[getter]
+    fn length(&self) -> u64 {
+        self.0.length()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+fn of(py: Python<'_>, error: Error) -> PyErr {
+    match error {
+        Error::InvalidLength => PyValueError::new_err("a part begins at a multiple of 16 bytes"),
+        error => errors::of(py, error),
+    }
+}
+
+fn nonce96<'n>(nonce: &Source<'_>) -> PyResult<Nonce<'n>> {
+    let nonce: [u8; 12] = nonce.bytes().try_into().map_err(|_| PyValueError::new_err("Nonce must be 12 bytes long"))?;
+    Ok(nonce.into())
+}
+
+/// Reads the part to `text`, once, and seals or opens it there.
+fn crypt(
+    py: Python<'_>,
+    aesgcm: &AesGcm,
+    nonce: Nonce<'_>,
+    offset: u64,
+    data: &Source<'_>,
+    seal: bool,
+    text: &mut [u8],
+) -> PyResult<PartHash> {
+    if !offset.is_multiple_of(16) {
+        return Err(of(py, Error::InvalidLength));
+    }
+    if offset.checked_add(data.len() as u64).is_none_or(|end| end > fastgcm::limits::TEXT) {
+        return Err(of(py, Error::TooLong));
+    }
+    let work = || {
+        data.read(0, text);
+        let part = if seal { hazmat::seal_part } else { hazmat::open_part };
+        part(&aesgcm.key, nonce, offset, text)
+    };
+    detached(py, data.len(), work).map(PartHash).map_err(|e| of(py, e))
+}
+
+type Part<'py> = (Bound<'py, PyBytes>, PartHash);
+
+fn part<'py>(py: Python<'py>, aesgcm: &AesGcm, nonce: &Source<'_>, offset: u64, data: &Source<'_>, seal: bool) -> PyResult<Part<'py>> {
+    let (nonce, mut hash) = (nonce96(nonce)?, None);
+    let bytes = new_bytes(py, data.len(), |text| {
+        hash = Some(crypt(py, aesgcm, nonce, offset, data, seal, text)?);
+        Ok(())
+    })?;
+    hash.map(|hash| (bytes, hash)).ok_or_else(|| of(py, Error::Incomplete))
+}
+
+fn part_into(
+    py: Python<'_>,
+    aesgcm: &AesGcm,
+    nonce: &Source<'_>,
+    offset: u64,
+    data: &Source<'_>,
+    seal: bool,
+    mut buf: Target,
+) -> PyResult<PartHash> {
+    let nonce = nonce96(nonce)?;
+    of_length(&buf, data.len())?;
+    whole_or_apart(&buf, data)?;
+    // SAFETY: the data are apart from it, or are read before the same bytes are written; the nonce has been read.
+    crypt(py, aesgcm, nonce, offset, data, seal, unsafe { buf.bytes() })
+}
+
+/// Encrypts one part of a message, the one that begins at byte `offset` of the text. All parts but the last have a multiple of 16 bytes. Returns the
+/// ciphertext and its `PartHash`. **A part that is sealed twice has the same text each time**: a `Plan` sees to that.
+#[pyfunction]
+pub(crate) fn seal_part<'py>(py: Python<'py>, aesgcm: &AesGcm, nonce: Source<'_>, offset: u64, data: Source<'_>) -> PyResult<Part<'py>> {
+    part(py, aesgcm, &nonce, offset, &data, true)
+}
+
+/// `seal_part` to `buf`, of the same length, which may be `data` itself.
+#[pyfunction]
+pub(crate) fn seal_part_into(
+    py: Python<'_>,
+    aesgcm: &AesGcm,
+    nonce: Source<'_>,
+    offset: u64,
+    data: Source<'_>,
+    buf: Target,
+) -> PyResult<PartHash> {
+    part_into(py, aesgcm, &nonce, offset, &data, true, buf)
+}
+
+/// Decrypts one part of a message. **Nobody has verified the text** before `combine` has returned the message's tag.
+#[pyfunction]
+pub(crate) fn open_part<'py>(py: Python<'py>, aesgcm: &AesGcm, nonce: Source<'_>, offset: u64, data: Source<'_>) -> PyResult<Part<'py>> {
+    part(py, aesgcm, &nonce, offset, &data, false)
+}
+
+/// `open_part` to `buf`, of the same length, which may be `data` itself.
+#[pyfunction]
+pub(crate) fn open_part_into(
+    py: Python<'_>,
+    aesgcm: &AesGcm,
+    nonce: Source<'_>,
+    offset: u64,
+    data: Source<'_>,
+    buf: Target,
+) -> PyResult<PartHash> {
+    part_into(py, aesgcm, &nonce, offset, &data, false, buf)
+}
+
+/// Hashes one part of a ciphertext, and decrypts nothing: for a message that is verified first.
+#[pyfunction]
+pub(crate) fn hash_part(py: Python<'_>, aesgcm: &AesGcm, offset: u64, data: Source<'_>) -> PyResult<PartHash> {
+    let hash = detached(py, data.len(), || hazmat::hash_part(&aesgcm.key, offset, data.bytes()));
+    hash.map(PartHash).map_err(|e| of(py, e))
+}
+
+/// The tag, 16 bytes, of a message that was sealed or opened in parts. `parts` come in the order of the text. Compare tags with `hmac.compare_digest`.
+#[pyfunction]
+pub(crate) fn combine<'py>(
+    py: Python<'py>,
+    aesgcm: &AesGcm,
+    nonce: Source<'_>,
+    associated_data: Option<Source<'_>>,
+    parts: Vec<PartHash>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let tag = hazmat::combine(&aesgcm.key, nonce96(&nonce)?, or_empty(associated_data.as_ref()), parts.iter().map(|part| &part.0));
+    tag.map(|tag| PyBytes::new(py, &tag.0)).map_err(|e| of(py, e))
+}
+
+/// The plan of one message that several workers seal: which parts there are, and the hash of each that was sealed.
+///
+/// A worker seals its part, sends the `PartHash`, and lets go of the ciphertext only when the plan has accepted it. If a part comes again with another
+/// text, `accept` raises `OtherText`, and that ciphertext must be destroyed.
+///
+/// >>> from fastgcm import AESGCM
+/// >>> from fastgcm.hazmat import Plan, seal_part
+/// >>> aesgcm, text = AESGCM(bytes(16)), bytes(100_000)
+/// >>> plan = Plan(b"nonce, once!", len(text), 65_536)
+/// >>> sealed = []
+/// >>> for begin, end in plan.missing():
+/// ...     part, part_hash = seal_part(aesgcm, plan.nonce, begin, text[begin:end])    # on another machine
+/// ...     plan.accept(part_hash)
+/// ...     sealed.append(part)
+/// >>> message = b"".join(sealed) + plan.tag(aesgcm, b"aad")
+/// >>> aesgcm.decrypt(plan.nonce, message, b"aad") == text
+/// True
+#[pyclass(module = "fastgcm.hazmat")]
+pub(crate) struct Plan(hazmat::Plan);
+
+#[pymethods]
+impl Plan {
+    #[new]
+    fn new(py: Python<'_>, nonce: Source<'_>, text_length: u64, part_length: u64) -> PyResult<Self> {
+        let nonce = nonce.bytes().try_into().map_err(|_| PyValueError::new_err("Nonce must be 12 bytes long"))?;
+        hazmat::Plan::new(nonce, text_length, part_length).map(Self).map_err(|error| match error {
+            Error::InvalidLength => PyValueError::new_err("part_length must be a multiple of 16 bytes, and not 0"),
+            error => errors::of(py, error),
+        })
+    }
+
+    #[getter]
+    fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.nonce())
+    }
+
+    /// All parts in order: where each begins and ends, in bytes.
+    fn parts(&self) -> Vec<(u64, u64)> {
+        self.0.parts().map(|range| (range.start, range.end)).collect()
+    }
+
+    /// Those that were not accepted yet.
+    fn missing(&self) -> Vec<(u64, u64)> {
+        self.0.missing().map(|range| (range.start, range.end)).collect()
+    }
+
+    /// The hashes that were accepted, in order.
+    fn accepted(&self) -> Vec<PartHash> {
+        self.0.accepted().cloned().map(PartHash).collect()
+    }
+
+    /// Takes the hash of a part; the same once more changes nothing. Raises `OtherText` if the part was accepted before with another text, `ValueError`
+    /// if it is no part of this plan.
+    fn accept(&mut self, py: Python<'_>, part: &PartHash) -> PyResult<()> {
+        self.0.accept(part.0.clone()).map_err(|error| match error {
+            Error::InvalidLength => PyValueError::new_err("it is no part of this plan"),
+            error => errors::of(py, error),
+        })
+    }
+
+    /// The tag of the whole message, 16 bytes. Raises `ValueError` if a part is missing.
+    fn tag<'py>(&self, py: Python<'py>, aesgcm: &AesGcm, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
+        let tag = self.0.tag(&aesgcm.key, or_empty(associated_data.as_ref()));
+        tag.map(|tag| PyBytes::new(py, &tag.0)).map_err(|e| of(py, e))
+    }
+}

@@ -1,0 +1,147 @@
+//! One message in pieces.
+
+use crate::{
+    aead::{AesGcm, any_nonce},
+    buffers::{Place, Source, Target, detached, new_bytes},
+    errors,
+};
+use fastgcm::{Error, Key, TAG_LEN, hazmat::Pieces};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use std::sync::Arc;
+
+/// A message that has begun; `None` once it has ended.
+struct Message {
+    key: Arc<Key>,
+    /// In a box, as Python's objects lie at multiples of 16 bytes only.
+    pieces: Option<Box<Pieces>>,
+}
+
+impl Message {
+    fn begin(aesgcm: &AesGcm, nonce: &Source<'_>) -> PyResult<Self> {
+        let key = aesgcm.key.clone();
+        let pieces = Some(Box::new(Pieces::new(&key, any_nonce(nonce)?)));
+        Ok(Self { key, pieces })
+    }
+
+    fn running(&mut self, py: Python<'_>) -> PyResult<(&Key, &mut Pieces)> {
+        self.pieces.as_mut().map(|pieces| (&*self.key, &mut **pieces)).ok_or_else(|| errors::already_finalized(py, ()))
+    }
+
+    fn aad(&mut self, py: Python<'_>, data: &Source<'_>) -> PyResult<()> {
+        let (key, pieces) = self.running(py)?;
+        match detached(py, data.len(), || pieces.aad(key, data.bytes())) {
+            Err(Error::OutOfOrder) => Err(PyValueError::new_err("associated data come before the text")),
+            done => done.map_err(|e| errors::of(py, e)),
+        }
+    }
+
+    fn text(&mut self, py: Python<'_>, data: &Source<'_>, seal: bool, text: &mut [u8]) -> PyResult<()> {
+        let (key, pieces) = self.running(py)?;
+        let work = || {
+            // Read once, to where it is changed in place.
+            data.read(0, text);
+            if seal { pieces.seal(key, text) } else { pieces.open(key, text) }
+        };
+        // Of a text that is too long, nothing may come out.
+        detached(py, data.len(), work).inspect_err(|_| text.fill(0)).map_err(|e| errors::of(py, e))
+    }
+
+    fn update<'py>(&mut self, py: Python<'py>, data: &Source<'_>, seal: bool) -> PyResult<Bound<'py, PyBytes>> {
+        new_bytes(py, data.len(), |text| self.text(py, data, seal, text))
+    }
+
+    fn update_into(&mut self, py: Python<'_>, data: &Source<'_>, seal: bool, mut buf: Target) -> PyResult<usize> {
+        let len = data.len();
+        if buf.len() < len {
+            return Err(PyValueError::new_err(format!("buffer must be at least {len} bytes")));
+        }
+        if buf.place(data.bytes()) == Place::Overlapping {
+            return Err(PyValueError::new_err("data and buffer overlap, and do not begin with the same byte"));
+        }
+        // SAFETY: `data` is apart from it, or is read before the same bytes are written.
+        let text = unsafe { buf.bytes() };
+        self.text(py, data, seal, &mut text[..len])?;
+        Ok(len)
+    }
+}
+
+/// Encrypts one message in pieces of any lengths: first associated data, then text, then the tag.
+///
+/// >>> from fastgcm import AESGCM, Sealer
+/// >>> aesgcm = AESGCM(bytes(16))
+/// >>> sealer = Sealer(aesgcm, b"nonce, once!")
+/// >>> sealer.update_aad(b"header")
+/// >>> sealed = sealer.update(b"a text in ") + sealer.update(b"two pieces") + sealer.finalize()
+/// >>> aesgcm.decrypt(b"nonce, once!", sealed, b"header")
+/// b'a text in two pieces'
+#[pyclass(module = "fastgcm")]
+pub(crate) struct Sealer(Message);
+
+#[pymethods]
+impl Sealer {
+    #[new]
+    fn new(aesgcm: &AesGcm, nonce: Source<'_>) -> PyResult<Self> {
+        Message::begin(aesgcm, &nonce).map(Self)
+    }
+
+    /// Takes the next piece of associated data.
+    fn update_aad(&mut self, py: Python<'_>, data: Source<'_>) -> PyResult<()> {
+        self.0.aad(py, &data)
+    }
+
+    /// Encrypts the next piece of text. Returns as many bytes.
+    fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
+        self.0.update(py, &data, true)
+    }
+
+    /// Encrypts the next piece of text to the first bytes of `buf`. Returns their number.
+    fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
+        self.0.update_into(py, &data, true, buf)
+    }
+
+    /// Ends the message. Returns its tag, 16 bytes.
+    fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let (key, pieces) = self.0.running(py)?;
+        let tag = pieces.finish(key).map_err(|e| errors::of(py, e))?;
+        self.0.pieces = None;
+        Ok(PyBytes::new(py, &tag.0))
+    }
+}
+
+/// Decrypts one message in pieces, and hands out **text that nobody has verified**. It must have no effect before `verify` has returned.
+#[pyclass(module = "fastgcm.hazmat")]
+pub(crate) struct UnverifiedOpener(Message);
+
+#[pymethods]
+impl UnverifiedOpener {
+    #[new]
+    fn new(aesgcm: &AesGcm, nonce: Source<'_>) -> PyResult<Self> {
+        Message::begin(aesgcm, &nonce).map(Self)
+    }
+
+    /// Takes the next piece of associated data.
+    fn update_aad(&mut self, py: Python<'_>, data: Source<'_>) -> PyResult<()> {
+        self.0.aad(py, &data)
+    }
+
+    /// Decrypts the next piece of text, which is not verified. Returns as many bytes.
+    fn update<'py>(&mut self, py: Python<'py>, data: Source<'_>) -> PyResult<Bound<'py, PyBytes>> {
+        self.0.update(py, &data, false)
+    }
+
+    /// Decrypts the next piece of text, which is not verified, to the first bytes of `buf`. Returns their number.
+    fn update_into(&mut self, py: Python<'_>, data: Source<'_>, buf: Target) -> PyResult<usize> {
+        self.0.update_into(py, &data, false, buf)
+    }
+
+    /// Ends the message. Raises `InvalidTag` if `tag`, 16 bytes, is not its tag: then the caller destroys all text.
+    fn verify(&mut self, py: Python<'_>, tag: Source<'_>) -> PyResult<()> {
+        if tag.len() != TAG_LEN {
+            return Err(PyValueError::new_err("tag must be 16 bytes"));
+        }
+        let (key, pieces) = self.0.running(py)?;
+        let verdict = pieces.verify(key, tag.bytes());
+        self.0.pieces = None;
+        verdict.map_err(|e| errors::of(py, e))
+    }
+}

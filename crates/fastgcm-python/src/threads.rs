@@ -1,0 +1,67 @@
+//! Threads that share the work of one call.
+
+use pyo3::{exceptions::PyValueError, prelude::*};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::{
+    collections::BTreeMap,
+    num::NonZero,
+    process,
+    sync::{Arc, Mutex},
+};
+
+/// How many threads may work: the argument `threads`.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads(NonZero<usize>);
+
+/// The pools of this process, and those that it had when it was forked: these have no threads any more, and are never touched again.
+static POOLS: Mutex<BTreeMap<(u32, usize), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+
+impl Threads {
+    pub(crate) const ONE: Self = Self(NonZero::<usize>::MIN);
+
+    /// The most that anybody may ask for.
+    const MOST: usize = 1024;
+
+    /// Bytes from which on threads pay: it takes tens of microseconds to wake one.
+    const PAYS: usize = 1 << 20;
+
+    /// Whether there are several, and so much to do that it pays.
+    #[inline]
+    pub(crate) fn pay(self, bytes: usize) -> bool {
+        self.0.get() > 1 && bytes >= Self::PAYS
+    }
+
+    pub(crate) fn count(self) -> usize {
+        self.0.get()
+    }
+
+    /// Does the work in a pool of as many threads, which is kept for the next call. Without memory or threads for a pool, it runs here.
+    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        match self.pool() {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    /// Never waits for the lock: whoever held it in a process that was forked does not exist in this one.
+    fn pool(self) -> Option<Arc<ThreadPool>> {
+        let new = || ThreadPoolBuilder::new().num_threads(self.0.get()).thread_name(|_| "fastgcm".into()).build().map(Arc::new).ok();
+        let Ok(mut pools) = POOLS.try_lock() else { return new() };
+        let which = (process::id(), self.0.get());
+        if let Some(pool) = pools.get(&which) {
+            return Some(pool.clone());
+        }
+        let pool = new()?;
+        pools.insert(which, pool.clone());
+        Some(pool)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let threads = NonZero::new(object.extract::<usize>()?).filter(|threads| threads.get() <= Self::MOST);
+        threads.map(Self).ok_or_else(|| PyValueError::new_err("threads must be 1 to 1024"))
+    }
+}

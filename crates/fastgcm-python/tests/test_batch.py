@@ -1,0 +1,128 @@
+"""Batches and threads beside pyca/cryptography, message by message."""
+
+import array
+import os
+import random
+
+import pytest
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Pyca
+
+from fastgcm import AESGCM, CounterNonces
+
+KEY = bytes(range(32))
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("lengths", [[], [0], [64] * 1000, [*range(100)], [300_000, 0, 900_000, 1, 2 * MIB]], ids=str)
+def test_lists(lengths, threads):
+    draw = random.Random(len(lengths))
+    ours, theirs = AESGCM(KEY), Pyca(KEY)
+    datas = [draw.randbytes(n) for n in lengths]
+    nonces = [draw.randbytes(12) for _ in datas]
+    each = [draw.randbytes(draw.randrange(40)) for _ in datas]
+    for aads in (None, b"for all", each, tuple(each)):
+        of_each = [aads] * len(datas) if aads is None or isinstance(aads, bytes) else aads
+        expected = [theirs.encrypt(n, d, a) for n, d, a in zip(nonces, datas, of_each, strict=True)]
+        assert ours.seal_batch(nonces, datas, aads, threads=threads) == expected
+        assert ours.seal_batch(b"".join(nonces), tuple(map(bytearray, datas)), aads, threads=threads) == expected
+        for sealed in (expected, list(map(bytearray, expected))):
+            assert ours.open_batch(nonces, sealed, aads, threads=threads) == datas
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("records", "length"), [(1, 0), (7, 1), (1000, 64), (70, 16384), (3, MIB)])
+def test_records(records, length, threads):
+    ours = AESGCM(KEY)
+    nonces, data = CounterNonces(b"left").draw_batch(records), os.urandom(records * length)
+    lists = [data[i * length : (i + 1) * length] for i in range(records)]
+    expected = b"".join(ours.seal_batch(nonces, lists, b"aad"))
+    for source in (data, bytearray(data), memoryview(data)):
+        assert ours.seal_batch(nonces, source, b"aad", threads=threads) == expected
+    buf = bytearray(len(expected))
+    assert ours.seal_batch_into(nonces, array.array("B", data), b"aad", buf, threads=threads) == len(expected)
+    assert buf == expected
+    for source in (expected, buf):
+        assert ours.open_batch(nonces, source, [b"aad"] * records, threads=threads) == data
+        text = bytearray(len(data))
+        assert ours.open_batch_into(nonces, source, b"aad", text, threads=threads) == len(data)
+        assert text == data
+        wrong = bytearray(source)
+        wrong[-1] ^= 1
+        with pytest.raises(InvalidTag) as refused:
+            ours.open_batch_into(nonces, wrong, b"aad", text, threads=threads)
+        assert text == bytes(len(data))
+        assert refused.value.__notes__ == [f"message {records - 1} of the batch"]
+
+
+def test_what_is_refused():
+    ours = AESGCM(KEY)
+    sealed = ours.seal_batch(bytes(12) + bytes(range(12)), [b"one", b"two"])
+    for wrong, which in (([sealed[1], sealed[1]], 0), ([sealed[0], b"short"], 1), ([sealed[0], sealed[0]], 1)):
+        with pytest.raises(InvalidTag) as refused:
+            ours.open_batch(bytes(12) + bytes(range(12)), wrong)
+        assert refused.value.__notes__ == [f"message {which} of the batch"]
+    two = [bytes(12), bytes(range(12))]
+    for call in (
+        lambda: ours.seal_batch([bytes(12), bytes(12)], [b"1", b"2"]),
+        lambda: ours.seal_batch([bytes(11), bytes(12)], [b"1", b"2"]),
+        lambda: ours.seal_batch(bytes(23), [b"1", b"2"]),
+        lambda: ours.seal_batch(two, [b"1"]),
+        lambda: ours.seal_batch(two, [b"1", b"2"], [b""]),
+        lambda: ours.seal_batch(two, b"123"),
+        lambda: ours.seal_batch([], b"1"),
+        lambda: ours.seal_batch_into(two, b"1234", None, bytearray(35)),
+        lambda: ours.encrypt(bytes(12), b"", None, threads=0),
+        lambda: ours.encrypt(bytes(12), b"", None, threads=1025),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    for datas in (["text"], [None], "text", None, 3, {b"1"}):
+        with pytest.raises(TypeError):
+            ours.seal_batch([bytes(12)], datas)
+    memory = bytearray(100)
+    view = memoryview(memory)
+    for data, aad, buf in ((view[:68], None, view), (bytes(68), view[50:60], view), (bytes(68), [b"", view[:1]], view)):
+        with pytest.raises(ValueError, match="overlap"):
+            ours.seal_batch_into(two, data, aad, buf)
+    assert memory == bytes(100)
+    # Opening does not mind a nonce that comes twice.
+    again = [ours.encrypt(bytes(12), b"one", None)] * 2
+    assert ours.open_batch([bytes(12)] * 2, again) == [b"one"] * 2
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("length", [0, 100, MIB - 1, MIB, 3 * MIB + 5])
+def test_threads_for_one_message(length, threads):
+    ours, text, nonce = AESGCM(KEY), os.urandom(length), b"n" * 12
+    sealed = ours.encrypt(nonce, text, b"aad")
+    assert ours.encrypt(nonce, text, b"aad", threads=threads) == sealed
+    both = bytearray(text) + bytes(16)
+    view = memoryview(both)
+    assert ours.encrypt_into(nonce, view[:length], b"aad", view, threads=threads) == length + 16
+    assert both == sealed
+    for source in (sealed, bytearray(sealed)):
+        assert ours.decrypt(nonce, source, b"aad", threads=threads) == text
+        out = bytearray(length)
+        assert ours.decrypt_into(nonce, source, b"aad", out, threads=threads) == length
+        assert out == text
+        for at in {0, length // 2, length, length + 15}:
+            wrong = bytearray(source)
+            wrong[at] ^= 1
+            for refused in (bytes(wrong), wrong):
+                out = bytearray(b"x" * length)
+                with pytest.raises(InvalidTag):
+                    ours.decrypt_into(nonce, refused, b"aad", out, threads=threads)
+                assert out == bytes(length)
+    ours.decrypt_into(nonce, view, b"aad", view[:length], threads=threads)
+    assert both[:length] == text
+
+
+def test_threads_after_a_fork():
+    ours, text = AESGCM(KEY), bytes(2 * MIB)
+    sealed = ours.encrypt(b"n" * 12, text, None, threads=2)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if ours.encrypt(b"n" * 12, text, None, threads=2) == sealed else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,41 @@
+"""What type checkers read: a program that uses each kind of call. It also runs."""
+
+import io
+
+from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, InvalidTag, Sealer, cpu
+from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
+from fastgcm.hazmat import PartHash, Plan, seal_part
+
+
+def main() -> None:
+    aesgcm = AESGCM(AESGCM.generate_key(256))
+    nonces = CounterNonces(b"left")
+    packed = nonces.draw_batch(2)
+    many: list[bytes] = aesgcm.seal_batch(packed, [b"one", b"two"], b"aad", threads=2)
+    opened: list[bytes] = aesgcm.open_batch(packed, many, [b"aad", b"aad"])
+    records: bytes = aesgcm.seal_batch(packed, bytearray(128))
+    length: int = aesgcm.open_batch_into(packed, records, None, bytearray(128))
+    assert opened == [b"one", b"two"] and length == 128
+    sealer = Sealer(aesgcm, nonces.draw())
+    sealer.update_aad(memoryview(b"aad"))
+    tag: bytes = sealer.update(b"text") + sealer.finalize()
+    assert len(tag) == 20 and nonces.position == 3
+    for other, nonce in ((AESGCMSIV(bytes(16)), bytes(12)), (XAES256GCM(bytes(32)), bytes(24))):
+        assert other.decrypt(nonce, other.encrypt(nonce, b"text", None), None) == b"text"
+    plan = Plan(bytes(12), 100, 64)
+    parts: list[tuple[int, int]] = plan.missing()
+    for begin, end in parts:
+        _, part = seal_part(aesgcm, plan.nonce, begin, bytes(end - begin))
+        plan.accept(PartHash.from_bytes(part.to_bytes()))
+    assert len(plan.tag(aesgcm, None)) == 16
+    stream = Cobblestone256Encryptor(bytes(32), b"context")
+    file = io.BytesIO(stream.update(bytes(20_000)) + stream.finalize())
+    assert Cobblestone256Decryptor(bytes(32), b"context").decrypt_range(file, 16_380, 10) == bytes(10)
+    try:
+        aesgcm.decrypt(bytes(12), bytes(20), None)
+    except InvalidTag:
+        print(cpu()["backend"])
+
+
+if __name__ == "__main__":
+    main()
