@@ -257,7 +257,7 @@ type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash,
 #[derive(Debug)]
 pub(crate) struct Kernels {
     pub(crate) backend: Backend,
-    pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize, Option<Block>) -> Material,
+    pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize) -> Material,
     pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
     pub(crate) wipe: unsafe fn(&mut Material),
     /// The most bytes of AAD, and of text, of a short message.
@@ -278,9 +278,8 @@ pub(crate) struct Kernels {
     pub(crate) finish: unsafe fn(Frame<'_>, &Material, &Hash, Block, Option<J0>) -> Block,
     #[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
     pub(crate) ctr: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
-    // Of these and of AES of a block, GCM-SIV.
-    pub(crate) ctr_straight: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
-    pub(crate) polyval: unsafe fn(Frame<'_>, &Material, &[u8], &[u8], Block) -> Block,
+    /// A message of GCM-SIV.
+    pub(crate) siv: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>, Option<Block>) -> Block,
     pub(crate) aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
     #[cfg(test)]
@@ -301,11 +300,11 @@ unsafe impl Zeros for Material {}
 #[allow(unsafe_code)]
 impl Kernels {
     /// What messages need that ask for no higher power of H than H^`powers`, from the bytes of a key. By value: a compiler that sees where it goes
-    /// has it made there. H is AES(0), or what is given in its place.
+    /// has it made there.
     #[inline(always)]
-    pub(crate) fn derive(&self, key: &[u8], powers: usize, h: Option<Block>) -> Material {
+    pub(crate) fn derive(&self, key: &[u8], powers: usize) -> Material {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, powers, h) })
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, powers) })
     }
 
     /// The same in place of what was there.
@@ -457,18 +456,19 @@ impl Kernels {
         Frame::wiped_after(|frame| unsafe { (self.ctr)(frame, material, first, text) })
     }
 
-    /// CTR as GCM-SIV counts: in the first four bytes.
+    /// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`, and returns what `then` makes of the tag that it should have.
     #[inline(always)]
-    pub(crate) fn ctr_straight(&self, material: &Material, first: Block, text: InOut<'_>) {
+    pub(crate) fn siv<T>(
+        &self,
+        material: &Material,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: InOut<'_>,
+        given: Option<Block>,
+        then: impl FnOnce(Block) -> T,
+    ) -> T {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.ctr_straight)(frame, material, first, text) })
-    }
-
-    /// POLYVAL of AAD, text and lengths, for which `derive` was given H.
-    #[inline(always)]
-    pub(crate) fn polyval(&self, material: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.polyval)(frame, material, aad, text, lengths) })
+        Frame::wiped_after(|frame| then(unsafe { (self.siv)(frame, material, nonce, aad, text, given) }))
     }
 
     /// AES of a block.

@@ -43,8 +43,7 @@ macro_rules! entries {
                 piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None },
                 finish,
                 ctr,
-                ctr_straight,
-                polyval,
+                siv,
                 aes,
                 #[cfg(test)]
                 prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
@@ -63,9 +62,9 @@ macro_rules! entries {
 
             /// For a key that is returned by value.
             $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8], powers: usize, h: Option<Block>) -> Material {
+            fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
                 E::enter(frame);
-                made(|place| derive_in(frame, place, key, powers, h))
+                made(|place| derive_in(frame, place, key, powers))
             }
 
             $(#[target_feature(enable = $features)])?
@@ -74,10 +73,9 @@ macro_rules! entries {
                 place: &'a mut MaybeUninit<Material>,
                 key: &[u8],
                 powers: usize,
-                h: Option<Block>,
             ) -> &'a mut Material {
                 E::enter(frame);
-                engine!().derive(place, key, powers, h)
+                engine!().derive(place, key, powers)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -210,15 +208,9 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn ctr_straight(frame: Frame<'_>, key: &Material, first: Block, text: InOut<'_>) {
+            fn siv(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
                 E::enter(frame);
-                engine!().ctr_straight(key, first, text);
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn polyval(frame: Frame<'_>, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
-                E::enter(frame);
-                engine!().polyval(key, aad, text, lengths)
+                engine!().siv(key, nonce, aad, text, given)
             }
 
             $(#[target_feature(enable = $features)])?

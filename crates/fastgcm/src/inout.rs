@@ -385,6 +385,13 @@ impl<const N: usize> Table<N> {
         Block::from_le(self.0[i])
     }
 
+    /// All of it, in the order of a message.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: blocks are plain bytes.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), 16 * N) }
+    }
+
     /// The vector that starts at block `i`.
     #[inline(always)]
     pub(crate) fn load<S: Isa>(&self, s: S, i: usize) -> S::V {

@@ -166,13 +166,7 @@ impl Key {
     /// The same for messages that ask for no higher power of H than H^`powers`: whoever has it must not seal or open any other.
     #[inline(always)]
     pub(crate) fn for_one(key: &[u8], kernels: &'static Kernels, powers: usize) -> Self {
-        Self { material: kernels.derive(key, powers, None), kernels, _spare: [0; SPARE] }
-    }
-
-    /// The same with another H than AES(0): not for GCM.
-    #[inline(always)]
-    pub(crate) fn with_h(key: &[u8], kernels: &'static Kernels, powers: usize, h: crate::Block) -> Self {
-        Self { material: kernels.derive(key, powers, Some(h)), kernels, _spare: [0; SPARE] }
+        Self { material: kernels.derive(key, powers), kernels, _spare: [0; SPARE] }
     }
 }
 

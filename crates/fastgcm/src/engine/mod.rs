@@ -47,8 +47,8 @@ pub(crate) trait Engine: Copy {
     /// Said by a function of the row: how deep it reaches.
     fn enter(frame: Frame<'_>);
 
-    /// What messages need that ask for no higher power of H than H^`powers`, from 16, 24 or 32 bytes of key. H is AES(0), or what is given in its place.
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize, h: Option<Block>) -> &'a mut Material;
+    /// What messages need that ask for no higher power of H than H^`powers`, from 16, 24 or 32 bytes of key.
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material;
     /// What any message needs, in place. Nothing of what was there before is left.
     fn expand(self, material: &mut Material, key: &[u8]);
     /// Zeros, where these have written.
@@ -108,10 +108,8 @@ pub(crate) trait Engine: Copy {
     fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
     /// CTR alone, from that counter block on.
     fn ctr(self, key: &Material, first: Block, text: InOut<'_>);
-    /// The same as GCM-SIV counts: in the first four bytes.
-    fn ctr_straight(self, key: &Material, first: Block, text: InOut<'_>);
-    /// POLYVAL of AAD, text and lengths.
-    fn polyval(self, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block;
+    /// Seals a message of AES-GCM-SIV under a key that generates keys, or opens it if its tag is `given`. Returns the tag that it should have.
+    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block;
     /// AES of a block.
     fn aes(self, key: &Material, block: Block) -> Block;
 

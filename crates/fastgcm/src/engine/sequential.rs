@@ -5,7 +5,10 @@ use super::{Engine, Row};
 use crate::ghash::proof;
 use crate::{
     Block,
-    gcm::sequential::{self, message},
+    gcm::{
+        self,
+        sequential::{self, message},
+    },
     ghash::Multiply,
     inout::{Hash, InOut},
     isa::{Frame, Isa},
@@ -31,8 +34,8 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize, h: Option<Block>) -> &'a mut Material {
-        sequential::derive(self.0, self.1, place, key, powers, h)
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+        sequential::derive(self.0, self.1, place, key, powers)
     }
 
     #[inline(always)]
@@ -71,13 +74,8 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn ctr_straight(self, key: &Material, first: Block, text: InOut<'_>) {
-        sequential::ctr_straight(self.0, key, first, text);
-    }
-
-    #[inline(always)]
-    fn polyval(self, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
-        sequential::polyval(self.0, self.1, key, aad, text, lengths)
+    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+        gcm::siv(self.0, self.1, &key.schedule, nonce, aad, text, given)
     }
 
     #[inline(always)]

@@ -28,8 +28,8 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize, h: Option<Block>) -> &'a mut Material {
-        software::derive(self.0, self.1, place, key, powers, h)
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+        software::derive(self.0, self.1, place, key, powers)
     }
 
     #[inline]
@@ -68,13 +68,8 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn ctr_straight(self, key: &Material, first: Block, text: InOut<'_>) {
-        software::ctr_straight(self.0, key, first, text);
-    }
-
-    #[inline]
-    fn polyval(self, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
-        software::polyval(self.0, self.1, key, aad, text, lengths)
+    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+        software::siv(self.0, self.1, key, nonce, aad, text, given)
     }
 
     #[inline]

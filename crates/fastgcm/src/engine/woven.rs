@@ -35,8 +35,8 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize, h: Option<Block>) -> &'a mut Material {
-        gcm::derive(self.0, self.1, place, key, powers, h)
+    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
+        gcm::derive(self.0, self.1, place, key, powers)
     }
 
     #[inline(always)]
@@ -119,13 +119,8 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn ctr_straight(self, key: &Material, first: Block, text: InOut<'_>) {
-        sequential::ctr_straight(self.0, key, first, text);
-    }
-
-    #[inline(always)]
-    fn polyval(self, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
-        sequential::polyval(self.0, self.1, key, aad, text, lengths)
+    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+        gcm::siv(self.0, self.1, &key.schedule, nonce, aad, text, given)
     }
 
     #[inline(always)]

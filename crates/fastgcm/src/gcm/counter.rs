@@ -223,6 +223,12 @@ static LANES: Table<MOST_BLOCKS> = {
     lanes
 };
 
+/// How many blocks each lane is ahead of lane 0.
+#[inline(always)]
+pub(crate) fn lanes<S: Isa>(s: S) -> S::V {
+    LANES.load(s, 0)
+}
+
 impl<S: Isa> AddCounter<S> {
     #[inline(always)]
     pub(crate) fn at(s: S, j0: J0, index: u32) -> Self {
@@ -240,7 +246,7 @@ impl<S: Isa, const STRAIGHT: bool> AddCounter<S, STRAIGHT> {
     /// From a block on whose counter is in its low 32 bits.
     #[inline(always)]
     pub(crate) fn numbered(s: S, first: Block) -> Self {
-        Self(s.add32(s.splat(first), LANES.load(s, 0)))
+        Self(s.add32(s.splat(first), lanes(s)))
     }
 }
 

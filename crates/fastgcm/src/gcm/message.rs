@@ -18,8 +18,7 @@ use crate::{
 use core::{hint::black_box, mem::MaybeUninit};
 use zeroize::Zeroize;
 
-/// Everything that messages need, from 16, 24 or 32 bytes of key; of the powers of H those up to H^`powers`, or a few more. H is AES(0), or what is
-/// given in its place.
+/// Everything that messages need, from 16, 24 or 32 bytes of key; of the powers of H those up to H^`powers`, or a few more.
 #[inline(always)]
 pub(crate) fn derive<'a, S: Isa, M: Multiply<S>>(
     s: S,
@@ -27,11 +26,9 @@ pub(crate) fn derive<'a, S: Isa, M: Multiply<S>>(
     place: &'a mut MaybeUninit<Material>,
     key: &[u8],
     powers: usize,
-    h: Option<Block>,
 ) -> &'a mut Material {
     let new = zeroed(s, place);
-    let zero = new.schedule.expand::<S, true>(s, key);
-    let h = if let Some(h) = h { s.splat(h) } else { zero };
+    let h = new.schedule.expand::<S, true>(s, key);
     if S::BLOCKS == 1 && powers <= 4 {
         new.powers.fill_first::<S, M, 4>(s, h);
     } else if S::BLOCKS > 1 && powers <= 16 {
@@ -272,7 +269,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
         let aad = s.byte_swap(load_bytes(s, aad));
         M::reduce(s, M::product(s, M::ready(s, aad, first, second)), powers.constant())
     } else {
-        absorb::<S, M, true>(s, key, zero, aad)
+        absorb::<S, M>(s, key, zero, aad)
     };
     Before { header: Header::new(s, &[]), hash, lengths }
 }

@@ -45,6 +45,7 @@ mod counter;
 mod counts;
 mod message;
 pub(crate) mod sequential;
+mod siv;
 pub(crate) mod software;
 mod tail;
 #[cfg(all(test, feature = "internals"))] // likewise
@@ -55,4 +56,5 @@ pub(crate) use batch::{batch, most_batch};
 pub(crate) use message::{
     Bulk, PIECE_PAYS, blocks_of_turn, bulk, derive, expand, has_much_aad, lengths, long, most_once, most_short, once, piece, short, wipe,
 };
+pub(crate) use siv::siv;
 pub(crate) use tail::{Outlined, Rest, tail};

@@ -157,34 +157,13 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, const STORED: bool> HashWork<S, M> for 
 /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
 #[inline(always)]
 pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mut Hash, data: &[u8]) {
-    hash.store(s, 0, absorb::<S, M, true>(s, key, hash.load(s, 0), data));
-}
-
-/// POLYVAL of AAD, text and lengths (RFC 8452, section 3). Its blocks are what GHASH makes of blocks by turning their bytes round, so they are
-/// taken as they stand.
-#[inline(always)]
-pub(crate) fn polyval<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
-    let mut hash = s.splat(0);
-    for data in [aad, text, &lengths.to_le_bytes()] {
-        hash = absorb::<S, M, false>(s, black_box(key), hash, data);
-    }
-    s.fold(hash)
+    hash.store(s, 0, absorb::<S, M>(s, key, hash.load(s, 0), data));
 }
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.
 #[inline(always)]
 pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, text: InOut<'_>) {
-    ctr_from(s, key, AddCounter::from_block(s, first), text);
-}
-
-/// The same as GCM-SIV counts: in the first four bytes.
-#[inline(always)]
-pub(crate) fn ctr_straight<S: Isa>(s: S, key: &Material, first: Block, text: InOut<'_>) {
-    ctr_from(s, key, AddCounter::<S, true>::numbered(s, first), text);
-}
-
-#[inline(always)]
-fn ctr_from<S: Isa, const STRAIGHT: bool>(s: S, key: &Material, mut counters: AddCounter<S, STRAIGHT>, text: InOut<'_>) {
+    let mut counters = AddCounter::from_block(s, first);
     let mut text = text.here();
     while let Some(mut turn) = text.whole_turn(s) {
         let x = keystream::<S, TURN>(s, key, &mut counters);
@@ -224,10 +203,9 @@ fn apply<S: Isa>(s: S, key: &Material, x: S::State, text: S::V) -> S::V {
     s.last_round(x, s.state(s.splat(*key.schedule.before_last())), s.state(s.splat(key.schedule.last)), text)
 }
 
-/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros: one reduction for every `TURN` vectors. POLYVAL does not `SWAP` the bytes of
-/// its blocks.
+/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros: one reduction for every `TURN` vectors.
 #[inline(always)]
-pub(super) fn absorb<S: Isa, M: Multiply<S>, const SWAP: bool>(s: S, key: &Material, hash: S::V, data: &[u8]) -> S::V {
+pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8]) -> S::V {
     let powers = &key.powers;
     let mut hash = hash;
     for part in data.chunks(TURN * 16 * S::BLOCKS) {
@@ -236,7 +214,7 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>, const SWAP: bool>(s: S, key: &Mater
         let mut sum = M::zero(s);
         let mut whole = part.chunks_exact(16 * S::BLOCKS);
         for bytes in &mut whole {
-            let v = s.xor(turned::<S, SWAP>(s, load_vector(s, bytes)), hash);
+            let v = s.xor(s.byte_swap(load_vector(s, bytes)), hash);
             hash = s.splat(0);
             let (first, second) = powers.down_from(s, n).vector(0);
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
@@ -244,7 +222,7 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>, const SWAP: bool>(s: S, key: &Mater
         }
         let rest = whole.remainder();
         if !rest.is_empty() {
-            let v = s.xor(turned::<S, SWAP>(s, load_bytes(s, rest)), hash);
+            let v = s.xor(s.byte_swap(load_bytes(s, rest)), hash);
             let (first, second) = powers.down_from(s, n).partly(s, 0, n);
             sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
         }
@@ -252,11 +230,6 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>, const SWAP: bool>(s: S, key: &Mater
         hash = s.first(s.fold(M::reduce(s, sum, constants)));
     }
     hash
-}
-
-#[inline(always)]
-fn turned<S: Isa, const SWAP: bool>(s: S, v: S::V) -> S::V {
-    if SWAP { s.byte_swap(v) } else { v }
 }
 
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.

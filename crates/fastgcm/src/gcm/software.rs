@@ -5,14 +5,17 @@
 //! vector, one loop, operations as calls. The first `N` blocks of keystream begin with J0: a bit-sliced state holds as many, so that a
 //! message of up to N - 1 blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
 
-use super::message::lengths;
+use super::{
+    message::lengths,
+    siv::{LAST, swapped_lengths},
+};
 use crate::{
     Block,
     ghash::Pairs,
     inout::{Hash, InOut, part_of_block},
     isa::{Isa, Order, Sliced},
     material::Material,
-    nonce::{J0, Start},
+    nonce::{J0, Nonce96, Start},
 };
 use core::mem::MaybeUninit;
 use zeroize::Zeroize;
@@ -30,13 +33,9 @@ pub(crate) fn derive<'a, S: Sliced<N>, M: Pairs<S>, const N: usize>(
     place: &'a mut MaybeUninit<Material>,
     key: &[u8],
     _powers: usize,
-    h: Option<Block>,
 ) -> &'a mut Material {
     let new = place.write(Material::ZERO);
     expand(s, multiply, new, key);
-    if let Some(h) = h {
-        M::fill(s, &mut new.powers, h);
-    }
     new
 }
 
@@ -140,8 +139,52 @@ pub(crate) fn ctr<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Blo
     }
 }
 
+/// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`. Returns the tag that it should have.
+pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    multiply: M,
+    generating: &Material,
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'_>,
+    given: Option<Block>,
+) -> Block {
+    // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of POLYVAL, then that of AES.
+    let nonce = nonce.with_counter(0);
+    let mut blocks = [[0; 16]; 6];
+    let used = &mut blocks[..(generating.schedule.rounds() - 6).min(6)];
+    ctr_straight(s, generating, nonce << 32, InOut::in_place(used.as_flattened_mut()));
+    let mut halves = [[0; 8]; 6];
+    halves.iter_mut().zip(&*used).for_each(|(half, block)| half.copy_from_slice(&block[..8]));
+    let (h, key) = halves[..used.len()].as_flattened().split_at(16);
+    let mut of_message = Material::ZERO;
+    expand(s, multiply, &mut of_message, key);
+    M::fill(s, &mut of_message.powers, by_x(part_of_block(h)).swap_bytes());
+
+    if let Some(tag) = given {
+        ctr_straight(s, &of_message, tag | LAST, text.here());
+    }
+    let data = if given.is_some() { text.written() } else { text.source() };
+    let sum = polyval(s, multiply, &of_message, aad, data, swapped_lengths(aad.len(), data.len()));
+    let tag = aes(s, &of_message, (sum ^ nonce) & !LAST);
+    if given.is_none() {
+        ctr_straight(s, &of_message, tag | LAST, text);
+    }
+    wipe(s, &mut of_message);
+    blocks.zeroize();
+    halves.zeroize();
+    tag
+}
+
+/// H divided by x, in POLYVAL's field: x^128 + x^127 + x^126 + x^121 + 1. (The tables multiply it again.) No branch on the key: the mask is all ones or
+/// all zeros.
+fn by_x(h: Block) -> Block {
+    let odd = (h & 1).wrapping_neg();
+    (h ^ (0xc2 << 120 & odd)) >> 1 | odd << 127
+}
+
 /// CTR of GCM-SIV, from that counter block on: the counter stands in the first four bytes.
-pub(crate) fn ctr_straight<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
+fn ctr_straight<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
     const LOW: Block = u32::MAX as Block;
     let (mut counter, mut pads) = (first as u32, [0; N]);
     while text.len() > 0 {
@@ -154,7 +197,7 @@ pub(crate) fn ctr_straight<S: Sliced<N>, const N: usize>(s: S, key: &Material, f
 }
 
 /// POLYVAL of AAD, text and lengths: GHASH of the same blocks with their bytes turned round (RFC 8452, appendix A).
-pub(crate) fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
     let mut hash = Ghash::new(s, multiply, key);
     for data in [aad, text] {
         let (blocks, rest) = data.as_chunks();
@@ -290,5 +333,13 @@ fn f04_plain_counters_at_every_carry() {
         keystream(s, &key, J0(block(first)), &mut next, &mut blocks, 8);
         let expected = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| key.schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
         assert_eq!((&blocks[..], next.wrapping_sub(counter)), (&expected[..blocks.len()], blocks.len() as u32), "{first:x} + {counter:x}");
+    }
+}
+
+/// For H with and without each bit.
+#[test]
+fn by_x_is_undone() {
+    for h in (0..128).flat_map(|i| [1 << i, !(1 << i)]) {
+        assert_eq!(crate::ghash::times_x(by_x(h)), h);
     }
 }

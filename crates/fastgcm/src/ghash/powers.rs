@@ -10,6 +10,7 @@ use crate::{
     inout::{Part, TURN, Table},
     isa::{Isa, Order, Sliced, nibbles::Lookups},
 };
+use zeroize::optimization_barrier;
 
 /// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
 /// or the longest tail, AAD beside it, and the lengths.
@@ -163,17 +164,8 @@ impl Powers {
 fn rows<S: Isa, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
     // H·x, as a product: through general registers it would wait twice as long.
     let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
-
-    // The first row, likewise: of each two runs of n lanes the first has H^n more.
-    let mut row = [h; ROWS];
-    let mut double = Factor::new(s, h);
-    let mut n = 1;
-    while n < S::BLOCKS {
-        let product = double.times(s, row[0]);
-        row[0] = runs(s, n, product, row[0]);
-        double = Factor::first_lane(s, product);
-        n *= 2;
-    }
+    let (first, mut double) = first_row(s, h);
+    let mut row = [first; ROWS];
 
     // One row and two. Two more by the same factor, while the next one is made of the second of them; and four more by that one.
     let mut next = Factor::new(s, h);
@@ -188,6 +180,95 @@ fn rows<S: Isa, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
         }
     } });
     row
+}
+
+/// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
+#[inline(always)]
+fn first_row<S: Isa>(s: S, h: S::V) -> (S::V, Factor<S>) {
+    // By doubling too: of each two runs of n lanes the first has H^n more.
+    let (mut row, mut double) = (h, Factor::new(s, h));
+    let mut n = 1;
+    while n < S::BLOCKS {
+        let product = double.times(s, row);
+        row = runs(s, n, product, row);
+        double = Factor::first_lane(s, product);
+        n *= 2;
+    }
+    (row, double)
+}
+
+/// The powers of one message, for vectors that end with a block that meets H^1, or H^B+1, H^2B+1 ...: each row is read as it was written.
+pub(crate) struct Rows<S: Isa> {
+    /// First and second entries of H^B ... H^1, and the constants of all rows up to here; of H^2B ... H^(B+1) ...
+    rows: [[S::V; 3]; TURN],
+    made: usize,
+}
+
+impl<S: Isa> Rows<S> {
+    /// None yet.
+    #[inline(always)]
+    pub(crate) fn new(s: S) -> Self {
+        let mut zero = s.splat(0);
+        s.pin(&mut zero); // or LLVM calls `memset`
+        Self { rows: [[zero; 3]; TURN], made: 0 }
+    }
+
+    /// As many rows as a message of so many `vectors` asks for: one, two, four or eight. `h` is POLYVAL's H, in every lane.
+    #[inline(always)]
+    #[allow(unused_assignments)] // `each!` writes the loop out
+    pub(crate) fn fill<M: Multiply<S>>(&mut self, s: S, h: S::V, vectors: usize) {
+        let (first, mut double) = first_row(s, h);
+        let (mut row, mut sums) = ([first; TURN], s.splat(0));
+        'made: {
+            each!(I in 0 1 2 3 4 5 6 7 => {
+                if usize::is_power_of_two(I) {
+                    if vectors <= I {
+                        break 'made;
+                    }
+                    // The first I rows times H^IB are the next I.
+                    if I > 1 {
+                        double = Factor::first_lane(s, row[I - 1]);
+                    }
+                }
+                if I > 0 {
+                    row[I] = double.times(s, row[I - (1 << usize::ilog2(I))]);
+                }
+                let (first, second) = M::table(s, row[I], fold(s, row[I]));
+                if M::CONSTANTS {
+                    sums = s.xor(M::constant(s, first, second), sums);
+                }
+                self.rows[I] = [first, second, sums];
+                self.made = I + 1;
+            });
+        }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.made
+    }
+
+    /// The entries of row `i`.
+    #[inline(always)]
+    pub(crate) fn entries(&self, i: usize) -> (S::V, S::V) {
+        (self.rows[i][0], self.rows[i][1])
+    }
+
+    /// What to add to a sum that used each of the first `n` rows once and whose lanes will be added.
+    #[inline(always)]
+    pub(crate) fn constants(&self, n: usize) -> S::V {
+        self.rows[n - 1][2]
+    }
+
+    /// Zeros, where `fill` has written.
+    #[inline(always)]
+    pub(crate) fn wipe(&mut self, s: S) {
+        for row in &mut self.rows[..self.made] {
+            *row = [s.splat(0); 3];
+        }
+        optimization_barrier(self);
+    }
 }
 
 /// Powers that a tail may ask for: those of a key, or [`Few`].

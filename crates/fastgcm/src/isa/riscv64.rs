@@ -82,6 +82,13 @@ impl Isa for Zvkned {
     #[inline(always)] fn splat(self, block: Block) -> Lanes { [block; 4] }
     #[inline(always)] fn first(self, block: Block) -> Lanes { [block, 0, 0, 0] }
     #[inline(always)] fn put_last(self, v: Lanes, block: Block) -> Lanes { [v[0], v[1], v[2], block] }
+    #[inline(always)] fn lanes_from(self, a: Lanes, b: Lanes, n: usize) -> Lanes {
+        let mut lanes = b;
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = if n + i < 4 { a[n + i] } else { b[n + i - 4] };
+        }
+        lanes
+    }
     #[inline(always)] fn keep_first(self, v: Lanes, n: usize) -> Lanes { unsafe { self.load_first((&raw const v).cast(), n.min(BYTES)) } }
     #[inline(always)] fn fold(self, v: Lanes) -> Block { v[0] ^ v[1] ^ v[2] ^ v[3] }
     #[inline(always)] fn xor(self, a: Lanes, b: Lanes) -> Lanes {
