@@ -247,6 +247,9 @@ type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
 /// An entry for packets side by side.
 type Batch = unsafe fn(Frame<'_>, &Material, &mut [Packet<'_>]) -> (usize, bool);
 
+/// A message of AES-GCM-SIV under its own keys.
+type Siv = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>, Option<Block>) -> Block;
+
 /// An entry for a piece of text: from which block on, with which hash, and whether it is sealed.
 type Crypt = unsafe fn(Frame<'_>, &Material, Start, u32, &mut Hash, InOut<'_>, bool);
 
@@ -279,7 +282,7 @@ pub(crate) struct Kernels {
     #[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
     pub(crate) ctr: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
     /// A message of GCM-SIV.
-    pub(crate) siv: unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>, Option<Block>) -> Block,
+    pub(crate) siv: Siv,
     pub(crate) aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
     #[cfg(test)]

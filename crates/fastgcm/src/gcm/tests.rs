@@ -145,7 +145,7 @@ fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
             }
             let mut place = MaybeUninit::uninit();
             let powers = aad.len().div_ceil(16) + text.len().div_ceil(16) + 1;
-            let material = derive(s, multiply, &mut place, &key, powers, None);
+            let material = derive(s, multiply, &mut place, &key, powers);
             let buffer = InOut::in_place(&mut found);
             let new = if seal {
                 by_length::<_, _, true>(s, multiply, material, nonce, &aad, buffer)
