@@ -5,7 +5,7 @@
 mod backends;
 
 use backends::{Tally, backends, key};
-use fastgcm::{Key, Nonce, Tag};
+use fastgcm::{AesGcmSiv, Key, Nonce, Tag, Xaes256Gcm};
 use std::arch::{asm, global_asm, x86_64::__cpuid_count};
 
 /// One message of every shape: in the tail, in the turns, with a nonce whose counter is secret.
@@ -31,6 +31,18 @@ extern "sysv64" fn seal_and_open(message: &Message) {
     key.seal(nonce, b"aad", &mut text).unwrap();
     key.open(nonce, b"aad", &mut text, &tag).unwrap();
     key.open(nonce, b"aad", &mut text, &Tag([0; 16])).unwrap_err();
+    #[cfg(feature = "hazmat")]
+    {
+        use fastgcm::hazmat::{combine, seal_part};
+        let hash = seal_part(&key, nonce, 0, &mut text).unwrap();
+        combine(&key, nonce, b"aad", [&hash]).unwrap();
+    }
+    let siv = AesGcmSiv::with_backend(&[9; 32], key.backend()).unwrap();
+    let tag = siv.seal(&[7; 12], b"aad", &mut text).unwrap();
+    siv.open(&[7; 12], b"aad", &mut text, &tag).unwrap();
+    let xaes = Xaes256Gcm::with_backend(&[9; 32], key.backend()).unwrap();
+    let tag = xaes.seal(&[7; 24], b"aad", &mut text).unwrap();
+    xaes.open(&[7; 24], b"aad", &mut text, &tag).unwrap();
 }
 
 fn messages() -> impl Iterator<Item = Message> {
