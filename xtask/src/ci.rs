@@ -82,6 +82,8 @@ const CHECKS: &[Check] = &[
     Check { name: "openssl",         when: When::Always,       run: openssl },
     Check { name: "openssl programs", when: When::Full,        run: openssl_programs },
     Check { name: "openssl versions", when: When::Full,        run: openssl_versions },
+    Check { name: "python",          when: When::Always,       run: |root, log| wheel(root, log).map(drop) },
+    Check { name: "python programs", when: When::Full,         run: python_programs },
     Check { name: "peers",           when: When::Full,         run: peers },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
@@ -249,10 +251,11 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
     if full() { log.step(&mut cargo(&lab, "test -p fastgcm-studies -- --nocapture")) } else { Ok(()) }
 }
 
-/// Published crates that are workspaces of their own. They share what they build. `str0m-fastgcm`, whose tests are in `lab/tls`, is left to the full run.
+/// Published crates that are workspaces of their own. They share what they build. `str0m-fastgcm`, whose tests are in `lab/tls`, is left to the full run,
+/// and the Python package to its own check.
 fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
     const OPTIONS: &str = "--locked --all-features --target-dir ../../target/adapters";
-    for (folder, _) in APART.iter().filter(|(_, name)| full() || *name != "str0m-fastgcm") {
+    for (folder, _) in APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || *name != "str0m-fastgcm")) {
         let folder = root.join(folder);
         linted(&folder, log, OPTIONS)?;
         log.step(cargo(&folder, &format!("doc --no-deps {OPTIONS}")).env("RUSTDOCFLAGS", "--deny warnings"))?;
@@ -447,6 +450,74 @@ fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
     linted(&tls, log, "--locked --workspace")?;
     log.step(&mut cargo(&tls, "test --locked --workspace -- --nocapture"))?;
     log.step(&mut cargo(&tls, "run --locked --example quic_echo"))
+}
+
+/// The wheel as somebody installs it, and its tests. Returns the Python that has it.
+fn wheel(root: &Path, log: &mut Log) -> Result<PathBuf, String> {
+    let folder = root.join("crates/fastgcm-python");
+    let python = venv(root, &["maturin>=1.14,<2", "cryptography==50.0.2", "pytest>=8"])?;
+    linted(&folder, log, "--locked")?;
+    let wheels = root.join("target/wheels");
+    step(Command::new(&python).args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&wheels).current_dir(&folder))?;
+    step(pip(&python, "install --force-reinstall --no-deps --no-index fastgcm --find-links").arg(&wheels))?;
+    log.step(Command::new(&python).args(["-m", "pytest", "-q"]).current_dir(&folder))?;
+    Ok(python)
+}
+
+/// pyca/cryptography's own tests with the wheel in its place, type checkers, the code of the pages, and what is published.
+fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
+    let (folder, pyca) = (root.join("crates/fastgcm-python"), root.join("target/pyca"));
+    let python = wheel(root, log)?;
+    let more = [
+        "cryptography_vectors==50.0.2",
+        "pretend",
+        "certifi",
+        "pytest-benchmark",
+        "mypy",
+        "pyright",
+        "numpy",
+        "pandas",
+        "matplotlib",
+        "ziglang",
+    ];
+    venv(root, &more)?;
+    log.step(Command::new(&python).arg("tests/pages.py").current_dir(&folder))?;
+    for checker in [&["mypy", "--strict"][..], &["pyright"]] {
+        log.step(Command::new(&python).arg("-m").args(checker).args(["python/fastgcm", "tests/typed.py"]).current_dir(&folder))?;
+    }
+    // pip asks the package for its name, and for that it wants what would build it.
+    let path =
+        env::join_paths([root.join("target/venv/bin")].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())));
+    let path = path.map_err(|e| e.to_string())?;
+    step(
+        pip(&python, "download --no-binary :all: --no-deps --no-build-isolation cryptography==50.0.2 --dest").arg(&pyca).env("PATH", &path),
+    )?;
+    step(Command::new("tar").args(["-xzf", "cryptography-50.0.2.tar.gz", "--strip-components=1"]).current_dir(&pyca))?;
+    let tests = ["tests/hazmat/primitives/test_aead.py", "tests/test_cobblestone.py"];
+    let mut run = Command::new(&python);
+    run.args(["-m", "pytest", "-q", "-p", "in_place_of_pyca"]).args(tests).env("PYTHONPATH", folder.join("tests")).current_dir(&pyca);
+    log.step(&mut run)?;
+    // The package from its sources; wheels for old systems.
+    let (sources, out) = (root.join("target/python-sources"), root.join("target/wheels-manylinux"));
+    let maturin = |arguments: &str| {
+        let mut maturin = Command::new(&python);
+        maturin.args(["-m", "maturin"]).args(arguments.split_whitespace()).env("PATH", &path).current_dir(&folder);
+        maturin
+    };
+    step(maturin("sdist --out").arg(&sources))?;
+    step(
+        pip(&python, "install --force-reinstall --no-deps --no-build-isolation --no-binary fastgcm --no-index fastgcm --find-links")
+            .arg(&sources)
+            .env("PATH", &path),
+    )?;
+    log.step(Command::new(&python).args(["-m", "pytest", "-q", "tests/test_more.py"]).current_dir(&folder))?;
+    step(maturin("build --release --locked --zig --compatibility manylinux_2_28 --out").arg(&out))
+}
+
+fn pip(python: &Path, arguments: &str) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check"]).args(arguments.split_whitespace());
+    pip
 }
 
 /// OpenSSL, PyCryptodome and ring still say what is committed.

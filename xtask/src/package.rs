@@ -11,12 +11,13 @@ pub(crate) const CRATES: [&str; 7] =
     ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-parquet", "fastgcm-capi", "fastgcm-openssl"];
 
 /// Those that are workspaces of their own: folder and name.
-pub(crate) const APART: [(&str, &str); 5] = [
+pub(crate) const APART: [(&str, &str); 6] = [
     ("crates/aes-gcm-010", "fastgcm-aes-gcm"),
     ("crates/aes-gcm-011", "fastgcm-aes-gcm"),
     ("crates/rustls-fastgcm", "rustls-fastgcm"),
     ("crates/rustls-fastgcm-024", "rustls-fastgcm"),
     ("crates/str0m-fastgcm", "str0m-fastgcm"),
+    ("crates/fastgcm-python", "fastgcm-python"),
 ];
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {

@@ -31,15 +31,21 @@ fn sources<'a>(items: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<Source<'a>>> {
 /// The nonces, from a list or from one buffer. If they are to seal, no two are the same.
 fn nonces_of<const SEAL: bool>(nonces: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; 12]>> {
     let wrong = || PyValueError::new_err("each nonce of a batch must be 12 bytes");
-    let nonces: Vec<[u8; 12]> = match items(nonces) {
-        Some(items) => sources(&items)?.iter().map(|nonce| nonce.bytes().try_into().map_err(|_| wrong())).collect::<PyResult<_>>()?,
-        None => match Source::extract(nonces.as_borrowed())?.bytes().as_chunks() {
+    let one = |nonce: Bound<'_, PyAny>| Source::extract(nonce.as_borrowed())?.bytes().try_into().map_err(|_| wrong());
+    let nonces: Vec<[u8; 12]> = if let Ok(list) = nonces.cast::<PyList>() {
+        list.iter().map(one).collect::<PyResult<_>>()?
+    } else if let Ok(tuple) = nonces.cast::<PyTuple>() {
+        tuple.iter().map(one).collect::<PyResult<_>>()?
+    } else {
+        match Source::extract(nonces.as_borrowed())?.bytes().as_chunks() {
             (nonces, []) => nonces.to_vec(),
             _ => return Err(wrong()),
-        },
+        }
     };
     if SEAL && !nonces.is_sorted_by(|a, b| a < b) {
-        let mut sorted = nonces.clone();
+        // As numbers they are sorted in half of the time.
+        let number = |nonce: &[u8; 12]| nonce.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
+        let mut sorted: Vec<u128> = nonces.iter().map(number).collect();
         sorted.sort_unstable();
         if sorted.windows(2).any(|two| two[0] == two[1]) {
             return Err(PyValueError::new_err("two nonces of the batch are the same"));

@@ -4,7 +4,7 @@ Where pyca/cryptography is installed, `InvalidTag` and `AlreadyFinalized` are it
 """
 
 try:
-    from cryptography.exceptions import AlreadyFinalized, InvalidTag
+    from cryptography.exceptions import AlreadyFinalized, InvalidTag  # pyright: ignore[reportAssignmentType]
 except Exception:  # it is not installed, or cannot be loaded
 
     class InvalidTag(Exception):
