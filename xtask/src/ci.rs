@@ -420,10 +420,22 @@ fn provider(root: &Path) -> Result<(), String> {
     step(Command::new("install").args(["-D", "target/release/libfastgcm_openssl.so", "target/openssl/fastgcm.so"]).current_dir(root))
 }
 
-/// Other people's programs with it: nginx, curl, Python's `ssl`. And all of CAVP, and the data of OpenSSL's own tests.
+/// Other people's programs with it, those of `programs.py` among them. And all of CAVP, and the data of OpenSSL's own tests.
 fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     provider(root)?;
-    apt(&["nginx-light", "curl"])?;
+    apt(&[
+        "nginx-light",
+        "curl",
+        "haproxy",
+        "openssh-server",
+        "openssh-client",
+        "redis-server",
+        "postgresql",
+        "bind9",
+        "bind9-dnsutils",
+        "gcc",
+    ])?;
+    install("node", &["nodejs"])?;
     let cavp = all_of_cavp(root)?;
     let mut tests = cargo(
         &root.join("lab/openssl"),
@@ -431,7 +443,9 @@ fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     );
     step(Command::new("lab/openssl/evp_files.sh").arg("target/evp").current_dir(root))?;
     tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp);
-    log.step(tests.env("FASTGCM_EVP_DATA", root.join("target/evp")))
+    log.step(tests.env("FASTGCM_EVP_DATA", root.join("target/evp")))?;
+    step(Command::new("lab/openssl/evp_test.sh").arg("target/evp").current_dir(root))?;
+    log.step(python(root).args(["lab/openssl/programs.py", "target/openssl/fastgcm.so", "target/evp"]))
 }
 
 /// The file with all cases of NIST's CAVP.

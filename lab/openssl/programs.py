@@ -1,0 +1,255 @@
+"""Other people's programs with the OpenSSL provider: programs.py FASTGCM.SO EVP [NAME...]. EVP is the folder of evp_files.sh and evp_test.sh.
+
+Each program runs with the provider and with OpenSSL alone. The bytes must be right both times. counted.c says what the provider did: it must be
+all of it, or nothing. `NAME: with it/without it` are best times of three, which nothing depends on."""
+
+import contextlib, hashlib, http.server, os, pathlib, random, shutil, socket, subprocess, sys, tempfile, threading, time
+
+module, evp, wanted = os.path.realpath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
+here = pathlib.Path(__file__).resolve().parent
+folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-programs-"))
+folder.chmod(0o755)
+os.chdir(folder)
+configuration = (here / "../../crates/fastgcm-openssl/fastgcm.cnf").read_text()
+(folder / "openssl.cnf").write_text(configuration.replace("\nmodule = fastgcm.so\n", f"\nmodule = {folder}/fastgcm.so\n"))
+subprocess.run(["cc", "-shared", "-fPIC", "-O1", f'-DMODULE="{module}"', "-o", "fastgcm.so", here / "counted.c"], check=True)
+request = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -out c.pem -keyout k.pem"
+subprocess.run(["openssl", *request.split()], check=True, capture_output=True)
+(folder / "ck.pem").write_text((folder / "c.pem").read_text() + (folder / "k.pem").read_text())
+LONG = 64 << 20
+data = random.Random(1).randbytes(LONG)
+
+
+def environment(counter):
+    """For a program that counts there; None: OpenSSL alone."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OPENSSL_", "FASTGCM_"))}
+    if counter is None:
+        return clean | {"OPENSSL_CONF": "/dev/null"}
+    (folder / counter).write_bytes(bytes(24))
+    (folder / counter).chmod(0o666)
+    return clean | {"OPENSSL_CONF": f"{folder}/openssl.cnf", "FASTGCM_COUNTED": f"{folder}/{counter}"}
+
+
+def done(counter, least=1):
+    """At least so many bytes went through the provider."""
+    for _ in range(100):  # A server frees its contexts when it notices that the client has gone.
+        keys, messages, count = memoryview((folder / counter).read_bytes()).cast("Q")
+        if keys and messages and count >= least:
+            return
+        time.sleep(0.05)
+    sys.exit(f"{counter}: the provider made {keys} keys, {messages} messages and {count} bytes, not {least}")
+
+
+def port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def server(command, at, env, **options):
+    """A server that runs meanwhile."""
+    with open("server.log", "wb") as log:
+        process = subprocess.Popen(list(map(str, command)), env=env, stdout=log, stderr=log, **options)
+    try:
+        for _ in range(400):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", at)):
+                break
+            if process.poll() is not None:
+                sys.exit(f"{command}: {pathlib.Path('server.log').read_text()}")
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def output(command, env, **options):
+    run = subprocess.run(list(map(str, command)), env=env, capture_output=True, **options)
+    if run.returncode:
+        sys.exit(f"{command}: {run.returncode} {run.stdout[-2000:]} {run.stderr[-2000:]}")
+    return run.stdout
+
+
+def both(name, run, least=LONG, sides=("server", "client")):
+    """Runs it with the provider and without, and tells the times. `run(server, client)` returns what must be `True`; its counters are its name's."""
+    times = {True: [], False: []}
+    for provided in [True, False] * 3:
+        environments = [environment(f"{name}.{side}" if provided else None) for side in ("server", "client")]
+        before, children = time.monotonic(), os.times()
+        assert run(*environments), f"{name}: wrong bytes"
+        times[provided].append((time.monotonic() - before, os.times().children_user - children.children_user))
+        if provided:
+            for side in sides:
+                done(f"{name}.{side}", least)
+    best = [[min(time[which] for time in times[provided]) for provided in (True, False)] for which in (0, 1)]
+    print(f"{name}: {best[0][0]:.2f}/{best[0][1]:.2f} s, processor (user) {best[1][0]:.2f}/{best[1][1]:.2f} s")
+
+
+SUITES = [(version, bits) for version in ("1.2", "1.3") for bits in (128, 256)]
+
+
+def curl(at, version, bits, env):
+    """Three files over one connection: are they right?"""
+    names = {"1.2": f"ECDHE-RSA-AES{bits}-GCM-SHA{256 if bits == 128 else 384}", "1.3": f"TLS_AES_{bits}_GCM_SHA{256 if bits == 128 else 384}"}
+    command = ["curl", "-sS", "--cacert", "c.pem", f"--tlsv{version}", "--tls-max", version, "-w", "%{stderr}%{num_connects} "]
+    command += ["--ciphers" if version == "1.2" else "--tls13-ciphers", names[version]]
+    for length in (0, 1, LONG):
+        command += ["-o", f"got{length}", f"https://localhost:{at}/{length}"]
+    run = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert run.stderr.split() == ["1", "0", "0"], run.stderr
+    return all(pathlib.Path(f"got{length}").read_bytes() == data[:length] for length in (0, 1, LONG))
+
+
+def haproxy():
+    class Files(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            length = int(self.path[1:])
+            self.send_response(200)
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(memoryview(data)[:length])
+
+        def log_message(self, *_):
+            pass
+
+    files = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
+    threading.Thread(target=files.serve_forever, daemon=True).start()
+    at = port()
+    timeouts = "timeout client 30s\n timeout server 30s\n timeout connect 5s\n"
+    pathlib.Path("haproxy.cfg").write_text(
+        f"defaults\n mode http\n {timeouts}frontend f\n bind 127.0.0.1:{at} ssl crt ck.pem ssl-min-ver TLSv1.2\n default_backend b\n"
+        f"backend b\n server s 127.0.0.1:{files.server_port}\n"
+    )
+
+    for version, bits in SUITES:
+
+        def run(here, there):
+            with server(["haproxy", "-db", "-f", "haproxy.cfg"], at, here):
+                return curl(at, version, bits, there)
+
+        both(f"HAProxy TLS {version} AES-{bits}", run)
+    return len(SUITES)
+
+
+def node():
+    shared = output(["node", "-p", "process.config.variables.node_shared_openssl"], environment(None)).strip() == b"true"
+    script = """const c = require('crypto'), text = require('fs').readFileSync('long');
+        const a = c.createCipheriv('aes-256-gcm', Buffer.alloc(32, 1), Buffer.alloc(12, 2)); const sealed = Buffer.concat([a.update(text), a.final()]);
+        const b = c.createDecipheriv('aes-256-gcm', Buffer.alloc(32, 1), Buffer.alloc(12, 2)); b.setAuthTag(a.getAuthTag());
+        console.log(c.createHash('sha256').update(sealed).digest('hex'), Buffer.concat([b.update(sealed), b.final()]).equals(text));
+        setTimeout(() => { for (let i = 0; i < 3; i++) global.gc(); }, 10);"""
+    pathlib.Path("long").write_bytes(data)
+    said = []
+    options = ["--expose-gc"] + ([] if shared else ["--openssl-shared-config"])
+    for counter in ("node", None):
+        said.append(output(["node", *options, "-e", script], environment(counter)))
+    assert said[0] == said[1] and b" true" in said[0], said
+    done("node", 2 * LONG)
+    return len(said)
+
+
+def ssh():
+    at = port()
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key"], check=True)
+    shutil.copy("key.pub", "authorized")
+    pathlib.Path("/run/sshd").mkdir(exist_ok=True)
+    pathlib.Path("long").write_bytes(data)
+    options = f"-D -e -f /dev/null -p {at} -h {folder}/key -o ListenAddress=127.0.0.1 -o AuthorizedKeysFile={folder}/authorized -o StrictModes=no"
+    for bits in (128, 256):
+        to = f"-F none -p {at} -i key -c aes{bits}-gcm@openssh.com -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -q localhost"
+
+        def run(here, there):
+            with server(["/usr/sbin/sshd", *options.split(), "-o", "PermitRootLogin=yes"], at, here):
+                there_and_back = output(["ssh", *to.split(), "cat"], there, input=data)
+                return there_and_back == data
+
+        both(f"OpenSSH AES-{bits}", run, 2 * LONG)
+    return 2
+
+
+def redis():
+    at = port()
+    options = f"--port 0 --tls-port {at} --tls-cert-file c.pem --tls-key-file k.pem --tls-ca-cert-file c.pem --tls-auth-clients no --save --bind 127.0.0.1"
+    to = f"-p {at} --tls --cacert c.pem"
+
+    for version in ("1.2", "1.3"):
+
+        def run(here, there):
+            with server(["redis-server", *options.split(), "--tls-protocols", f"TLSv{version}"], at, here):
+                assert output(["redis-cli", *to.split(), "-x", "set", "key"], there, input=data) == b"OK\n"
+                return output(["redis-cli", *to.split(), "get", "key"], there)[:-1] == data
+
+        both(f"Redis TLS {version}", run, sides=["server"])  # The client frees no context before it ends.
+    return 2
+
+
+def postgresql():
+    at = port()
+    binaries = max(pathlib.Path("/usr/lib/postgresql").iterdir()) / "bin"
+    as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    pathlib.Path("pg").mkdir()
+    shutil.chown("pg", "postgres", "postgres")
+    output([*as_user, binaries / "initdb", "-D", "pg", "-A", "trust"], environment(None))
+    for name in ("c.pem", "k.pem"):
+        shutil.copy(name, "pg")
+        shutil.chown(f"pg/{name}", "postgres", "postgres")
+        pathlib.Path("pg", name).chmod(0o600)
+    settings = ["ssl=on", "ssl_cert_file=c.pem", "ssl_key_file=k.pem", "unix_socket_directories=", "fsync=off"]
+    command = [*as_user, binaries / "postgres", "-D", "pg", "-p", at, *(part for setting in settings for part in ("-c", setting))]
+    digest = hashlib.sha256(b"0123456789abcdef" * (LONG // 16) + b"\n").hexdigest()
+    for version in ("1.2", "1.3"):
+        to = f"host=localhost port={at} user=postgres dbname=postgres sslmode=verify-ca sslrootcert=c.pem "
+        to += f"ssl_min_protocol_version=TLSv{version} ssl_max_protocol_version=TLSv{version}"
+
+        def run(here, there):
+            with server(command, at, here):
+                for _ in range(100):
+                    if subprocess.run([binaries / "psql", to, "-c", "select"], env=there, capture_output=True).returncode == 0:
+                        break
+                    time.sleep(0.1)
+                got = output([binaries / "psql", to, "-At", "-c", f"select repeat('0123456789abcdef', {LONG // 16})"], there)
+                return hashlib.sha256(got).hexdigest() == digest
+
+        both(f"PostgreSQL TLS {version}", run)
+    return 2
+
+
+def bind():
+    at = port()
+    pathlib.Path("zone").write_text("@ 60 SOA a b 1 2 3 4 5\n@ 60 NS a\na 60 A 192.0.2.7\n")
+    pathlib.Path("named.conf").write_text(
+        f'options {{ directory "{folder}"; pid-file none; session-keyfile none; recursion no; dnssec-validation no; listen-on {{ none; }};\n'
+        f' listen-on-v6 {{ none; }}; listen-on port {at} tls t {{ 127.0.0.1; }}; }};\ncontrols {{ }};\n'
+        f'tls t {{ cert-file "{folder}/c.pem"; key-file "{folder}/k.pem"; ciphers "ECDHE-RSA-AES256-GCM-SHA384"; }};\n'
+        'zone "example" { type primary; file "zone"; };\n'
+    )
+
+    def run(here, there):
+        with server(["/usr/sbin/named", "-g", "-c", "named.conf"], at, here):
+            return output(["dig", "+tls", "+short", "-p", at, "@127.0.0.1", "a.example"], there) == b"192.0.2.7\n"
+
+    both("BIND, DNS over TLS", run, 50)
+    return 1
+
+
+def evp_test():
+    """OpenSSL's own tests of EVP, with their data, in a static OpenSSL of its own."""
+    program, data_folder, count = evp / "source/test/evp_test", evp / "source/test/recipes/30-test_evp_data", 0
+    for name in ("evpciph_aes_common.txt", "evpmac_common.txt", "evpciph_aes_stitched.txt", "evpciph_aes_wrap.txt", "evpciph_aes_cts.txt"):
+        output([program, "-config", "openssl.cnf", data_folder / name], environment("evp_test"), cwd=folder)
+        count += 1
+        if name == "evpciph_aes_common.txt":
+            done("evp_test", 1000)
+    return count
+
+
+PROGRAMS = [haproxy, node, ssh, redis, postgresql, bind, evp_test]
+try:
+    for program in PROGRAMS:
+        if not wanted or program.__name__ in wanted:
+            print(f"openssl::programs::{program.__name__} ok {program()}", flush=True)
+finally:
+    shutil.rmtree(folder)
