@@ -20,6 +20,7 @@ mod readme;
 mod rustcrypto;
 mod studies;
 mod suites;
+mod supply;
 mod together;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -35,6 +36,7 @@ cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the s
 cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest;
                          --emulated: those also of back ends that this processor cannot run (needs Debian and root)
 cargo xtask package      packs each published crate, and tests what was packed
+cargo xtask supply       licences and sources of all dependencies (cargo-deny), and lists of them (SBOM) in target/sbom
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named
 cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
 cargo xtask mutants      plants random faults, those of cargo-mutants
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&root, &arguments),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
+        Some("supply") => supply::run(&root),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Some("asm") => asm::run(&root, &arguments),
         Some("rustcrypto") => rustcrypto::run(&root, &arguments),

@@ -50,7 +50,44 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             .current_dir(&unpacked),
     )?;
     println!("package ok {}", CRATES.len());
+    apart(root, &unpacked)
+}
+
+/// Those that are workspaces of their own, over the library as it was packed. Each has its tests with it.
+fn apart(root: &Path, unpacked: &Path) -> Result<(), String> {
+    let folder = root.join("target/packed-apart");
+    let _ = fs::remove_dir_all(folder.join("crates"));
+    fs::create_dir_all(folder.join("crates")).map_err(|e| e.to_string())?;
+    for (source, name) in APART {
+        let source = root.join(source);
+        let version = read(&source.join("Cargo.toml"))?
+            .lines()
+            .find_map(|line| line.strip_prefix("version = \"")?.split('"').next().map(str::to_owned));
+        let packed = format!("{name}-{}", version.ok_or(format!("{name} has no version"))?);
+        let mut pack = Command::new("cargo");
+        // Its lock file would have to name a `fastgcm` of the registry.
+        pack.args(["package", "--no-verify", "--allow-dirty", "--exclude-lockfile", "--target-dir"]).arg(&folder);
+        step(pack.current_dir(&source))?;
+        let archive = folder.join("package").join(format!("{packed}.crate"));
+        step(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.join("crates")))?;
+        let copy = folder.join("crates").join(&packed);
+        let library = unpacked.join(format!("crates/fastgcm-{}", env!("CARGO_PKG_VERSION")));
+        let manifest = read(&copy.join("Cargo.toml"))?;
+        if !manifest.contains("[package.metadata.docs.rs]") {
+            return Err(format!("{packed} does not say how docs.rs builds it"));
+        }
+        let manifest = format!("{manifest}\n[workspace]\n[patch.crates-io]\nfastgcm = {{ path = {library:?} }}\n");
+        fs::write(copy.join("Cargo.toml"), manifest).map_err(|e| e.to_string())?;
+        fs::copy(source.join("Cargo.lock"), copy.join("Cargo.lock")).map_err(|e| e.to_string())?;
+        let mut test = Command::new("cargo");
+        step(test.args(["test", "--quiet", "--all-features", "--target-dir"]).arg(folder.join("target")).current_dir(&copy))?;
+    }
+    println!("package::apart ok {}", APART.len());
     Ok(())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Runs a command to success.
