@@ -1,0 +1,280 @@
+"""One sealed file, many workers: jobs for Dask, Spark, or any engine that runs a function for each number.
+
+A `Sealing` cuts a file into parts of whole chunks, which workers seal in any order into one Cobblestone file. An `Opening` is the way back. A job
+holds no key, only where workers find it (`EnvironmentKey`, `FileKey`, or a picklable function of your own): so no key gets into an engine's graphs, event
+logs and temporary files.
+
+>>> import os, tempfile
+>>> from fastgcm import jobs
+>>> folder = tempfile.mkdtemp()
+>>> text, sealed, opened = (os.path.join(folder, name) for name in ("text", "sealed", "opened"))
+>>> _ = open(text, "wb").write(b"a secret" * 100_000)
+>>> os.environ["KEY_OF_THE_EXAMPLE"] = os.urandom(32).hex()                       # on each worker
+>>> key = jobs.EnvironmentKey("KEY_OF_THE_EXAMPLE")
+>>> job = jobs.Sealing.begin(key, text, sealed, part=10 * jobs.CHUNK)
+>>> job.finish([job.run(i) for i in range(job.parts)])                            # or jobs.on_dask(client, job), jobs.on_spark(context, job)
+>>> job = jobs.Opening.begin(key, sealed, opened, part=10 * jobs.CHUNK)
+>>> job.finish([job.run(i) for i in range(job.parts)])
+>>> open(opened, "rb").read() == open(text, "rb").read()
+True
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from typing import Callable
+
+from .exceptions import InvalidTag
+from .hazmat import CobblestoneChunks
+
+__all__ = ["CHUNK", "EnvironmentKey", "FileKey", "Opening", "OtherText", "Sealing", "on_dask", "on_spark"]
+
+CHUNK = 16384
+TAG = 16
+HEADER = 56
+SLICE = 64  # chunks that are read at a time
+
+
+class OtherText(Exception):
+    """A part that is sealed again has another text than before: the input has changed. Nothing of it was written."""
+
+
+@dataclass(frozen=True)
+class EnvironmentKey:
+    """The key stands, in hex, in this variable of each worker's environment."""
+
+    name: str
+
+    def __call__(self) -> bytes:
+        return _of_hex(os.environ.get(self.name), f"the environment variable {self.name}")
+
+
+@dataclass(frozen=True)
+class FileKey:
+    """The key stands, in hex, in this file on each worker: a mounted secret, say."""
+
+    path: str
+
+    def __call__(self) -> bytes:
+        with open(self.path) as file:
+            return _of_hex(file.read(), self.path)
+
+
+def _of_hex(text: str | None, where: str) -> bytes:
+    try:
+        key = bytes.fromhex(text or "")
+    except ValueError:
+        key = b""
+    if len(key) not in (16, 32):  # and the error says nothing of what was found
+        raise ValueError(f"{where} has no key of 16 or 32 bytes in hex")
+    return key
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What all workers of one attempt know. It is pickled by engines, and is no secret.
+
+    `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is that of the text.
+    """
+
+    key: Callable[[], bytes]
+    source: str
+    target: str
+    context: bytes
+    salt: bytes
+    length: int
+    chunks: int
+    stage: str
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are: `run` takes each number below."""
+        return (self.length // CHUNK + self.chunks) // self.chunks
+
+    def _range(self, index: int) -> tuple[int, int, bool]:
+        """First chunk of a part, the chunk behind it, and whether it is the last part."""
+        if not 0 <= index < self.parts:
+            raise IndexError(f"the job has {self.parts} parts")
+        first = index * self.chunks
+        return first, min(first + self.chunks, self.length // CHUNK + 1), index == self.parts - 1
+
+    def _cipher(self) -> CobblestoneChunks:
+        return CobblestoneChunks(self.key(), self.context, self.salt)
+
+    def abandon(self) -> None:
+        """Removes what the workers have written. The target does not appear."""
+        shutil.rmtree(self.stage, ignore_errors=True)
+
+    def _body(self) -> str:
+        return os.path.join(self.stage, "body")
+
+    def _write(self, at: int, data: bytes | bytearray) -> None:
+        file = os.open(self._body(), os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            view = memoryview(data)
+            while view:
+                written = os.pwrite(file, view, at)
+                view, at = view[written:], at + written
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def _publish(self, overwrite: bool) -> None:
+        if overwrite:
+            os.replace(self._body(), self.target)
+        else:
+            os.link(self._body(), self.target)  # fails if it exists
+        folder = os.open(os.path.dirname(os.path.abspath(self.target)), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        self.abandon()
+
+
+def _stage(target: str) -> str:
+    """A new folder beside the target, for its owner alone."""
+    stage = f"{target}.{secrets.token_hex(8)}.partial"
+    os.mkdir(stage, 0o700)
+    os.close(os.open(os.path.join(stage, "body"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    return stage
+
+
+@dataclass(frozen=True)
+class Sealing(_Job):
+    """Seals `source` as the Cobblestone file `target`."""
+
+    @classmethod
+    def begin(cls, key, source, target, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
+        """A new attempt, with a new salt. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
+
+        A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
+        """
+        source, target = os.fspath(source), os.fspath(target)
+        length = os.stat(source).st_size
+        stage = _stage(target)
+        return cls(key, source, target, bytes(context), CobblestoneChunks.generate_salt(), length, max(1, part // CHUNK), stage)
+
+    def run(self, index: int) -> tuple[int, str]:
+        """Seals a part, on any worker, as often as the engine likes. Returns its receipt. In memory are one sealed part and 1 MiB.
+
+        The tags of a part's chunks are a digest of its text that nobody without the key can collide. The first attempt leaves a hash of them, and
+        only then writes. A later one that has another digest raises `OtherText`, and writes nothing: two texts under one nonce give each other away.
+        """
+        first, behind, last = self._range(index)
+        cipher, sealed, digest = self._cipher(), bytearray(), hashlib.sha256(self.salt + index.to_bytes(8))
+        with open(self.source, "rb", buffering=0) as source:
+            for chunk in range(first, behind, SLICE):
+                ends = last and chunk + SLICE >= behind
+                stop = self.length if ends else min(chunk + SLICE, behind) * CHUNK
+                text = _read(source, chunk * CHUNK, stop + ends)
+                if len(text) != stop - chunk * CHUNK:
+                    raise OtherText(f"{self.source} had {self.length} bytes when the job began, and has not now")
+                piece = cipher.seal(chunk, text, last=ends)
+                for end in range(CHUNK + TAG, len(piece) + CHUNK + TAG, CHUNK + TAG):
+                    digest.update(piece[min(end, len(piece)) - TAG : end])
+                sealed += piece
+        receipt = digest.hexdigest()
+        self._claim(index, receipt)
+        self._write(HEADER + first * (CHUNK + TAG), sealed)
+        return index, receipt
+
+    def _claim(self, index: int, receipt: str) -> None:
+        """The first claim to a part stands, whole or not at all."""
+        claim = os.path.join(self.stage, str(index))
+        mine = f"{claim}.{secrets.token_hex(8)}"
+        with open(mine, "x") as file:
+            file.write(receipt)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(mine, claim)
+        except FileExistsError:
+            with open(claim) as file:
+                if not hmac.compare_digest(file.read(), receipt):
+                    raise OtherText(f"part {index} of {self.source} has another text than before") from None
+        finally:
+            os.unlink(mine)
+
+    def finish(self, receipts, *, overwrite: bool = False) -> None:
+        """Puts the file into its place, when each part has its receipt. The target appears whole. `FileExistsError` if it is there."""
+        receipts = dict(receipts)
+        if set(receipts) != set(range(self.parts)):
+            raise ValueError("parts are missing: the job has not run to its end")
+        for index, receipt in receipts.items():
+            with open(os.path.join(self.stage, str(index))) as file:
+                if not hmac.compare_digest(file.read(), receipt):
+                    raise OtherText(f"part {index} has another receipt than the one that was claimed")
+        self._write(0, self._cipher().header)
+        size = HEADER + self.length + (self.length // CHUNK + 1) * TAG
+        if os.stat(self._body()).st_size != size:
+            raise ValueError(f"the sealed file has not the {size} bytes that it must have")
+        self._publish(overwrite)
+
+
+@dataclass(frozen=True)
+class Opening(_Job):
+    """Opens the Cobblestone file `source` as `target`, which appears when all of it was verified."""
+
+    @classmethod
+    def begin(cls, key, source, target, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
+        """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
+        source, target = os.fspath(source), os.fspath(target)
+        with open(source, "rb") as file:
+            header = file.read(HEADER)
+            body = os.fstat(file.fileno()).st_size - HEADER
+        whole, rest = divmod(body, CHUNK + TAG)
+        if body < 0 or rest < TAG:
+            raise InvalidTag
+        salt = header[:24]
+        if not hmac.compare_digest(CobblestoneChunks(key(), context, salt).header, header):
+            raise InvalidTag
+        return cls(key, source, target, bytes(context), salt, whole * CHUNK + rest - TAG, max(1, part // CHUNK), _stage(target))
+
+    def run(self, index: int) -> tuple[int, str]:
+        """Opens a part, on any worker. `InvalidTag` unless each chunk is what was sealed there."""
+        first, behind, last = self._range(index)
+        cipher = self._cipher()
+        with open(self.source, "rb", buffering=0) as source:
+            for chunk in range(first, behind, SLICE):
+                ends = last and chunk + SLICE >= behind
+                start = HEADER + chunk * (CHUNK + TAG)
+                stop = HEADER + self.length + (self.length // CHUNK + 1) * TAG if ends else HEADER + min(chunk + SLICE, behind) * (CHUNK + TAG)
+                self._write(chunk * CHUNK, cipher.open(chunk, _read(source, start, stop), last=ends))
+        return index, ""
+
+    def finish(self, receipts, *, overwrite: bool = False) -> None:
+        """Puts the text into its place, when each part was opened. `FileExistsError` if the target is there."""
+        if set(dict(receipts)) != set(range(self.parts)):
+            raise ValueError("parts are missing: the job has not run to its end")
+        self._publish(overwrite)
+
+
+def _read(file, start: int, stop: int) -> bytes:
+    """Those bytes, or fewer if the file ends before."""
+    pieces = []
+    while start < stop and (piece := os.pread(file.fileno(), stop - start, start)):
+        pieces.append(piece)
+        start += len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def on_dask(client, job: Sealing | Opening, *, retries: int = 3, overwrite: bool = False) -> None:
+    """Runs a job on a cluster of Dask, a task for each part. If it fails, nothing is left of it."""
+    _to_its_end(job, lambda: client.gather(client.map(job.run, range(job.parts), pure=False, retries=retries)), overwrite)
+
+
+def on_spark(context, job: Sealing | Opening, *, overwrite: bool = False) -> None:
+    """Runs a job on a cluster of Spark (`spark.sparkContext`), a task for each part. If it fails, nothing is left of it."""
+    _to_its_end(job, lambda: context.parallelize(range(job.parts), job.parts).map(job.run).collect(), overwrite)
+
+
+def _to_its_end(job, run, overwrite: bool) -> None:
+    try:
+        job.finish(run(), overwrite=overwrite)
+    except BaseException:
+        job.abandon()
+        raise
