@@ -252,16 +252,11 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
     if full() { log.step(&mut cargo(&lab, "test -p fastgcm-studies -- --nocapture")) } else { Ok(()) }
 }
 
-/// Published crates that are workspaces of their own. They share what they build. `str0m-fastgcm`, whose tests are in `lab/tls`, is left to the full run,
-/// and the Python package to its own check.
-fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
-    const OPTIONS: &str = "--locked --all-features --target-dir ../../target/adapters";
-    for (folder, _) in APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || *name != "str0m-fastgcm")) {
 /// Published crates that are workspaces of their own. They share what they build, and so that they share the library too, it has the same features for
 /// all. Left to the full run are the tests of `rustls-fastgcm-024`, whose source is mostly that of `rustls-fastgcm`, and `str0m-fastgcm`, whose tests are in
-/// `lab/tls`.
+/// `lab/tls`. The Python package has a check of its own.
     const OPTIONS: &str = "--locked --all-features --features fastgcm/std,fastgcm/hazmat --target-dir ../../target/adapters";
-    for (folder, _) in APART.iter().filter(|(_, name)| full() || *name != "str0m-fastgcm") {
+    for (folder, _) in APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || *name != "str0m-fastgcm")) {
         let folder = root.join(folder);
         linted(&folder, log, OPTIONS)?;
         log.step(cargo(&folder, &format!("doc --no-deps {OPTIONS}")).env("RUSTDOCFLAGS", "--deny warnings"))?;
