@@ -255,6 +255,7 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
 /// Published crates that are workspaces of their own. They share what they build, and so that they share the library too, it has the same features for
 /// all. Left to the full run are the tests of `rustls-fastgcm-024`, whose source is mostly that of `rustls-fastgcm`, and `str0m-fastgcm`, whose tests are in
 /// `lab/tls`. The Python package has a check of its own.
+fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
     const OPTIONS: &str = "--locked --all-features --features fastgcm/std,fastgcm/hazmat --target-dir ../../target/adapters";
     for (folder, _) in APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || *name != "str0m-fastgcm")) {
         let folder = root.join(folder);
