@@ -254,10 +254,12 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
 
 /// Published crates that are workspaces of their own. They share what they build, and so that they share the library too, it has the same features for
 /// all. Left to the full run are the tests of `rustls-fastgcm-024`, whose source is mostly that of `rustls-fastgcm`, and `str0m-fastgcm`, whose tests are in
-/// `lab/tls`. The Python package has a check of its own.
+/// `lab/tls`, and `fastgcm-s3`, which has many dependencies. The Python package has a check of its own.
 fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
     const OPTIONS: &str = "--locked --all-features --features fastgcm/std,fastgcm/hazmat --target-dir ../../target/adapters";
-    for (folder, _) in APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || *name != "str0m-fastgcm")) {
+    for (folder, _) in
+        APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || !["str0m-fastgcm", "fastgcm-s3"].contains(name)))
+    {
         let folder = root.join(folder);
         linted(&folder, log, OPTIONS)?;
         log.step(cargo(&folder, &format!("doc --no-deps {OPTIONS}")).env("RUSTDOCFLAGS", "--deny warnings"))?;
@@ -300,8 +302,9 @@ fn tests(root: &Path, log: &mut Log) -> Result<(), String> {
 /// 47,250 cases of NIST's CAVP, tags of 4 and 8 bytes among them, every length, pieces and lists, and traces of every verb.
 fn released_build(root: &Path, log: &mut Log) -> Result<(), String> {
     let cavp = all_of_cavp(root)?;
-    let build = "test --release -p fastgcm --features aead06,getrandom,hazmat";
-    let tests = "--test known_answers --test api --test every_length --test pieces --test lists --test rustcrypto -- --nocapture";
+    let build = "test --release -p fastgcm --features aead06,getrandom,hazmat,rayon";
+    let tests =
+        "--test known_answers --test api --test every_length --test pieces --test lists --test parts --test rustcrypto -- --nocapture";
     log.step(cargo(root, &format!("{build} {tests}")).env("FASTGCM_CAVP_FULL", &cavp).env("FASTGCM_QUICK", "1"))?;
     let traces = "--test constant_time -- --nocapture traces:: --skip very_long";
     log.step(cargo(root, &format!("{build} {traces}")).env_remove("FASTGCM_FULL"))

@@ -18,6 +18,7 @@ pub(crate) const APART: [(&str, &str); 6] = [
     ("crates/rustls-fastgcm-024", "rustls-fastgcm"),
     ("crates/str0m-fastgcm", "str0m-fastgcm"),
     ("crates/fastgcm-python", "fastgcm-python"),
+    ("crates/fastgcm-s3", "fastgcm-s3"),
 ];
 
 pub(crate) fn run(root: &Path) -> Result<(), String> {

@@ -21,16 +21,16 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Bytes from which on threads pay. A thread of rayon's pool that sleeps takes tens of microseconds to wake up, in which one core seals half a
-/// megabyte.
-const PAYS: usize = 1 << 20;
+/// Bytes from which on threads are used. A thread of rayon's pool that sleeps takes tens of microseconds to wake up, in which one core seals half a
+/// megabyte. (Chosen with room to spare, and not measured on a machine without other work yet.)
+const PAYS: usize = 4 << 20;
 
 /// Bytes of a part: many enough that nobody waits long for the last one.
 const PART: usize = 256 << 10;
 
 /// Seals and opens one message on all cores. [`Key::parallel`] makes it.
 ///
-/// It uses the thread of the caller and those of rayon's pool: the global one, or the one in whose `install` the call is. Messages below 1 MiB stay on
+/// It uses the thread of the caller and those of rayon's pool: the global one, or the one in whose `install` the call is. Messages below 4 MiB stay on
 /// the thread of the caller, where they are as fast as with [`Key::seal`].
 ///
 /// ```

@@ -1,0 +1,78 @@
+use std::{fmt, io};
+
+/// Why an object was not written, or not read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Object, tag, commitment or data key do not belong together.
+    Unauthentic,
+    /// A part that was read again has another text, or another length. Nothing of it was sent.
+    OtherText,
+    /// The object is none of this format, and why.
+    Metadata(&'static str),
+    /// The [`Options`](crate::Options) do not fit.
+    Options(&'static str),
+    /// The text is longer than a message of GCM, the range lies outside the object, or parts are missing.
+    Gcm(fastgcm::Error),
+    /// The text could not be read.
+    Read(io::Error),
+    /// What the store says.
+    Store(object_store::Error),
+    /// A task was ended from outside, or panicked, on each attempt.
+    Lost,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unauthentic => f.write_str("object, tag, commitment or data key do not belong together"),
+            Self::OtherText => f.write_str("a part that was read again has another text"),
+            Self::Metadata(why) => write!(f, "no object of the S3 Encryption Client, version 4: {why}"),
+            Self::Options(why) => f.write_str(why),
+            Self::Gcm(error) => error.fmt(f),
+            Self::Read(error) => write!(f, "the text: {error}"),
+            Self::Store(error) => error.fmt(f),
+            Self::Lost => f.write_str("a part was lost on each attempt"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Gcm(error) => Some(error),
+            Self::Read(error) => Some(error),
+            Self::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl Error {
+    /// Whether another attempt may do better.
+    pub(crate) fn passes(&self) -> bool {
+        matches!(self, Self::Read(_) | Self::Store(_) | Self::Lost)
+    }
+}
+
+impl From<fastgcm::Error> for Error {
+    fn from(error: fastgcm::Error) -> Self {
+        match error {
+            fastgcm::Error::Unauthentic => Self::Unauthentic,
+            fastgcm::Error::OtherText => Self::OtherText,
+            error => Self::Gcm(error),
+        }
+    }
+}
+
+impl From<object_store::Error> for Error {
+    fn from(error: object_store::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
