@@ -256,15 +256,16 @@ fn laboratory(root: &Path, log: &mut Log) -> Result<(), String> {
 /// all. Left to the full run are the tests of `rustls-fastgcm-024`, whose source is mostly that of `rustls-fastgcm`, and `str0m-fastgcm`, whose tests are in
 /// `lab/tls`, and `fastgcm-s3`, which has many dependencies. The Python package has a check of its own.
 fn adapters(root: &Path, log: &mut Log) -> Result<(), String> {
-    const OPTIONS: &str = "--locked --all-features --features fastgcm/std,fastgcm/hazmat --target-dir ../../target/adapters";
-    for (folder, _) in
-        APART.iter().filter(|(_, name)| *name != "fastgcm-python" && (full() || !["str0m-fastgcm", "fastgcm-s3"].contains(name)))
-    {
+    const OPTIONS: &str = "--locked --all-features --target-dir ../../target/adapters --features fastgcm/default,fastgcm/hazmat";
+    let left = |name: &str| name == "fastgcm-python" || !full() && ["str0m-fastgcm", "fastgcm-s3"].contains(&name);
+    for (folder, name) in APART.iter().filter(|(_, name)| !left(name)) {
         let folder = root.join(folder);
-        linted(&folder, log, OPTIONS)?;
-        log.step(cargo(&folder, &format!("doc --no-deps {OPTIONS}")).env("RUSTDOCFLAGS", "--deny warnings"))?;
+        // As rustls has it.
+        let options = &format!("{OPTIONS}{}", if *name == "fastgcm-aes-gcm" { ",zeroize/default" } else { "" });
+        linted(&folder, log, options)?;
+        log.step(cargo(&folder, &format!("doc --no-deps {options}")).env("RUSTDOCFLAGS", "--deny warnings"))?;
         if full() || !folder.ends_with("rustls-fastgcm-024") {
-            log.step(&mut cargo(&folder, &format!("test {OPTIONS} -- --nocapture")))?;
+            log.step(&mut cargo(&folder, &format!("test {options} -- --nocapture")))?;
         }
     }
     Ok(())
