@@ -118,7 +118,7 @@ def draw(results):
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "fastgcm"
+    matplotlib.rcParams.update({"svg.hashsalt": "fastgcm", "svg.fonttype": "none"})
     from matplotlib import pyplot
 
     for file, wanted in (("calls", lambda name: "x 64" not in name and "with two" not in name), ("batches", lambda name: "x 64" in name or "with two" in name)):
