@@ -1,4 +1,4 @@
-"""Other people's programs with the OpenSSL provider: programs.py FASTGCM.SO EVP [NAME...]. EVP is the folder of evp_files.sh and evp_test.sh.
+"""Other people's programs with the OpenSSL provider: programs.py FASTGCM.SO EVP [NAME...]. EVP is the folder of sources.sh.
 
 Each program runs with the provider and with OpenSSL alone. The bytes must be right both times. counted.c says what the provider did: it must be
 all of it, or nothing. `NAME: with it/without it` are best times of three, which nothing depends on."""
@@ -237,7 +237,7 @@ def bind():
 
 def evp_test():
     """OpenSSL's own tests of EVP, with their data, in a static OpenSSL of its own."""
-    program, data_folder, count = evp / "source/test/evp_test", evp / "source/test/recipes/30-test_evp_data", 0
+    program, data_folder, count = evp / "openssl/test/evp_test", evp / "openssl/test/recipes/30-test_evp_data", 0
     for name in ("evpciph_aes_common.txt", "evpmac_common.txt", "evpciph_aes_stitched.txt", "evpciph_aes_wrap.txt", "evpciph_aes_cts.txt"):
         output([program, "-config", "openssl.cnf", data_folder / name], environment("evp_test"), cwd=folder)
         count += 1
@@ -246,7 +246,44 @@ def evp_test():
     return count
 
 
-PROGRAMS = [haproxy, node, ssh, redis, postgresql, bind, evp_test]
+def pyarrow():
+    """Parquet's encryption: its OpenSSL is static, and reads OPENSSL_CONF too."""
+    script = """if True:
+        import pyarrow as pa, pyarrow.parquet as pq, pyarrow.parquet.encryption as pe, hashlib
+        class Store(pe.KmsClient):
+            def wrap_key(self, key, _): return key.hex()
+            def unwrap_key(self, key, _): return bytes.fromhex(key if isinstance(key, str) else key.decode())
+        factory, table = pe.CryptoFactory(lambda _: Store()), pa.table({"n": pa.array(range(1_000_000), pa.int64())})
+        for bits in 128, 256:
+            config = pe.EncryptionConfiguration(footer_key="f", uniform_encryption=True, double_wrapping=False, data_key_length_bits=bits)
+            properties = factory.file_encryption_properties(pe.KmsConnectionConfig(), config)
+            with pq.ParquetWriter("file", table.schema, encryption_properties=properties, use_dictionary=False, compression="none") as writer:
+                writer.write_table(table)
+            properties = factory.file_decryption_properties(pe.KmsConnectionConfig())
+            print(pq.ParquetFile("file", decryption_properties=properties).read().equals(table) or exit(1))"""
+    said = [output([sys.executable, "-c", script], environment(counter)) for counter in ("pyarrow", None)]
+    assert said == [b"True\nTrue\n"] * 2, said
+    done("pyarrow", 16_000_000)
+    return len(said)
+
+
+def libsrtp():
+    """libsrtp's own tests, in which a provider as the default of all has failed."""
+    said = output(["make", "-C", evp / "libsrtp2", "runtest"], environment("libsrtp"))
+    done("libsrtp", 100_000)
+    return said.count(b"_driver") + said.count(b"test_srtp")
+
+
+def valgrind():
+    """No error of memory in the provider, and no leak; valgrind has neither VAES nor AVX-512."""
+    memcheck = ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect"]
+    program, tests = evp / "openssl/test/evp_test", evp / "openssl/test/recipes/30-test_evp_data/evpciph_aes_common.txt"
+    output([*memcheck, program, "-config", "openssl.cnf", tests], environment("valgrind"))
+    done("valgrind", 1000)
+    return 1
+
+
+PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, evp_test, valgrind]
 try:
     for program in PROGRAMS:
         if not wanted or program.__name__ in wanted:

@@ -444,6 +444,7 @@ fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
         "gcc",
     ])?;
     install("node", &["nodejs"])?;
+    install("valgrind", &["valgrind", "libc6-dbg"])?;
     let cavp = all_of_cavp(root)?;
     let mut tests = cargo(
         &root.join("lab/openssl"),
@@ -452,8 +453,12 @@ fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     step(Command::new("lab/openssl/evp_files.sh").arg("target/evp").current_dir(root))?;
     tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp);
     log.step(tests.env("FASTGCM_EVP_DATA", root.join("target/evp")))?;
-    step(Command::new("lab/openssl/evp_test.sh").arg("target/evp").current_dir(root))?;
-    log.step(python(root).args(["lab/openssl/programs.py", "target/openssl/fastgcm.so", "target/evp"]))
+    step(Command::new("lab/openssl/sources.sh").arg("target/evp").current_dir(root))?;
+    log.step(Command::new(venv(root, &["pyarrow"])?).current_dir(root).args([
+        "lab/openssl/programs.py",
+        "target/openssl/fastgcm.so",
+        "target/evp",
+    ]))
 }
 
 /// The file with all cases of NIST's CAVP.
