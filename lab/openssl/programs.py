@@ -229,6 +229,8 @@ def bind():
 
     def run(here, there):
         with server(["/usr/sbin/named", "-g", "-c", "named.conf"], at, here):
+            while "all zones loaded" not in pathlib.Path("server.log").read_text():  # It listens before that.
+                time.sleep(0.01)
             return output(["dig", "+tls", "+short", "-p", at, "@127.0.0.1", "a.example"], there) == b"192.0.2.7\n"
 
     both("BIND, DNS over TLS", run, 50)
