@@ -103,6 +103,13 @@ impl Param {
         unsafe { CStr::from_ptr(self.key) }.to_bytes()
     }
 
+    /// Whether that is its name: for a name that each message asks for, quicker than by `name`.
+    #[inline(always)]
+    pub(crate) fn is(&self, name: &CStr) -> bool {
+        // SAFETY: a value of a list has a name, of which nothing is read behind the first byte that differs, or its end.
+        name.to_bytes_with_nul().iter().enumerate().all(|(i, byte)| unsafe { *self.key.add(i).cast::<u8>() } == *byte)
+    }
+
     /// Answers with a number. `None` if it does not fit.
     pub(crate) fn set_number(&mut self, value: u64) -> Option<()> {
         if !matches!(self.kind, INTEGER | UNSIGNED) {

@@ -6,13 +6,14 @@
 use crate::{
     Provider, Work,
     abi::{Dispatch, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, guarded, table},
+    key::Keyed,
     object::{self, Failure, Object, call, duplicate, free},
+    short::Short,
 };
 use fastgcm::{Key, Nonce, Tag, hazmat::Pieces};
 use std::{
     ffi::{c_int, c_void},
     ptr, slice,
-    sync::Arc,
 };
 
 /// The most bytes of an IV: as many as OpenSSL's own provider takes.
@@ -40,9 +41,9 @@ enum Iv {
 pub(crate) struct Context<'p> {
     work: Work<'p>,
     key_length: usize,
-    /// Shared with the duplicates of this context.
-    key: Option<Arc<Key>>,
-    /// The message that has begun.
+    key: Option<Keyed<'p>>,
+    /// The message that has begun, as long as it has no pieces.
+    short: Short,
     pieces: Option<Pieces>,
     seals: bool,
     iv_state: Iv,
@@ -64,18 +65,21 @@ impl<'p> Object<'p> for Context<'p> {
     }
 
     /// In the middle of a message too. The expanded key is shared.
+    #[inline(always)]
     fn duplicate(&self) -> Self {
-        let (key, pieces) = (self.key.clone(), self.pieces.as_ref().map(Pieces::duplicate));
-        Self { work: Work::none(self.work.provider), key, pieces, ..*self }
+        let (key, pieces) = (self.key.as_ref().and_then(Keyed::duplicate), self.pieces.as_ref().map(Pieces::duplicate));
+        Self { work: Work::none(self.work.provider), key, short: self.short.clone(), pieces, ..*self }
     }
 }
 
 impl<'p> Context<'p> {
+    #[inline(always)]
     pub(crate) fn new(provider: &'p Provider, key_length: usize) -> Self {
         Self {
             work: Work::none(provider),
             key_length,
             key: None,
+            short: Short::NONE,
             pieces: None,
             seals: false,
             iv_state: Iv::None,
@@ -104,11 +108,7 @@ impl<'p> Context<'p> {
             if self.iv_state == Iv::Begun {
                 self.begin_anew(Iv::Used);
             }
-            match self.key.as_mut().and_then(Arc::get_mut) {
-                Some(mine) => mine.rekey(key),
-                None => Key::shared_with_backend(key, self.work.provider.backend).map(|key| self.key = Some(key)),
-            }
-            .map_err(|_| None)?;
+            Keyed::set(&mut self.key, key, self.work.provider)?;
             self.work.keys += 1;
         }
         Ok(())
@@ -138,13 +138,10 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// The key and the message that has begun, or begins now.
+    /// A message has begun, or begins now.
     #[inline]
-    fn message(&mut self) -> Result<(&Key, &mut Pieces), Failure> {
-        if self.iv_state != Iv::Begun {
-            self.begin()?;
-        }
-        Ok((self.key.as_deref().ok_or(None)?, self.pieces.as_mut().ok_or(None)?))
+    fn begun(&mut self) -> Result<(), Failure> {
+        if self.iv_state == Iv::Begun { Ok(()) } else { self.begin() }
     }
 
     fn begin(&mut self) -> Result<(), Failure> {
@@ -154,14 +151,33 @@ impl<'p> Context<'p> {
         if self.iv_state == Iv::None {
             self.draw_iv()?;
         }
-        let (key, nonce) = (self.key.as_ref().ok_or(None)?, Nonce::any(&self.iv[..self.iv_length]).map_err(|_| None)?);
-        self.pieces = Some(Pieces::new(key, nonce));
+        if let Ok(nonce) = self.iv().try_into() {
+            self.short.begin(nonce);
+        } else {
+            let key = self.key.as_mut().ok_or(None)?.for_pieces()?;
+            self.pieces = Some(Pieces::new(key, Nonce::any(&self.iv[..self.iv_length]).map_err(|_| None)?));
+        }
         self.iv_state = Iv::Begun;
         Ok(())
     }
 
+    /// The key and the message in pieces.
+    #[inline]
+    fn in_pieces(&mut self) -> Result<(&Key, &mut Pieces), Failure> {
+        let key = self.key.as_mut().ok_or(None)?.for_pieces()?;
+        let pieces = match &mut self.pieces {
+            Some(pieces) => pieces,
+            none => self.short.go_on(key, none.insert(Pieces::new(key, self.short.nonce))).map_err(|_| None)?,
+        };
+        Ok((key, pieces))
+    }
+
     pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<(), Failure> {
-        let (key, pieces) = self.message()?;
+        self.begun()?;
+        if self.pieces.is_none() && self.short.aad(piece) {
+            return Ok(());
+        }
+        let (key, pieces) = self.in_pieces()?;
         pieces.aad(key, piece).map_err(|_| None)
     }
 
@@ -172,45 +188,59 @@ impl<'p> Context<'p> {
         if size > isize::MAX as usize {
             return Err(None);
         }
-        let seals = self.seals;
-        let (key, pieces) = self.message()?;
+        self.begun()?;
         if size == 0 {
             return Ok(());
         }
+        let seals = self.seals;
+        let short = self.pieces.is_none() && self.short.takes(size);
         let apart = from.addr().abs_diff(to.addr());
-        if apart != 0 && apart < size {
-            // They overlap in part. OpenSSL asks for this nowhere, and forbids it nowhere.
+        if apart != 0 && (apart < size || short) {
+            // They overlap in part, which OpenSSL asks for nowhere and forbids nowhere; or there is little to copy.
             // SAFETY: the caller's promise.
             unsafe { ptr::copy(from, to, size) };
         }
-        // SAFETY: the caller's promise; two slices are made only of memory that does not overlap.
-        let done = unsafe {
-            let to = slice::from_raw_parts_mut(to, size);
-            match (seals, apart >= size) {
-                (true, true) => pieces.seal_to(key, slice::from_raw_parts(from, size), to),
-                (false, true) => pieces.open_to(key, slice::from_raw_parts(from, size), to),
-                (true, false) => pieces.seal(key, to),
-                (false, false) => pieces.open(key, to),
-            }
-        };
         self.work.bytes += size as u64;
+        // SAFETY: the caller's promise. No other slice is made of that memory.
+        let there = || unsafe { slice::from_raw_parts_mut(to, size) };
+        if short {
+            return self.short.text(self.key.as_mut().ok_or(None)?, there(), seals);
+        }
+        let (key, pieces) = self.in_pieces()?;
+        let done = if apart >= size {
+            // SAFETY: the caller's promise; it does not overlap.
+            let from = unsafe { slice::from_raw_parts(from, size) };
+            if seals { pieces.seal_to(key, from, there()) } else { pieces.open_to(key, from, there()) }
+        } else if seals {
+            pieces.seal(key, there())
+        } else {
+            pieces.open(key, there())
+        };
         done.map_err(|_| None)
     }
 
     /// The end of a message: its tag is there to be asked for, or is verified.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        let (seals, tag_length, tag) = (self.seals, self.tag_length, self.tag);
-        let (key, pieces) = self.message()?;
-        let done = if seals {
-            pieces.finish(key).map(|Tag(tag)| (self.tag, self.tag_length) = (tag, Some(TAG)))
+        self.begun()?;
+        let (seals, tag_length) = (self.seals, self.tag_length.unwrap_or(TAG));
+        if !seals && self.tag_length.is_none() {
+            return Err(Some(Reason::TagNotSet));
+        }
+        let Tag(tag) = if self.pieces.is_some() {
+            let (key, pieces) = self.in_pieces()?;
+            pieces.finish(key).map_err(|_| None)?
         } else {
-            pieces.verify(key, &tag[..tag_length.ok_or(Reason::TagNotSet)?])
+            self.short.finish(self.key.as_mut().ok_or(None)?, seals)?
         };
         self.work.messages += 1;
-        if done.is_ok() {
-            self.begin_anew(Iv::Used);
+        self.begin_anew(Iv::Used);
+        if seals {
+            (self.tag, self.tag_length) = (tag, Some(TAG));
+            return Ok(());
         }
-        done.map_err(|_| None)
+        // As many bytes as the caller has, in constant time.
+        let differ = (u128::from_le_bytes(tag) ^ u128::from_le_bytes(self.tag)) << (8 * (TAG - tag_length));
+        if Tag(differ.to_le_bytes()) == Tag([0; TAG]) { Ok(()) } else { Err(None) }
     }
 
     pub(crate) fn tag(&self) -> &[u8; TAG] {
@@ -256,7 +286,7 @@ impl<'p> Context<'p> {
         let mut iv = self.iv;
         let iv = &mut iv[..self.iv_length];
         iv[self.iv_length - EXPLICIT..].copy_from_slice(explicit);
-        let (key, nonce) = (self.key.as_ref().ok_or(None)?, Nonce::any(iv).map_err(|_| None)?);
+        let (key, nonce) = (self.key.as_mut().ok_or(None)?.for_pieces()?, Nonce::any(iv).map_err(|_| None)?);
         if self.seals {
             *tag = key.seal(nonce, &aad, text).map_err(|_| None)?.0;
         } else {
@@ -324,6 +354,10 @@ impl<'p> Context<'p> {
     }
 
     fn get(&mut self, param: &mut Param) -> Result<(), Failure> {
+        if param.is(c"tag") {
+            let tag = self.tag.get(..param.size()).filter(|tag| !tag.is_empty() && self.seals && self.tag_length.is_some());
+            return param.set_bytes(tag.ok_or(Reason::InvalidTag)?).ok_or(Some(Reason::FailedToSetParameter));
+        }
         let done = match param.name() {
             b"keylen" => param.set_number(self.key_length as u64),
             b"ivlen" => param.set_number(self.iv_length as u64),
@@ -338,10 +372,6 @@ impl<'p> Context<'p> {
                 }
                 param.set_bytes(self.iv())
             }
-            b"tag" => {
-                let tag = self.tag.get(..param.size()).filter(|tag| !tag.is_empty() && self.seals && self.tag_length.is_some());
-                param.set_bytes(tag.ok_or(Reason::InvalidTag)?)
-            }
             b"tlsivgen" => {
                 let room = param.room().ok_or(None)?;
                 return self.take_iv(room);
@@ -353,16 +383,17 @@ impl<'p> Context<'p> {
 
     fn set(&mut self, param: &Param) -> Result<(), Failure> {
         let ill = Some(Reason::FailedToGetParameter);
-        match param.name() {
-            b"tag" => {
-                let tag = param.bytes().filter(|tag| tag.len() <= TAG).ok_or(ill)?;
-                // Tags of other lengths the standard does not know (SP 800-38D, section 5.2.1.2).
-                if self.seals || !matches!(tag.len(), 4 | 8 | 12..=16) {
-                    return Err(Some(Reason::InvalidTag));
-                }
-                self.tag[..tag.len()].copy_from_slice(tag);
-                self.tag_length = Some(tag.len());
+        if param.is(c"tag") {
+            let tag = param.bytes().filter(|tag| tag.len() <= TAG).ok_or(ill)?;
+            // Tags of other lengths the standard does not know (SP 800-38D, section 5.2.1.2).
+            if self.seals || !matches!(tag.len(), 4 | 8 | 12..=16) {
+                return Err(Some(Reason::InvalidTag));
             }
+            self.tag[..tag.len()].copy_from_slice(tag);
+            self.tag_length = Some(tag.len());
+            return Ok(());
+        }
+        match param.name() {
             b"ivlen" => {
                 let length = param.number().ok_or(ill)?;
                 if !(1..=MOST_IV).contains(&length) {

@@ -20,12 +20,12 @@ pub(crate) trait Object<'p>: Sized {
 /// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.
 pub(crate) type Failure = Option<Reason>;
 
-/// Makes what OpenSSL will have a pointer to.
+/// Makes what OpenSSL will have a pointer to. (`Box::write` makes it where it stays.)
 /// # Safety
 /// `provider` is ours; OpenSSL frees all objects before it.
 pub(crate) unsafe fn new<T: Object<'static>>(provider: *mut c_void, new: impl FnOnce(&'static Provider) -> T) -> *mut T {
     // SAFETY: the caller's promise.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::new(new(unsafe { Provider::at(provider) }))))
+    guarded(ptr::null_mut(), || Box::into_raw(Box::write(Box::new_uninit(), new(unsafe { Provider::at(provider) }))))
 }
 
 /// Runs a call for an object, and tells OpenSSL why it failed.
@@ -55,5 +55,5 @@ pub(crate) unsafe extern "C" fn free<T: Object<'static>>(object: *mut T) {
 
 pub(crate) unsafe extern "C" fn duplicate<T: Object<'static>>(object: *const T) -> *mut T {
     // SAFETY: OpenSSL's call, for an object of ours.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::new(unsafe { &*object }.duplicate())))
+    guarded(ptr::null_mut(), || Box::into_raw(Box::write(Box::new_uninit(), unsafe { &*object }.duplicate())))
 }

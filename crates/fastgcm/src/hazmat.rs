@@ -6,9 +6,10 @@
 #[cfg(feature = "alloc")]
 pub use crate::parts::Plan;
 use crate::{
-    Block, Error, Key, Nonce, Tag,
+    Backend, Block, Error, Key, Nonce, Tag,
     inout::{InOut, part_of_block},
     isa::Frame,
+    once,
     running::Running,
     tag::{AnyTag, differ, tags_differ},
 };
@@ -222,6 +223,34 @@ impl fmt::Debug for Pieces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Pieces")
     }
+}
+
+/// Decrypts a whole message in place, and returns the tag that it should have. **Nobody has verified the text**: the caller compares the tags (`==` of
+/// [`Tag`] does so in constant time), wipes the text if they differ, and shows the tag to nobody, because a forger could use it. [`Key::open`] sees
+/// to all of that.
+///
+/// # Errors
+/// [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
+#[inline]
+pub fn open_unverified<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+    key.decrypt(nonce.into(), aad, InOut::in_place(text), Tag::of)
+}
+
+/// The same under a key of 16, 24 or 32 bytes that is used for this message only, as [`open_once`](crate::open_once) does it, with the back end
+/// `backend`.
+///
+/// # Errors
+/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`Unavailable`](Error::Unavailable) if this machine cannot run the back end,
+/// else as for [`open_unverified`]. `text` is untouched.
+#[inline]
+pub fn open_once_unverified<'n>(
+    backend: Backend,
+    key: &[u8],
+    nonce: impl Into<Nonce<'n>>,
+    aad: &[u8],
+    text: &mut [u8],
+) -> Result<Tag, Error> {
+    once::decrypt(backend.kernels()?, key, nonce.into(), aad, text, Tag::of)
 }
 
 /// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header protection.

@@ -4,7 +4,7 @@
 //! holds the forty powers of the hash key that a long message needs. A short message needs three. So these functions look at the message first.
 
 use crate::{
-    Backend, Error, Key, Nonce, Tag,
+    Backend, Block, Error, Key, Nonce, Tag,
     backend::Kernels,
     inout::InOut,
     isa::Frame,
@@ -89,11 +89,24 @@ pub(crate) fn open(
     text: &mut [u8],
     tag: &impl AnyTag,
 ) -> Result<(), Error> {
+    verdict(decrypt(kernels, key, nonce, aad, text, |found| tags_differ(found, tag))?, text)
+}
+
+/// Decrypts, and returns what `then` makes of the tag that the message should have.
+#[inline(always)]
+pub(crate) fn decrypt<T>(
+    kernels: &'static Kernels,
+    key: &[u8],
+    nonce: Nonce<'_>,
+    aad: &[u8],
+    text: &mut [u8],
+    then: impl FnOnce(Block) -> T + Copy,
+) -> Result<T, Error> {
     check(key)?;
-    match kernels.once(key, nonce, aad, InOut::in_place(text), false, |found| tags_differ(found, tag)) {
-        Some(wrong) => verdict(wrong, text),
-        None => with_key(kernels, key, powers(nonce, aad.len(), text.len()), |key| key.open(nonce, aad, text, tag)),
+    if let Some(done) = kernels.once(key, nonce, aad, InOut::in_place(text), false, then) {
+        return Ok(done);
     }
+    with_key(kernels, key, powers(nonce, aad.len(), text.len()), |key| key.decrypt(nonce, aad, InOut::in_place(text), then))
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by

@@ -298,19 +298,13 @@ impl Key {
         verdict(wrong, text)
     }
 
-    /// Decrypts, and asks whether the tag that the message should have is another than the caller's. Only the answer is given back: with feature
-    /// `scrub` the tag itself, which would be a forger's, must not outlive the call.
+    /// Decrypts, and returns what `then` makes of the tag that the message should have: whether it is another than the caller's. Only the answer is
+    /// given back: with feature `scrub` the tag itself, which would be a forger's, must not outlive the call.
     #[inline(always)]
-    pub(crate) fn decrypt(
-        &self,
-        nonce: Nonce<'_>,
-        aad: &[u8],
-        text: InOut<'_>,
-        differs: impl FnOnce(Block) -> bool,
-    ) -> Result<bool, Error> {
+    pub(crate) fn decrypt<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         match nonce.0 {
-            Kind::Public(nonce) => self.kernels.open(&self.material, nonce, aad, text, differs),
-            Kind::Any(_) => self.any(nonce, aad, text, false, differs),
+            Kind::Public(nonce) => self.kernels.open(&self.material, nonce, aad, text, then),
+            Kind::Any(_) => self.any(nonce, aad, text, false, then),
         }
     }
 

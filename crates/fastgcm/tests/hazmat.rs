@@ -57,6 +57,35 @@ fn aes_of_blocks() {
     blocks.passed("hazmat::aes_of_blocks", 4 + 3 * 190);
 }
 
+/// What `open_unverified` and its like for one message give: the text and the tag that were sealed, of any lengths, and the tag of what was not.
+#[test]
+fn whole_messages_unverified() {
+    let mut messages = Tally::default();
+    for backend in backends() {
+        for length in [16, 24, 32] {
+            let mut random = Random(length);
+            let bytes = random.bytes(length as usize);
+            let key = key(&bytes, backend);
+            for n in (0..70).chain([127, 128, 129, 1000, 20_000]) {
+                let (nonce, aad, text): ([u8; 12], _, _) = (random.bytes(12).try_into().unwrap(), random.bytes(n % 40), random.bytes(n));
+                let mut sealed = text.clone();
+                let tag = key.seal(nonce, &aad, &mut sealed).unwrap();
+                let mut opened = sealed.clone();
+                assert_eq!(hazmat::open_unverified(&key, nonce, &aad, &mut opened).unwrap().0, tag.0, "{key:?}, {n} bytes");
+                assert_eq!(opened, text, "{key:?}, {n} bytes");
+                assert_eq!(hazmat::open_once_unverified(backend, &bytes, nonce, &aad, &mut sealed).unwrap().0, tag.0, "{key:?}, {n} bytes");
+                assert_eq!(sealed, text, "{key:?}, {n} bytes");
+                assert_ne!(hazmat::open_unverified(&key, nonce, b"other", &mut sealed).unwrap().0, tag.0, "{key:?}, {n} bytes");
+                messages.add(&key, 1);
+            }
+        }
+        let mut text = *b"text";
+        assert_eq!(hazmat::open_once_unverified(backend, &[0; 17], [0; 12], b"", &mut text).unwrap_err(), Error::InvalidLength);
+        assert_eq!(&text, b"text");
+    }
+    messages.passed("hazmat::whole_messages_unverified", 3 * 75);
+}
+
 /// CTR of every length to several turns; counters that wrap modulo 2^32, in every block of these.
 #[test]
 fn f04_ctr() {
