@@ -5,12 +5,12 @@
 
 use super::{
     counter::{Counters, STATES, TableCounter},
-    message::{Bulk, blocks},
+    message::{Bulk, blocks, spread_pays},
     turn::{HashTurn, HashWork, Keys, NoHash, rounds},
 };
 use crate::{
     Block,
-    aes::Schedule,
+    aes::{KeySize, Schedule},
     ghash::{Ask, BEHIND, Down, Multiply, aad_lanes},
     inout::{InOut, load_bytes},
     isa::Isa,
@@ -99,15 +99,21 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     let Rest { mut counters, text, before, pending } = rest;
     let mut text = text.at_least::<S>(WHOLE);
 
-    // Seal, wide vectors and many registers, no turns before: two parts, of which the first is hashed while the second is encrypted (of 400 to 560
-    // bytes 5 to 8 %). Not beside a turn that waits to be hashed: its eight vectors want all of the AES (1024 and 1420 bytes 3 to 6 % slower).
-    let in_parts = SEAL && S::ROOMY && S::BLOCKS > 1 && N > WOVEN + 1 && pending.is_none();
+    // Seal, wide vectors and many registers: two parts, of which the first is hashed while the second is encrypted (of 400 to 560 bytes 5 to 8 %).
+    // AES-128 not beside a turn that waits to be hashed: its eight vectors want all of the AES (Zen 4, 1024 and 1420 bytes 3 to 6 % slower).
+    // Longer keys leave them room beside the first part, so that less is left to hash behind the last (Granite Rapids: 300 bytes 14 %, 1024
+    // bytes 8 %, 1420 and 2048 bytes 5 %, for 5 KB more). But not behind turns whose keys and powers were spread (3100 and 4096 bytes 3 % slower).
+    let alone = pending.is_none();
+    let in_parts = SEAL && S::ROOMY && S::BLOCKS > 1 && N > WOVEN && {
+        let few = ((before.lengths as u64 / 8) as usize) < spread_pays(SEAL);
+        if schedule.size == KeySize::Aes128 { alone && N > WOVEN + 1 } else { few }
+    };
 
     // N vectors of counter blocks, and J0: as one state more, or in the last lane.
     let zero = s.splat(0);
     let mut x = [s.state(zero); STATES];
     let has_lane = ALL == N;
-    if in_parts {
+    if in_parts && alone {
         counters.part::<0, WOVEN>(s, &mut x);
     } else if has_lane {
         counters.all_with_j0::<N>(s, &mut x);
@@ -140,15 +146,15 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     let keys = Keys::of(&schedule.keys);
     let own = HashTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
-    if in_parts {
-        rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &keys, &mut x, &NoHash);
-    } else if SEAL {
-        if let Some(pending) = pending {
-            if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &pending) {
-                hash = pending.reduce::<M>(s, hashed);
-            }
-        } else {
-            rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &NoHash);
+    if SEAL {
+        let hashed = match (&pending, in_parts) {
+            (Some(pending), true) => rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &keys, &mut x, pending),
+            (Some(pending), false) => rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, pending),
+            (None, true) => rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &keys, &mut x, &NoHash),
+            (None, false) => rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &NoHash),
+        };
+        if let (Some(pending), Some(hashed)) = (&pending, hashed) {
+            hash = pending.reduce::<M>(s, hashed);
         }
     } else if N > WOVEN {
         if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &own) {
@@ -164,8 +170,10 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     let (mut mask, mut outputs) = (zero, [zero; WOVEN]);
     each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
         if in_parts && I == WOVEN {
-            x[N] = counters.j0(s);
-            counters.part::<WOVEN, N>(s, &mut x);
+            if alone {
+                x[N] = counters.j0(s);
+                counters.part::<WOVEN, N>(s, &mut x);
+            }
             let first = HashFirst { own: &own, outputs };
             if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &keys, &mut x, &first) {
                 sum = M::add(s, sum, hashed);
