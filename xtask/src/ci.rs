@@ -509,9 +509,9 @@ fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     ];
     venv(root, &more)?;
     log.step(Command::new(&python).arg("tests/pages.py").current_dir(&folder))?;
-    for checker in [&["mypy", "--strict"][..], &["pyright"]] {
-        log.step(Command::new(&python).arg("-m").args(checker).args(["python/fastgcm", "tests/typed.py"]).current_dir(&folder))?;
-    }
+    let typed = ["python/fastgcm", "tests/typed.py"];
+    log.step(Command::new(&python).args(["-m", "mypy", "--strict"]).args(typed).current_dir(&folder))?;
+    log.step(Command::new(&python).args(["-m", "pyright", "--pythonpath"]).arg(&python).args(typed).current_dir(&folder))?;
     // pip asks the package for its name, and for that it wants what would build it.
     let path =
         env::join_paths([root.join("target/venv/bin")].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())));
