@@ -11,7 +11,7 @@ pub(crate) const CRATES: [&str; 7] =
     ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-parquet", "fastgcm-capi", "fastgcm-openssl"];
 
 /// Those that are workspaces of their own: folder and name.
-pub(crate) const APART: [(&str, &str); 6] = [
+pub(crate) const APART: [(&str, &str); 7] = [
     ("crates/aes-gcm-010", "fastgcm-aes-gcm"),
     ("crates/aes-gcm-011", "fastgcm-aes-gcm"),
     ("crates/rustls-fastgcm", "rustls-fastgcm"),
