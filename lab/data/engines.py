@@ -151,13 +151,18 @@ def spark():
     events = FOLDER / "spark-events"
     events.mkdir()
     conf = SparkConf().setMaster("local-cluster[2,1,1024]").set("spark.driver.host", "127.0.0.1").set("spark.ui.enabled", "false")
-    conf.set("spark.eventLog.enabled", "true").set("spark.eventLog.dir", f"file://{events}").set("spark.python.worker.reuse", "true")
+    conf.set("spark.eventLog.compress", "false").set("spark.eventLog.enabled", "true").set("spark.eventLog.dir", f"file://{events}").set("spark.python.worker.reuse", "true")
     conf.set("spark.executorEnv.PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     context = SparkContext(conf=conf)
     try:
         there_and_back("spark", lambda job: jobs.on_spark(context, job))
     finally:
+        application = context.applicationId
         context.stop()
+    import pyspark
+
+    # Where executors log, whatever the variables say.
+    shutil.copytree(pathlib.Path(pyspark.__file__).parent / "work" / application, FOLDER / "spark-executors")
 
 
 def no_key_anywhere():

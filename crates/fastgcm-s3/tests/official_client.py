@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory() as folder:
         except S3EncryptionClientError:
             pass
         process = ours("open", back, "changed", data_key=unwrapped("changed"))
-        assert "do not belong together" in process.communicate()[1] and process.returncode == 1 and not os.path.exists(back)
+        assert "Unauthentic" in process.communicate()[1] and process.returncode == 1 and not os.path.exists(back)
         refused += 2
     print(f"official::changed_objects_are_refused ok {refused}")
 

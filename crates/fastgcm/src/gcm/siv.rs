@@ -93,7 +93,8 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
         rounds::<S, M, _, AddCounter<S, true>, 0, 2>(s, generating, &of, &mut x, &NoHash);
     }
     each!(I in 0 1 2 => { if I * S::BLOCKS < 3 {
-        let [first, second] = [x[2 * I], x[2 * I + 1]].map(|x| last_round(s, generating, x, s.splat(0)));
+        let first = last_round(s, generating, x[2 * I], s.splat(0));
+        let second = last_round(s, generating, x[2 * I + 1], s.splat(0));
         keys.store(s, I * S::BLOCKS, s.low_halves(first, second));
     } });
 }

@@ -102,12 +102,14 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     // Seal, wide vectors and many registers: two parts, of which the first is hashed while the second is encrypted (of 400 to 560 bytes 5 to 8 %).
     // AES-128 not beside a turn that waits to be hashed: its eight vectors want all of the AES (Zen 4, 1024 and 1420 bytes 3 to 6 % slower).
     // Longer keys leave them room beside the first part, so that less is left to hash behind the last (Granite Rapids: 300 bytes 14 %, 1024
-    // bytes 8 %, 1420 and 2048 bytes 5 %, for 5 KB more). But not behind turns whose keys and powers were spread (3100 and 4096 bytes 3 % slower).
+    // bytes 8 %, 1420 and 2048 bytes 5 %, for 10 KB more). But not behind turns whose keys and powers were spread (3100 and 4096 bytes 3 % slower).
     let alone = pending.is_none();
-    let in_parts = SEAL && S::ROOMY && S::BLOCKS > 1 && N > WOVEN && {
-        let few = ((before.lengths as u64 / 8) as usize) < spread_pays(SEAL);
-        if schedule.size == KeySize::Aes128 { alone && N > WOVEN + 1 } else { few }
-    };
+    let longer = schedule.size != KeySize::Aes128;
+    let in_parts = SEAL
+        && S::ROOMY
+        && S::BLOCKS > 1
+        && N > WOVEN
+        && if alone { N > WOVEN + 1 || longer } else { longer && before.lengths as u64 / 8 < spread_pays(SEAL) as u64 };
 
     // N vectors of counter blocks, and J0: as one state more, or in the last lane.
     let zero = s.splat(0);
