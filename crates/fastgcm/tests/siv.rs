@@ -191,3 +191,25 @@ fn f03_keys_of_other_lengths() {
     assert_eq!((x, format!("{a:?}").contains("AES-256")), (y, true));
     passed("siv::f03_keys_of_other_lengths", done, 65);
 }
+
+/// AAD and no text: neither the RFC nor Wycheproof has such a case. Answers of OpenSSL, by pyca/cryptography.
+#[test]
+fn f01_aad_without_text() {
+    const TAGS: [(usize, usize, &str); 4] = [
+        (16, 13, "dec29cf766c560d080698c1334269680"),
+        (16, 100, "2347baa2197853f5f4433589463e6002"),
+        (32, 13, "2c8316e0452835baa27893fe00c2faf1"),
+        (32, 100, "dc0e9f2450e9955a01d4dff3db53e65b"),
+    ];
+    let mut done = Tally::default();
+    for backend in backends() {
+        for (length, aad, tag) in TAGS {
+            let bytes: Vec<u8> = (0..100).collect();
+            let aad = if aad == 13 { b"aad of 13 by." } else { &bytes[..] };
+            let nonce = bytes[..12].try_into().unwrap();
+            check(backend, &bytes[..length], nonce, aad, b"", (b"", &hex(tag)), &mut Random(7));
+            done.add(&key(&bytes[..length], backend), 1);
+        }
+    }
+    done.passed("siv::f01_aad_without_text", TAGS.len());
+}

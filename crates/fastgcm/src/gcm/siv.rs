@@ -133,8 +133,8 @@ fn absorb<S: Isa, M: Multiply<S>, const END: bool>(s: S, rows: &Rows<S>, mut has
     // Blocks of the next vector: the first may have fewer, in its last lanes.
     let mut lanes = all + S::BLOCKS - vectors * S::BLOCKS;
     while vectors > 0 {
-        // So that the last turn ends with the last vector.
-        let turn = (vectors - 1) % rows.len() + 1;
+        // So that the last turn ends with the last vector. There is a power of two of rows.
+        let turn = ((vectors - 1) & (rows.len() - 1)) + 1;
         let mut sum = M::zero(s);
         if turn == TURN && vectors > TURN && lanes == S::BLOCKS {
             let (whole, rest) = data.split_at(16 * S::BLOCKS * TURN);
@@ -155,7 +155,7 @@ fn absorb<S: Isa, M: Multiply<S>, const END: bool>(s: S, rows: &Rows<S>, mut has
                     lanes = S::BLOCKS;
                 }
                 if END && row == 0 && rest.is_empty() && vectors <= turn {
-                    v = s.put_last(v, lengths);
+                    v = s.xor(v, s.put_last(s.splat(0), lengths)); // without text, that lane has the hash of AAD
                 }
                 let (first, second) = rows.entries(row);
                 sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
