@@ -236,7 +236,7 @@ fn below(project: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A file as it is in the copy: `on x86: ` becomes `on nowhere: ` for all rows but [`KEPT`], and the two macros learn that word. The counts
+/// A file as it is in the copy: `on x86` becomes `on nowhere` for all rows but [`KEPT`], and the two macros learn that word. The counts
 /// of work are left out: no fault is theirs to find, and they take longer to compile than all else.
 fn lean(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     let replaced = |text: String, from: &str, to: &str| {

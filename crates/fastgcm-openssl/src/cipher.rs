@@ -7,7 +7,7 @@ use crate::{
     Provider, Work,
     abi::{Dispatch, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, guarded, table},
     key::Keyed,
-    object::{self, Failure, Object, call, duplicate, free},
+    object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
     short::Short,
 };
 use fastgcm::{Key, Nonce, Tag, hazmat::Pieces};
@@ -73,47 +73,6 @@ impl<'p> Object<'p> for Context<'p> {
 }
 
 impl<'p> Context<'p> {
-    #[inline(always)]
-    pub(crate) fn new(provider: &'p Provider, key_length: usize) -> Self {
-        Self {
-            work: Work::none(provider),
-            key_length,
-            key: None,
-            short: Short::NONE,
-            pieces: None,
-            seals: false,
-            iv_state: Iv::None,
-            iv_length: 12,
-            iv: [0; MOST_IV],
-            counts: false,
-            tag: [0; TAG],
-            tag_length: None,
-            tls_aad: None,
-            tls_padding: 0,
-        }
-    }
-
-    /// Sets what there is of direction, IV and key.
-    pub(crate) fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure> {
-        self.seals = seals;
-        if let Some(iv) = iv {
-            self.iv.get_mut(..iv.len()).filter(|_| !iv.is_empty()).ok_or(Reason::InvalidIvLength)?.copy_from_slice(iv);
-            self.iv_length = iv.len();
-            self.begin_anew(Iv::New);
-        }
-        if let Some(key) = key {
-            if key.len() != self.key_length {
-                return Err(Some(Reason::InvalidKeyLength));
-            }
-            if self.iv_state == Iv::Begun {
-                self.begin_anew(Iv::Used);
-            }
-            Keyed::set(&mut self.key, key, self.work.provider)?;
-            self.work.keys += 1;
-        }
-        Ok(())
-    }
-
     fn begin_anew(&mut self, state: Iv) {
         self.iv_state = state;
         self.pieces = None;
@@ -352,6 +311,48 @@ impl<'p> Context<'p> {
         self.begin_anew(Iv::New);
         self.begin()
     }
+}
+
+impl<'p> Cipher<'p> for Context<'p> {
+    #[inline(always)]
+    fn new(provider: &'p Provider, key_length: usize) -> Self {
+        Self {
+            work: Work::none(provider),
+            key_length,
+            key: None,
+            short: Short::NONE,
+            pieces: None,
+            seals: false,
+            iv_state: Iv::None,
+            iv_length: 12,
+            iv: [0; MOST_IV],
+            counts: false,
+            tag: [0; TAG],
+            tag_length: None,
+            tls_aad: None,
+            tls_padding: 0,
+        }
+    }
+
+    fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure> {
+        self.seals = seals;
+        if let Some(iv) = iv {
+            self.iv.get_mut(..iv.len()).filter(|_| !iv.is_empty()).ok_or(Reason::InvalidIvLength)?.copy_from_slice(iv);
+            self.iv_length = iv.len();
+            self.begin_anew(Iv::New);
+        }
+        if let Some(key) = key {
+            if key.len() != self.key_length {
+                return Err(Some(Reason::InvalidKeyLength));
+            }
+            if self.iv_state == Iv::Begun {
+                self.begin_anew(Iv::Used);
+            }
+            Keyed::set(&mut self.key, key, self.work.provider)?;
+            self.work.keys += 1;
+        }
+        Ok(())
+    }
 
     fn get(&mut self, param: &mut Param) -> Result<(), Failure> {
         if param.is(c"tag") {
@@ -416,41 +417,15 @@ impl<'p> Context<'p> {
         Ok(())
     }
 
-    /// # Safety
-    /// See [`Param::list`].
-    unsafe fn set_all(&mut self, params: *const Param) -> Result<(), Failure> {
-        // SAFETY: the caller's promise; nothing is written.
-        unsafe { Param::list(params.cast_mut()) }.try_for_each(|param| self.set(param))
-    }
-}
-
-type Pointer = *mut Context<'static>;
-
-unsafe extern "C" fn new<const BITS: usize>(provider: *mut c_void) -> Pointer {
-    // SAFETY: OpenSSL's call.
-    unsafe { object::new(provider, |provider| Context::new(provider, BITS / 8)) }
-}
-
-unsafe extern "C" fn init<const SEALS: bool>(
-    context: Pointer,
-    key: *const u8,
-    key_length: usize,
-    iv: *const u8,
-    iv_length: usize,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe {
-        call(context, |context| {
-            context.init(SEALS, bytes(key, key_length), bytes(iv, iv_length))?;
-            context.set_all(params)
-        })
+    fn finish(&mut self) -> Result<(), Failure> {
+        // SAFETY: nothing is read or written.
+        unsafe { self.any(ptr::null(), ptr::null_mut(), 0) }.map(drop)
     }
 }
 
 /// `update` and `cipher`. An `update` of nothing is not the end of a message.
 unsafe extern "C" fn update<const PIECE: bool>(
-    context: Pointer,
+    context: *mut Context<'static>,
     to: *mut u8,
     written: *mut usize,
     room: usize,
@@ -471,24 +446,6 @@ unsafe extern "C" fn update<const PIECE: bool>(
             Ok(())
         })
     }
-}
-
-unsafe extern "C" fn finish(context: Pointer, _: *mut u8, written: *mut usize, _: usize) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe {
-        *written = 0;
-        call(context, |context| context.any(ptr::null(), ptr::null_mut(), 0).map(drop))
-    }
-}
-
-unsafe extern "C" fn get(context: Pointer, params: *mut Param) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe { call(context, |context| Param::list(params).try_for_each(|param| context.get(param))) }
-}
-
-unsafe extern "C" fn set(context: Pointer, params: *const Param) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe { call(context, |context| context.set_all(params)) }
 }
 
 /// What a cipher is, without a context, by the number of its mode (`EVP_CIPH_GCM_MODE`, `EVP_CIPH_GCM_SIV_MODE`).
@@ -562,17 +519,17 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
 macro_rules! ciphers {
     ($($name:ident $bits:literal)+) => { $(
         pub(crate) static $name: [Dispatch; 15] = table! {
-            1 new::<$bits>,
-            2 init::<true>,
-            3 init::<false>,
+            1 new_cipher::<Context<'static>, $bits>,
+            2 init::<Context<'static>, true>,
+            3 init::<Context<'static>, false>,
             4 update::<true>,
-            5 finish,
+            5 finish::<Context<'static>>,
             6 update::<false>,
             7 free::<Context<'static>>,
             8 duplicate::<Context<'static>>,
             9 describe::<$bits, 6>,
-            10 get,
-            11 set,
+            10 get::<Context<'static>>,
+            11 set::<Context<'static>>,
             12 description,
             13 gettable,
             14 settable,

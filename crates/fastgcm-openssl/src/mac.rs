@@ -4,7 +4,7 @@ use crate::{
     Provider,
     abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, bytes_mut, guarded, table},
     cipher::Context,
-    object::{self, Failure, Object, call, duplicate, free},
+    object::{self, Cipher, Failure, Object, call, duplicate, free},
 };
 use std::ffi::{c_int, c_void};
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Provider,
-    abi::{Reason, guarded},
+    abi::{Param, Reason, bytes, guarded},
 };
 use std::{
     ffi::{c_int, c_void},
@@ -15,6 +15,58 @@ pub(crate) trait Object<'p>: Sized {
 
     /// Another one in the same state.
     fn duplicate(&self) -> Self;
+}
+
+/// The context of a cipher, and what OpenSSL calls for each of them.
+pub(crate) trait Cipher<'p>: Object<'p> {
+    /// Without a key yet, which will have that many bytes.
+    fn new(provider: &'p Provider, key_length: usize) -> Self;
+    /// Sets what there is of direction, key and nonce: a message begins.
+    fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure>;
+    fn get(&mut self, param: &mut Param) -> Result<(), Failure>;
+    fn set(&mut self, param: &Param) -> Result<(), Failure>;
+    /// Ends the message.
+    fn finish(&mut self) -> Result<(), Failure>;
+}
+
+pub(crate) unsafe extern "C" fn new_cipher<T: Cipher<'static>, const BITS: usize>(provider: *mut c_void) -> *mut T {
+    // SAFETY: OpenSSL's call.
+    unsafe { new(provider, |provider| T::new(provider, BITS / 8)) }
+}
+
+pub(crate) unsafe extern "C" fn init<T: Cipher<'static>, const SEALS: bool>(
+    context: *mut T,
+    key: *const u8,
+    key_length: usize,
+    iv: *const u8,
+    iv_length: usize,
+    params: *const Param,
+) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        call(context, |context| {
+            context.init(SEALS, bytes(key, key_length), bytes(iv, iv_length))?;
+            Param::list(params.cast_mut()).try_for_each(|param| context.set(param))
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn finish<T: Cipher<'static>>(context: *mut T, _: *mut u8, written: *mut usize, _: usize) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        *written = 0;
+        call(context, T::finish)
+    }
+}
+
+pub(crate) unsafe extern "C" fn get<T: Cipher<'static>>(context: *mut T, params: *mut Param) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe { call(context, |context| Param::list(params).try_for_each(|param| context.get(param))) }
+}
+
+pub(crate) unsafe extern "C" fn set<T: Cipher<'static>>(context: *mut T, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours; nothing is written to the parameters.
+    unsafe { call(context, |context| Param::list(params.cast_mut()).try_for_each(|param| context.set(param))) }
 }
 
 /// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.

@@ -7,7 +7,7 @@ use crate::{
     Provider, Work,
     abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
     cipher::{describe, description},
-    object::{self, Failure, Object, call, duplicate, free},
+    object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
 };
 use fastgcm::{AesGcmSiv, Error, Tag};
 use std::{
@@ -44,40 +44,11 @@ impl<'p> Object<'p> for Context<'p> {
 }
 
 impl<'p> Context<'p> {
-    fn new(provider: &'p Provider, key_length: usize) -> Self {
-        let work = Work::none(provider);
-        Self { work, key_length, key: None, nonce: None, seals: false, aad: Vec::new(), tag: None, authentic: None, again: false }
-    }
-
-    /// Sets what there is of direction, nonce and key: a message begins.
-    fn init(&mut self, seals: bool, key: Option<&[u8]>, nonce: Option<&[u8]>) -> Result<(), Failure> {
-        self.seals = seals;
-        if let Some(key) = key {
-            let backend = self.work.provider.backend;
-            let key = match <&[u8; 24]>::try_from(key) {
-                _ if key.len() != self.key_length => Err(Error::InvalidLength),
-                Ok(key) => AesGcmSiv::aes192_with_backend(key, backend),
-                Err(_) => AesGcmSiv::with_backend(key, backend),
-            };
-            self.key = Some(Arc::new(key.map_err(|_| Reason::InvalidKeyLength)?));
-            self.work.keys += 1;
-        }
-        if let Some(nonce) = nonce {
-            self.nonce = Some(nonce.try_into().map_err(|_| Reason::InvalidIvLength)?);
-        }
-        self.authentic = None;
-        self.aad.clear();
-        Ok(())
-    }
-
     /// # Safety
     /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.
     unsafe fn any(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
         if from.is_null() {
-            if self.authentic.is_none() {
-                self.text(&mut [])?; // there has been no text: it is empty
-            }
-            return if self.authentic == Some(true) { Ok(()) } else { Err(None) };
+            return self.finish();
         }
         if to.is_null() {
             // SAFETY: the caller's promise.
@@ -117,8 +88,35 @@ impl<'p> Context<'p> {
         self.work.bytes += text.len() as u64;
         Ok(())
     }
+}
 
-    fn get(&self, param: &mut Param) -> Result<(), Failure> {
+impl<'p> Cipher<'p> for Context<'p> {
+    fn new(provider: &'p Provider, key_length: usize) -> Self {
+        let work = Work::none(provider);
+        Self { work, key_length, key: None, nonce: None, seals: false, aad: Vec::new(), tag: None, authentic: None, again: false }
+    }
+
+    fn init(&mut self, seals: bool, key: Option<&[u8]>, nonce: Option<&[u8]>) -> Result<(), Failure> {
+        self.seals = seals;
+        if let Some(key) = key {
+            let backend = self.work.provider.backend;
+            let key = match <&[u8; 24]>::try_from(key) {
+                _ if key.len() != self.key_length => Err(Error::InvalidLength),
+                Ok(key) => AesGcmSiv::aes192_with_backend(key, backend),
+                Err(_) => AesGcmSiv::with_backend(key, backend),
+            };
+            self.key = Some(Arc::new(key.map_err(|_| Reason::InvalidKeyLength)?));
+            self.work.keys += 1;
+        }
+        if let Some(nonce) = nonce {
+            self.nonce = Some(nonce.try_into().map_err(|_| Reason::InvalidIvLength)?);
+        }
+        self.authentic = None;
+        self.aad.clear();
+        Ok(())
+    }
+
+    fn get(&mut self, param: &mut Param) -> Result<(), Failure> {
         let done = match param.name() {
             b"keylen" => param.set_number(self.key_length as u64),
             b"taglen" => param.set_number(16),
@@ -146,33 +144,23 @@ impl<'p> Context<'p> {
         }
         Ok(())
     }
-}
 
-type Pointer = *mut Context<'static>;
-
-unsafe extern "C" fn new<const BITS: usize>(provider: *mut c_void) -> Pointer {
-    // SAFETY: OpenSSL's call.
-    unsafe { object::new(provider, |provider| Context::new(provider, BITS / 8)) }
-}
-
-unsafe extern "C" fn init<const SEALS: bool>(
-    context: Pointer,
-    key: *const u8,
-    key_length: usize,
-    iv: *const u8,
-    iv_length: usize,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe {
-        call(context, |context| {
-            context.init(SEALS, bytes(key, key_length), bytes(iv, iv_length))?;
-            Param::list(params.cast_mut()).try_for_each(|param| context.set(param))
-        })
+    fn finish(&mut self) -> Result<(), Failure> {
+        if self.authentic.is_none() {
+            self.text(&mut [])?; // there has been no text: it is empty
+        }
+        if self.authentic == Some(true) { Ok(()) } else { Err(None) }
     }
 }
 
-unsafe extern "C" fn update(context: Pointer, to: *mut u8, written: *mut usize, room: usize, from: *const u8, size: usize) -> c_int {
+unsafe extern "C" fn update(
+    context: *mut Context<'static>,
+    to: *mut u8,
+    written: *mut usize,
+    room: usize,
+    from: *const u8,
+    size: usize,
+) -> c_int {
     // SAFETY: OpenSSL's call, for a context of ours.
     unsafe {
         *written = 0;
@@ -185,24 +173,6 @@ unsafe extern "C" fn update(context: Pointer, to: *mut u8, written: *mut usize, 
             Ok(())
         })
     }
-}
-
-unsafe extern "C" fn finish(context: Pointer, _: *mut u8, written: *mut usize, _: usize) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe {
-        *written = 0;
-        call(context, |context| context.any(ptr::null(), ptr::null_mut(), 0))
-    }
-}
-
-unsafe extern "C" fn get(context: Pointer, params: *mut Param) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe { call(context, |context| Param::list(params).try_for_each(|param| context.get(param))) }
-}
-
-unsafe extern "C" fn set(context: Pointer, params: *const Param) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe { call(context, |context| Param::list(params.cast_mut()).try_for_each(|param| context.set(param))) }
 }
 
 static GETTABLE: [Param; 4] =
@@ -222,17 +192,17 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
 macro_rules! ciphers {
     ($($name:ident $bits:literal)+) => { $(
         pub(crate) static $name: [Dispatch; 15] = table! {
-            1 new::<$bits>,
-            2 init::<true>,
-            3 init::<false>,
+            1 new_cipher::<Context<'static>, $bits>,
+            2 init::<Context<'static>, true>,
+            3 init::<Context<'static>, false>,
             4 update,
-            5 finish,
+            5 finish::<Context<'static>>,
             6 update,
             7 free::<Context<'static>>,
             8 duplicate::<Context<'static>>,
             9 describe::<$bits, 0x10005>,
-            10 get,
-            11 set,
+            10 get::<Context<'static>>,
+            11 set::<Context<'static>>,
             12 description,
             13 gettable,
             14 settable,

@@ -6,7 +6,7 @@ use crate::{
     errors,
 };
 use fastgcm::{
-    Error, Nonce,
+    Error,
     hazmat::{self, PartHash as Hash},
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
@@ -55,16 +55,15 @@ fn of(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-fn nonce96<'n>(nonce: &Source<'_>) -> PyResult<Nonce<'n>> {
-    let nonce: [u8; 12] = nonce.bytes().try_into().map_err(|_| PyValueError::new_err("Nonce must be 12 bytes long"))?;
-    Ok(nonce.into())
+fn nonce96(nonce: &Source<'_>) -> PyResult<[u8; 12]> {
+    nonce.bytes().try_into().map_err(|_| PyValueError::new_err("Nonce must be 12 bytes long"))
 }
 
 /// Reads the part to `text`, once, and seals or opens it there.
 fn crypt(
     py: Python<'_>,
     aesgcm: &AesGcm,
-    nonce: Nonce<'_>,
+    nonce: [u8; 12],
     offset: u64,
     data: &Source<'_>,
     seal: bool,
@@ -194,8 +193,7 @@ pub(crate) struct Plan(hazmat::Plan);
 impl Plan {
     #[new]
     fn new(py: Python<'_>, nonce: Source<'_>, text_length: u64, part_length: u64) -> PyResult<Self> {
-        let nonce = nonce.bytes().try_into().map_err(|_| PyValueError::new_err("Nonce must be 12 bytes long"))?;
-        hazmat::Plan::new(nonce, text_length, part_length).map(Self).map_err(|error| match error {
+        hazmat::Plan::new(nonce96(&nonce)?, text_length, part_length).map(Self).map_err(|error| match error {
             Error::InvalidLength => PyValueError::new_err("part_length must be a multiple of 16 bytes, and not 0"),
             error => errors::of(py, error),
         })

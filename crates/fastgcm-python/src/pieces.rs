@@ -1,8 +1,8 @@
 //! One message in pieces.
 
 use crate::{
-    aead::{AesGcm, any_nonce},
-    buffers::{Place, Source, Target, detached, new_bytes},
+    aead::{AesGcm, any_nonce, whole_or_apart},
+    buffers::{Source, Target, detached, new_bytes},
     errors,
 };
 use fastgcm::{Error, Key, TAG_LEN, hazmat::Pieces};
@@ -55,9 +55,7 @@ impl Message {
         if buf.len() < len {
             return Err(PyValueError::new_err(format!("buffer must be at least {len} bytes")));
         }
-        if buf.place(data.bytes()) == Place::Overlapping {
-            return Err(PyValueError::new_err("data and buffer overlap, and do not begin with the same byte"));
-        }
+        whole_or_apart(&buf, data)?;
         // SAFETY: `data` is apart from it, or is read before the same bytes are written.
         let text = unsafe { buf.bytes() };
         self.text(py, data, seal, &mut text[..len])?;

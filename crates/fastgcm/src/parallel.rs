@@ -118,11 +118,15 @@ impl<'a> Parallel<'a> {
     }
 
     /// The tag that was found.
-    fn run(&self, nonce: Nonce<'_>, aad: &[u8], text: Text<'_>, seal: bool) -> Result<Tag, Error> {
+    fn run(&self, nonce: Nonce<'_>, aad: &[u8], mut text: Text<'_>, seal: bool) -> Result<Tag, Error> {
         let length = text.len().ok_or(Error::InvalidLength)?;
         limits::check(aad.len(), length)?;
         let threads = if length < PAYS { 1 } else { rayon::current_num_threads().min(length.div_ceil(PART)) };
-        let mut parts = cut(text, if threads == 1 && self.watch.is_none() { length } else { PART });
+        if threads == 1 && self.watch.is_none() {
+            let text = text.in_out().ok_or(Error::InvalidLength)?;
+            return if seal { self.key.encrypt(nonce, aad, text).map(Tag::of) } else { self.key.decrypt(nonce, aad, text, Tag::of) };
+        }
+        let mut parts = cut(text);
         let (todo, done, stopped) = (Mutex::new(parts.iter_mut()), AtomicUsize::new(0), AtomicBool::new(false));
         let panicked = Mutex::new(None);
         let work = || {
@@ -189,16 +193,15 @@ impl Part<'_> {
     }
 }
 
-/// Parts of `length` bytes each; the last one may be shorter.
-fn cut(text: Text<'_>, length: usize) -> Vec<Part<'_>> {
-    let (all, length) = (text.len().unwrap_or(0), length.max(1));
-    let mut parts = Vec::with_capacity(all.div_ceil(length));
-    let mut add = |text| parts.push(Part { offset: parts.len() as u64 * length as u64, text, hash: None });
+/// Parts of [`PART`] bytes each; the last one may be shorter.
+fn cut(text: Text<'_>) -> Vec<Part<'_>> {
+    let part = |(number, text)| Part { offset: number as u64 * PART as u64, text, hash: None };
     match text {
-        Text::InPlace(text) => text.chunks_mut(length).for_each(|text| add(Text::InPlace(text))),
-        Text::To(from, to) => from.chunks(length).zip(to.chunks_mut(length)).for_each(|(from, to)| add(Text::To(from, to))),
+        Text::InPlace(text) => text.chunks_mut(PART).map(Text::InPlace).enumerate().map(part).collect(),
+        Text::To(from, to) => {
+            from.chunks(PART).zip(to.chunks_mut(PART)).map(|(from, to)| Text::To(from, to)).enumerate().map(part).collect()
+        }
     }
-    parts
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -296,11 +296,8 @@ impl Plan {
     /// # Errors
     /// As for [`accept`](Self::accept): `text` is bit for bit what it was.
     pub fn seal(&mut self, key: &Key, offset: u64, text: &mut [u8]) -> Result<(), Error> {
-        let accepted = seal_part(key, self.nonce, offset, text).and_then(|hash| self.accept(hash));
-        if matches!(accepted, Err(Error::OtherText) | Err(Error::InvalidLength)) && offset.is_multiple_of(16) {
-            open_part(key, self.nonce, offset, text)?;
-        }
-        accepted
+        let hash = seal_part(key, self.nonce, offset, text)?;
+        self.accept(hash).or_else(|refused| open_part(key, self.nonce, offset, text).and(Err(refused)))
     }
 
     /// The tag of the whole message.
