@@ -76,13 +76,13 @@ pub(super) fn swapped_lengths(aad: usize, text: usize) -> Block {
 /// before the nonce, which stand here in the same lane of two vectors.
 #[inline(always)]
 fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, keys: &mut Table<4>) {
-    let whitened = s.xor(s.splat(nonce.with_counter(0) << 32), s.splat(generating.keys[0]));
+    let (nonce, key0) = (s.splat(nonce.with_counter(0) << 32), s.splat(generating.keys[0]));
     let even = s.add32(lanes(s), lanes(s));
     let mut x = [s.state(s.splat(0)); STATES];
     each!(I in 0 1 2 => { if I * S::BLOCKS < 3 {
         let number = s.add32(even, s.splat(2 * (I * S::BLOCKS) as Block));
-        x[2 * I] = s.state(s.whiten(number, whitened));
-        x[2 * I + 1] = s.state(s.whiten(s.add32(number, s.splat(1)), whitened));
+        x[2 * I] = s.state(s.whiten(s.xor(number, nonce), key0));
+        x[2 * I + 1] = s.state(s.whiten(s.xor(s.add32(number, s.splat(1)), nonce), key0));
     } });
     let of = Keys::of(&generating.keys);
     if S::BLOCKS == 1 {
