@@ -389,17 +389,24 @@ impl Kernels {
         Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, text) })))
     }
 
-    /// Seals or opens packets of the same lengths side by side, if the first four are. Returns how many, from the first on, and whether a tag was
-    /// wrong.
+    /// The first four of the packets go side by side: they have the same lengths, for which this row has a way.
+    #[inline(always)]
+    pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
+        // No vector has more lanes than four.
+        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.batch, packets.first_chunk::<4>()) else { return false };
+        let bytes = first.bytes();
+        // The first comparison is all that long packets see of this.
+        bytes <= 4 * most_text
+            && (bytes <= most_text || bytes == 2 * most_text || bytes == 4 * most_text)
+            && first.aad.len() <= most_aad
+            && first.lengths().is_some_and(|lengths| others.iter().all(|other| other.lengths() == Some(lengths)))
+    }
+
+    /// Seals or opens packets of which the first four go [`side_by_side`](Self::side_by_side). Returns how many, from the first on, and whether a tag
+    /// was wrong.
     #[inline(always)]
     pub(crate) fn batch(&self, material: &Material, packets: &mut [Packet<'_>], seal: bool) -> (usize, bool) {
-        let (Some((most, sealing, opening)), [first, others @ ..]) = (self.batch, &packets[..]) else { return (0, false) };
-        // No vector has more lanes than four.
-        let (Some(lengths), Some(others)) = (first.lengths(), others.first_chunk::<3>()) else { return (0, false) };
-        let fits = lengths.1 <= most.1 || lengths.1 == 2 * most.1 || lengths.1 == 4 * most.1;
-        if lengths.0 > most.0 || !fits || others.iter().any(|other| other.lengths() != Some(lengths)) {
-            return (0, false);
-        }
+        let Some((_, sealing, opening)) = self.batch else { return (0, false) };
         let function = if seal { sealing } else { opening };
         // SAFETY: see the impl.
         Frame::wiped_after(|frame| unsafe { function(frame, material, packets) })

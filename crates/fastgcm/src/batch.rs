@@ -34,7 +34,7 @@ impl Key {
     /// That of the first packet that was refused, and all others are sealed. [`InvalidLength`](Error::InvalidLength): its two buffers have different
     /// lengths. [`TooLong`](Error::TooLong): see [`limits`](crate::limits). Nothing is written to that packet's text and tag.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
-        self.batch(packets, true)
+        self.batch::<true>(packets)
     }
 
     /// Opens each packet: writes its text and its `status`.
@@ -43,7 +43,7 @@ impl Key {
     /// That of the first packet that was refused. [`Unauthentic`](Error::Unauthentic): that packet's text is all zero. `InvalidLength` and `TooLong`
     /// as for [`seal_batch`](Self::seal_batch). All others are opened.
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
-        self.batch(packets, false)
+        self.batch::<false>(packets)
     }
 
     /// Gives each packet a nonce of its own, and seals it: `first`, and then one more for each packet. The last eight bytes of a nonce count,
@@ -74,7 +74,7 @@ impl Key {
 /// # Errors
 /// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::seal_batch`].
 pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
-    run(keys, packets, true)
+    run::<true>(keys, packets)
 }
 
 /// Opens each packet under the key at its place in `keys`.
@@ -82,7 +82,7 @@ pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
 /// # Errors
 /// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::open_batch`].
 pub fn open(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
-    run(keys, packets, false)
+    run::<false>(keys, packets)
 }
 
 /// Two of the packets have the same nonce: under one key, that must never be sealed. Sorts the nonces.
@@ -94,7 +94,7 @@ pub fn repeats_a_nonce(packets: &[Packet<'_>]) -> bool {
 }
 
 /// Packets that go through one key at a time.
-fn run(keys: &[&Key], packets: &mut [Packet<'_>], seal: bool) -> Result<(), Error> {
+fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     if keys.len() != packets.len() {
         return Err(Error::InvalidLength);
     }
@@ -102,7 +102,7 @@ fn run(keys: &[&Key], packets: &mut [Packet<'_>], seal: bool) -> Result<(), Erro
     while done < packets.len() {
         let (key_here, rest) = (keys[done], &mut packets[done..]);
         let many = (1..rest.len()).find(|i| !core::ptr::eq(keys[done + i], key_here)).unwrap_or(rest.len());
-        all = all.and(key_here.batch(&mut rest[..many], seal));
+        all = all.and(key_here.batch::<SEAL>(&mut rest[..many]));
         done += many;
     }
     all
@@ -110,27 +110,37 @@ fn run(keys: &[&Key], packets: &mut [Packet<'_>], seal: bool) -> Result<(), Erro
 
 impl Key {
     /// All of them under this key.
-    fn batch(&self, packets: &mut [Packet<'_>], seal: bool) -> Result<(), Error> {
+    fn batch<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         let ((kernels, material), mut rest, mut all) = (self.keyed(), packets, Ok(()));
         loop {
-            let (many, wrong) = kernels.batch(material, rest, seal);
-            let (done, others) = rest.split_at_mut(many);
+            // Two loops that do one thing each: together they would cost a packet of 200 bytes 6 % more than a call of its own.
+            let alone = (0..rest.len()).find(|first| kernels.side_by_side(&rest[*first..])).unwrap_or(rest.len());
+            let (singles, others) = rest.split_at_mut(alone);
+            for one in singles {
+                let status = self.one::<SEAL>(one);
+                one.status = status;
+                if status.is_err() && all.is_ok() {
+                    all = status;
+                }
+            }
+            if others.is_empty() {
+                return all;
+            }
+            let (many, wrong) = kernels.batch(material, others, SEAL);
+            let (done, others) = others.split_at_mut(many);
             if wrong {
                 done.iter_mut().filter(|packet| packet.status.is_err()).for_each(|packet| wipe(packet.written()));
                 all = all.and(Err(Error::Unauthentic));
             }
-            let Some((one, others)) = others.split_first_mut() else { return all };
-            one.status = self.one(one, seal);
-            all = all.and(one.status);
             rest = others;
         }
     }
 
     /// A packet by itself.
     #[inline(always)]
-    fn one(&self, packet: &mut Packet<'_>, seal: bool) -> Result<(), Error> {
+    fn one<const SEAL: bool>(&self, packet: &mut Packet<'_>) -> Result<(), Error> {
         let (nonce, aad) = (Nonce(Kind::Public(packet.nonce96())), packet.aad);
-        if seal {
+        if SEAL {
             packet.tag = Tag::of(self.encrypt(nonce, aad, packet.in_out().ok_or(Error::InvalidLength)?)?);
             return Ok(());
         }

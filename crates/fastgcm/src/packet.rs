@@ -58,6 +58,14 @@ impl<'a> Packet<'a> {
         Self { nonce, aad, text: Text::To(from, to), tag, status: Ok(()) }
     }
 
+    /// Bytes of text that are written.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.text {
+            Text::InPlace(text) | Text::To(_, text) => text.len(),
+        }
+    }
+
     /// Bytes of AAD and of text, if it has one length.
     #[inline(always)]
     pub(crate) fn lengths(&self) -> Option<(usize, usize)> {
