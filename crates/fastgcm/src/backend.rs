@@ -393,7 +393,9 @@ impl Kernels {
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
         // No vector has more lanes than four.
-        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.batch, packets.first_chunk::<4>()) else { return false };
+        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.batch, packets.first_chunk::<4>()) else {
+            return false;
+        };
         let bytes = first.bytes();
         // The first comparison is all that long packets see of this.
         bytes <= 4 * most_text

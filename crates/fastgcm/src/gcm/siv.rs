@@ -135,15 +135,23 @@ fn absorb<S: Isa, M: Multiply<S>, const END: bool>(s: S, rows: &Rows<S>, mut has
     while vectors > 0 {
         // So that the last turn ends with the last vector. There is a power of two of rows.
         let turn = ((vectors - 1) & (rows.len() - 1)) + 1;
+        // Each lane has its own chain until the last turn: no other one ends with a sum over lanes, for which the next would wait.
+        let last = vectors == turn;
         let mut sum = M::zero(s);
-        if turn == TURN && vectors > TURN && lanes == S::BLOCKS {
+        if turn == TURN && !last && lanes == S::BLOCKS {
             let (whole, rest) = data.split_at(16 * S::BLOCKS * TURN);
-            each!(I in 0 1 2 3 4 5 6 7 => {
-                let v = load_vector(s, &whole[16 * S::BLOCKS * I..16 * S::BLOCKS * (I + 1)]);
-                let v = if I == 0 { s.xor(v, hash) } else { v };
-                let (first, second) = rows.entries(TURN - 1 - I);
-                sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
-            });
+            /// (A closure would lose the row's features.)
+            macro_rules! product {
+                ($i:expr, $hash:expr) => {{
+                    let v = s.xor(load_vector(s, &whole[16 * S::BLOCKS * $i..16 * S::BLOCKS * ($i + 1)]), $hash);
+                    let (first, second) = rows.spread(s, TURN - 1 - $i);
+                    M::product(s, M::ready(s, v, first, second))
+                }};
+            }
+            let zero = s.splat(0);
+            each!(I in 1 3 5 => { sum = M::add3(s, sum, product!(I, zero), product!(I + 1, zero)); });
+            // Vector 0 waits for the hash before it, so it comes last.
+            sum = M::add3(s, sum, product!(7, zero), product!(0, hash));
             data = rest;
         } else {
             for row in (0..turn).rev() {
@@ -154,16 +162,17 @@ fn absorb<S: Isa, M: Multiply<S>, const END: bool>(s: S, rows: &Rows<S>, mut has
                     v = s.lanes_from(hash, v, lanes);
                     lanes = S::BLOCKS;
                 }
-                if END && row == 0 && rest.is_empty() && vectors <= turn {
+                if END && row == 0 && last {
                     v = s.xor(v, s.put_last(s.splat(0), lengths)); // without text, that lane has the hash of AAD
                 }
-                let (first, second) = rows.entries(row);
+                let (first, second) = if last { rows.entries(row) } else { rows.spread(s, row) };
                 sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
                 data = rest;
             }
         }
-        hash = s.first(s.fold(M::reduce(s, sum, rows.constants(turn))));
         vectors -= turn;
+        hash =
+            if last { s.first(s.fold(M::reduce(s, sum, rows.constants(turn)))) } else { M::reduce(s, sum, rows.spread_constants(s, turn)) };
     }
     hash
 }

@@ -261,6 +261,18 @@ impl<S: Isa> Rows<S> {
         self.rows[n - 1][2]
     }
 
+    /// The entries of H^B, H^2B ... in every lane, and those constants likewise: for a hash whose lanes are not added yet.
+    #[inline(always)]
+    pub(crate) fn spread(&self, s: S, i: usize) -> (S::V, S::V) {
+        let [first, second, _] = self.rows[i];
+        (first_in_each(s, first), first_in_each(s, second))
+    }
+
+    #[inline(always)]
+    pub(crate) fn spread_constants(&self, s: S, n: usize) -> S::V {
+        first_in_each(s, self.constants(n))
+    }
+
     /// Zeros, where `fill` has written.
     #[inline(always)]
     pub(crate) fn wipe(&mut self, s: S) {
@@ -269,6 +281,14 @@ impl<S: Isa> Rows<S> {
         }
         optimization_barrier(self);
     }
+}
+
+/// The first lane of `v` in every lane: one load, where `v` is in memory.
+#[inline(always)]
+fn first_in_each<S: Isa>(s: S, v: S::V) -> S::V {
+    let mut lanes = Table::<4>::ZERO;
+    lanes.store(s, 0, v);
+    s.splat(lanes.get(0))
 }
 
 /// Powers that a tail may ask for: those of a key, or [`Few`].
