@@ -436,8 +436,10 @@ impl Kernels {
             text = Frame::wiped_after(|frame| unsafe { piece(frame, material, nonce, index, hash, text, seal) });
             index = index.wrapping_add(((all - text.len()) / 16) as u32);
         }
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, text, seal) });
+        if text.len() > 0 {
+            // SAFETY: see the impl.
+            Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, text, seal) });
+        }
     }
 
     /// The lengths, and the hash as the standard has it: the tag, if it is masked by AES of a J0.

@@ -85,11 +85,11 @@ impl<'a> InOut<'a> {
         self.len
     }
 
-    /// Takes the next turn, if that leaves a block for each lane: the lanes of the hash meet in the vector behind it.
+    /// Takes the next turn, if that leaves so many bytes: see [`meeting`].
     #[inline(always)]
-    pub(crate) fn turn<S: Isa>(&mut self, s: S) -> Option<Turn<'a, S>> {
+    pub(crate) fn turn<S: Isa>(&mut self, s: S, left: usize) -> Option<Turn<'a, S>> {
         let turn = TURN * 16 * S::BLOCKS;
-        if self.is_tail::<S>() {
+        if self.is_tail::<S>(left) {
             return None;
         }
         let taken = Turn::new(s, self);
@@ -164,10 +164,10 @@ impl<'a> InOut<'a> {
         (self.len == TURN * 16 * S::BLOCKS).then(|| Turn::new(s, self))
     }
 
-    /// No turn can be taken from it.
+    /// No turn can be taken from it that leaves so many bytes.
     #[inline(always)]
-    pub(crate) fn is_tail<S: Isa>(&self) -> bool {
-        self.len <= 16 * (TURN * S::BLOCKS + S::BLOCKS - 1)
+    pub(crate) fn is_tail<S: Isa>(&self, left: usize) -> bool {
+        self.len < 16 * TURN * S::BLOCKS + left
     }
 
     /// Vector `I` of what is left, of which `WHOLE` vectors are whole; zeros behind the end.
@@ -208,6 +208,11 @@ impl<'a> InOut<'a> {
         assert!(self.len >= whole * 16 * S::BLOCKS);
         self
     }
+}
+
+/// The fewest bytes that have a block for each lane: behind the turns of a message, the lanes of its hash meet there.
+pub(crate) const fn meeting(blocks: usize) -> usize {
+    16 * (blocks - 1) + 1
 }
 
 /// `TURN` vectors, known to be in bounds.

@@ -129,9 +129,9 @@ fn cut_mut<'a>(mut bytes: &'a mut [u8], lengths: &[usize]) -> Vec<&'a mut [u8]> 
 
 /// A message of each of many sizes, its key of each length.
 fn messages(backend: Backend, each: usize) -> impl Iterator<Item = (Key, Message, Random)> {
-    // Around what is put together first: AAD of up to 128 bytes, text of up to 8 KiB.
+    // Around what is put together first: AAD of up to 128 bytes, text of up to 12 KiB.
     const AADS: [usize; 9] = [0, 1, 13, 32, 127, 128, 129, 200, 700];
-    const TEXTS: [usize; 14] = [0, 1, 15, 16, 17, 100, 500, 1420, 4096, 8191, 8192, 8193, 9000, 40_000];
+    const TEXTS: [usize; 14] = [0, 1, 15, 16, 17, 100, 500, 1420, 4096, 12_287, 12_288, 12_289, 20_000, 40_000];
     TEXTS.iter().flat_map(move |&text| (0..each).map(move |i| (text, i))).map(move |(text, i)| {
         let mut random = Random((text * 100 + i) as u64);
         let key = key(&random.bytes([16, 24, 32][i % 3]), backend);

@@ -2,7 +2,7 @@
 
 use super::{
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
-    sequential::absorb,
+    sequential::{absorb, hashed},
     tail::{Before, Header, Outlined, Rest, tail},
     turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, Spread, rounds},
 };
@@ -10,7 +10,7 @@ use crate::{
     Block,
     aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, TURN, Turn, load_bytes, zeroed},
+    inout::{Hash, InOut, Place, TURN, Turn, load_bytes, meeting, zeroed},
     isa::Isa,
     material::Material,
     nonce::Nonce96,
@@ -165,19 +165,19 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut before = before::<S, M>(s, key, aad, &text);
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
     let pending = if faces || cfg!(feature = "scrub") && many {
-        let all = Bulk { counters, text, hash: before.hash, pending: None };
+        let all = Bulk { counters, text, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
         let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
-        turns::<S, M, _, SEAL>(s, key, !cfg!(feature = "scrub") && many, &mut counters, &mut text, &mut before.hash)
+        turns::<S, M, _, SEAL>(s, key, !cfg!(feature = "scrub") && many, meeting(S::BLOCKS), &mut counters, &mut text, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest { counters, text, before, pending })
 }
 
-/// The turns of a long piece of text, which begins with block `index` of its message, where a turn begins. Returns what is left: at least a block for
-/// each lane of the hash.
+/// The turns of a long piece of text, which begins with block `index` of its message, where a turn begins. Returns what is left: less than a turn of
+/// what is sealed; of what is opened, at least a block for each lane of the hash.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -192,11 +192,13 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> InOut<'a> {
     let counters = TableCounter::at(s, &key.schedule, nonce, index);
     let faces = face_pays::<S, SEAL>(text.len(), key.schedule.size);
-    let all = Bulk { counters, text, hash: hash.load(s, 0), pending: None };
+    // What is sealed may end with its last turn, whose blocks are hashed each with its own power. What is opened was hashed lane by lane.
+    let left = if SEAL { 0 } else { meeting(S::BLOCKS) };
+    let all = Bulk { counters, text, left, hash: hash.load(s, 0), pending: None };
     let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
     let mut lanes = after.hash;
     if let Some(place) = after.pending {
-        lanes = HashTurn::<S, true> { powers: &key.powers, hash: lanes, text: Turn::at(s, place) }.hashed::<M>(s);
+        lanes = hashed::<S, M>(s, key, lanes, Turn::at(s, place));
     }
     hash.store(s, 0, lanes);
     after.text
@@ -214,6 +216,8 @@ pub(crate) const fn blocks_of_turn(blocks: usize) -> usize {
 pub(crate) struct Bulk<'a, S: Isa> {
     counters: TableCounter<S>,
     text: InOut<'a>,
+    /// The fewest bytes that they leave.
+    left: usize,
     hash: S::V,
     /// Where the turn is that is left to hash, if any.
     pending: Option<Place<'a, S>>,
@@ -229,18 +233,18 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     key: &'a Material,
     all: Bulk<'a, S>,
 ) -> Bulk<'a, S> {
-    let Bulk { mut counters, text, mut hash, .. } = all;
+    let Bulk { mut counters, text, left, mut hash, .. } = all;
     let mut text = text.here();
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL>(s, key, true, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
+        let pending = turns::<S, M, _, SEAL>(s, key, true, left, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
         face.done(s, &key.schedule);
         pending
     } else {
-        turns::<S, M, _, SEAL>(s, key, true, &mut counters, &mut text, &mut hash).map(|pending| pending.text.place())
+        turns::<S, M, _, SEAL>(s, key, true, left, &mut counters, &mut text, &mut hash).map(|pending| pending.text.place())
     };
-    Bulk { counters, text, hash, pending }
+    Bulk { counters, text, left, hash, pending }
 }
 
 /// Whether a message is long enough for a table of first rounds. AES-128 that is sealed with narrow vectors never is: without its first round a
@@ -257,7 +261,7 @@ fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, size: KeySize) -> bool {
 #[inline(always)]
 fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut<'_>) -> Before<S> {
     let (lengths, zero) = (lengths(aad.len() as u64, text.len() as u64), s.splat(0));
-    if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>() {
+    if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>(meeting(S::BLOCKS)) {
         return Before { header: Header::new(s, aad), hash: zero, lengths };
     }
     let vector = 16 * S::BLOCKS;
@@ -280,11 +284,12 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
     many: bool,
+    left: usize,
     counters: &mut C,
     text: &mut InOut<'a>,
     hash: &mut S::V,
 ) -> Option<HashTurn<'a, S, true>> {
-    if text.is_tail::<S>() {
+    if text.is_tail::<S>(left) {
         return None;
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
@@ -293,20 +298,20 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     let mut pending = None;
     if SEAL {
         // Each turn hashes the ciphertext of the one before, and the first nothing.
-        let mut first = text.turn(s)?;
+        let mut first = text.turn(s, left)?;
         turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
         pending = Some(first);
-        if text.is_tail::<S>() {
+        if text.is_tail::<S>(left) {
             return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
         }
     }
     if S::BLOCKS == 1 || !many {
-        return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, counters, text, hash, pending);
+        return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, left, counters, text, hash, pending);
     }
     // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
     let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
     each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
-    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), counters, text, hash, pending)
+    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), left, counters, text, hash, pending)
 }
 
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
@@ -329,13 +334,14 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     s: S,
     key: &'a Material,
     keys: &Keys<'_, K>,
+    left: usize,
     counters: &mut C,
     text: &mut InOut<'a>,
     hash: &mut S::V,
     mut pending: Option<Turn<'a, S>>,
 ) -> Option<HashTurn<'a, S, true>> {
     let mut powers = &key.powers;
-    while let Some(mut next) = text.turn(s) {
+    while let Some(mut next) = text.turn(s, left) {
         if S::BLOCKS > 1 && S::ROOMY && !K::SPREAD {
             powers = black_box(powers); // else LLVM spreads them before the loop
         }

@@ -86,7 +86,7 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
         }
     }
     if let Some(text) = pending {
-        hash = HashPiece::<S, _, SEAL> { powers: of_turn(s, key), hash, text }.alone::<M>(s);
+        hash = hashed::<S, M>(s, key, hash, text);
     }
     if text.len() == 0 {
         return hash;
@@ -111,6 +111,12 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
         } });
     }
     s.first(s.fold(M::reduce(s, sum, constants)))
+}
+
+/// The hash after a turn that was sealed, with nothing beside it.
+#[inline(always)]
+pub(super) fn hashed<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, text: Turn<'_, S>) -> S::V {
+    HashPiece::<S, _, true> { powers: of_turn(s, key), hash, text }.alone::<M>(s)
 }
 
 /// The powers of a turn. The optimiser must not see that they are the same in each: it would copy them to the stack before the first.

@@ -169,14 +169,6 @@ impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
 }
 
 impl<S: Isa, const STORED: bool> HashTurn<'_, S, STORED> {
-    /// The hash after the turn, with nothing beside it.
-    #[inline(always)]
-    pub(crate) fn hashed<M: Multiply<S>>(&self, s: S) -> S::V {
-        let mut sum = M::zero(s);
-        each!(I in 0 1 2 3 4 5 6 7 => { sum = M::add(s, sum, M::product(s, HashWork::<S, M>::ready::<I>(self, s))); });
-        self.reduce::<M>(s, sum)
-    }
-
     /// The hash after the turn, lane by lane.
     #[inline(always)]
     pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
