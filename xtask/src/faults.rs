@@ -6,8 +6,9 @@
 //! **Kernel faults**, those of `xtask/faults/kernel.patch`: what goes wrong in code like ours. A wrong constant, lane, power, a mask off by
 //! one, a lengths block that is missing, a reduction too many, a carry. The quick suite must find each.
 //!
-//! **Faults of the library**, **of files** and **of protocols**, those of `xtask/faults/library.patch`, `files.patch` and `protocols.patch`: what is
-//! drawn, forced, wiped, counted, cut, flushed or refused, and fields in the wrong place. The tests that each patch names must find it.
+//! **Faults of the library**, **of files**, **of protocols** and **of parts**, those of `xtask/faults/library.patch`, `files.patch`,
+//! `protocols.patch` and `parts.patch`: what is drawn, forced, wiped, counted, cut, flushed, refused or put together, and fields in the wrong place.
+//! The tests that each patch names must find it.
 //!
 //! **Faults inside**, those of `xtask/faults/inside.patch`: the same where a vector has more than one block, which few machines can run, or
 //! where a message would need gigabytes. The library's own tests take these paths on any machine, with `Portable` at one, two and four lanes,
@@ -32,11 +33,12 @@ const QUICK: &str = "--test known_answers --test api --test every_length --test 
 const INSIDE: &str = "--lib -- gcm::";
 
 /// Files of patches, what is said of each file, and the tests that must find each of its faults, unless the patch names them.
-const FILES: [(&str, &str, Option<&str>); 5] = [
+const FILES: [(&str, &str, Option<&str>); 6] = [
     ("kernel.patch", "kernel_faults", Some(QUICK)),
     ("library.patch", "library_faults", None),
     ("files.patch", "file_faults", None),
     ("protocols.patch", "protocol_faults", None),
+    ("parts.patch", "part_faults", None),
     ("inside.patch", "inner_faults", Some(INSIDE)),
 ];
 
