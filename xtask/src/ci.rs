@@ -88,6 +88,7 @@ const CHECKS: &[Check] = &[
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
     Check { name: "rustcrypto, large", when: When::Full,       run: |root, log| log.step(&mut xtask(root, "rustcrypto large")) },
+    Check { name: "arrow-rs",        when: When::Full,         run: arrow_rs },
     Check { name: "tls",             when: When::Full,         run: tls },
     Check { name: "long answers",    when: When::Full,         run: long_answers },
     Check { name: "other machines",  when: When::Full,         run: |root, log| log.step(&mut xtask(root, "cross s390x ppc64le riscv64 wasm32 bare")) },
@@ -352,12 +353,24 @@ fn files_of_others(root: &Path, log: &mut Log) -> Result<(), String> {
             .arg("target/release/fastgcm")
             .current_dir(root),
     )?;
-    let parquet = root.join("target/parquet");
-    let mut make = Command::new(venv(root, &["pyarrow"])?);
-    step(make.arg("crates/fastgcm-parquet/tests/make_files.py").arg(&parquet).current_dir(root))?;
+    let (_, parquet) = pyarrow(root)?;
     log.step(cargo(root, "test -p fastgcm-parquet --test pyarrow -- --nocapture").env("FASTGCM_PARQUET_FILES", &parquet))?;
     install("strace", &["strace"])?;
     log.step(python(root).arg("crates/fastgcm-cli/tests/fault_injection.py").arg("target/release/fastgcm"))
+}
+
+/// arrow-rs with our patches, and pyarrow, each with the other's files.
+fn arrow_rs(root: &Path, log: &mut Log) -> Result<(), String> {
+    install("patch", &["patch"])?;
+    let (python, files) = pyarrow(root)?;
+    log.step(xtask(root, "arrow-rs").arg(python).arg(files))
+}
+
+/// Python with pyarrow, and files that it has encrypted.
+fn pyarrow(root: &Path) -> Result<(PathBuf, PathBuf), String> {
+    let (python, files) = (venv(root, &["pyarrow"])?, root.join("target/parquet"));
+    step(Command::new(&python).arg("crates/fastgcm-parquet/tests/make_files.py").arg(&files).current_dir(root))?;
+    Ok((python, files))
 }
 
 /// The benchmarks compile; nothing is measured in a gate. Rivals of which building alone would take minutes of C are left to the full run,

@@ -1,5 +1,6 @@
 //! `cargo xtask COMMAND`: what the project does with itself.
 
+mod arrow_rs;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod asm;
 mod ci;
@@ -38,6 +39,7 @@ cargo xtask asm          guards without a clock: machine code and instructions p
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask supply       licences and sources of all dependencies (cargo-deny), and lists of them (SBOM) in target/sbom
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named
+cargo xtask arrow-rs     patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files
 cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
 cargo xtask mutants      plants random faults, those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Some("asm") => asm::run(&root, &arguments),
         Some("rustcrypto") => rustcrypto::run(&root, &arguments),
+        Some("arrow-rs") => arrow_rs::run(&root, &arguments),
         Some("faults") => faults::run(&root, &arguments),
         Some("mutants") => mutants::run(&root, &arguments),
         Some("fuzz") => fuzz::run(&root, &arguments),

@@ -103,7 +103,7 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
 }
 
 /// Has Cargo download a crate, and asks where it put it. It is named for a target that does not exist, so nothing is compiled.
-fn fetch(scratch: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
+pub(crate) fn fetch(scratch: &Path, name: &str, version: &str) -> Result<PathBuf, String> {
     let folder = scratch.join("fetch").join(name);
     write(&folder.join("src/lib.rs"), "")?;
     let manifest = format!(
@@ -180,7 +180,7 @@ fn tests(scratch: &Path, package: &Path, arguments: &str, expected: usize) -> Re
 }
 
 /// A copy, with nothing in it of an earlier one.
-fn renew(from: &Path, to: &Path, parts: &[&str]) -> Result<(), String> {
+pub(crate) fn renew(from: &Path, to: &Path, parts: &[&str]) -> Result<(), String> {
     _ = fs::remove_dir_all(to);
     fs::create_dir_all(to).map_err(|e| format!("{}: {e}", to.display()))?;
     step(Command::new("cp").args(["-r", "--no-preserve=mode"]).args(parts.iter().map(|part| from.join(part))).arg(to))?;
@@ -188,11 +188,11 @@ fn renew(from: &Path, to: &Path, parts: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String, String> {
+pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
     let folder = path.parent().ok_or(format!("{} has no folder", path.display()))?;
     fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(|error| format!("{}: {error}", path.display()))
 }

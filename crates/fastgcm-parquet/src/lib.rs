@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
-use fastgcm::{Error, Key, Tag, hazmat};
+pub use fastgcm::Error;
+use fastgcm::{Key, Tag, hazmat};
 
 /// Bytes of a nonce, of a tag, and of the length before a module.
 const NONCE: usize = 12;
@@ -72,6 +73,9 @@ pub struct Cipher {
 }
 
 impl Cipher {
+    /// Bytes of a cipher that are not in the value itself, for programs that count their memory.
+    pub const HEAP_SIZE: usize = size_of::<Key>();
+
     /// AES-GCM, with a key of 16, 24 or 32 bytes: every module of `AES_GCM_V1`, and of `AES_GCM_CTR_V1` all but pages.
     ///
     /// # Errors
@@ -119,7 +123,15 @@ impl Cipher {
         if module_len(module) != Some(module.len()) {
             return Err(Error::InvalidLength);
         }
-        let (nonce, sealed) = module[LENGTH..].split_first_chunk::<NONCE>().ok_or(Error::InvalidLength)?;
+        self.decrypt_body(&module[LENGTH..], aad)
+    }
+
+    /// The text of a module without its length, for readers that have read the length by itself.
+    ///
+    /// # Errors
+    /// The same as for [`decrypt`](Self::decrypt), but for the length.
+    pub fn decrypt_body(&self, body: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
+        let (nonce, sealed) = body.split_first_chunk::<NONCE>().ok_or(Error::InvalidLength)?;
         if self.is_ctr {
             let mut text = sealed.to_vec();
             hazmat::ctr(&self.key, &counter(nonce), &mut text);

@@ -117,6 +117,7 @@ fn there_and_back() {
                 assert_eq!(module_len(&module), Some(module.len()));
                 assert_ne!(module, cipher.encrypt(&text, b"aad").unwrap(), "a nonce of its own");
                 assert!(cipher.decrypt(&module, b"aad").unwrap() == text);
+                assert!(cipher.decrypt_body(&module[4..], b"aad").unwrap() == text);
                 let signature = cipher.sign_footer(&text, b"aad").unwrap();
                 cipher.verify_footer(&text, b"aad", &signature).unwrap();
                 checked += 1;
@@ -126,10 +127,11 @@ fn there_and_back() {
     for short in [&[][..], &[1, 0, 0], &[0; 4], &[11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]] {
         assert_eq!(Cipher::gcm(&[7; 16]).unwrap().decrypt(short, b""), Err(Error::InvalidLength));
         assert_eq!(Cipher::ctr(&[7; 16]).unwrap().decrypt(short, b""), Err(Error::InvalidLength));
-        checked += 2;
+        assert_eq!(Cipher::gcm(&[7; 16]).unwrap().decrypt_body(short, b""), Err(Error::InvalidLength));
+        checked += 3;
     }
     assert_eq!(Cipher::gcm(&[7; 17]).err(), Some(Error::InvalidLength));
-    passed("there_and_back", checked, 3 * 2 * 7 + 4 * 2);
+    passed("there_and_back", checked, 3 * 2 * 7 + 4 * 3);
 }
 
 fn passed(name: &str, count: usize, expected: usize) {
