@@ -8,7 +8,7 @@ import pytest
 from cryptography import cobblestone
 from fastgcm import jobs
 from fastgcm.exceptions import InvalidTag
-from fastgcm.jobs import CHUNK, EnvironmentKey, FileKey, Opening, OtherText, Sealing
+from fastgcm.jobs import CHUNK, EnvironmentKey, FileKey, FunctionKey, Opening, OtherText, Sealing, key_of
 
 KEY = os.urandom(32)
 NAME = EnvironmentKey("FASTGCM_TEST_KEY")
@@ -102,6 +102,21 @@ def test_keys(paths, monkeypatch):
         with pytest.raises(ValueError) as error:
             NAME()
         assert "has no key" in str(error.value) and (wrong == "" or wrong not in str(error.value))
+    # A function goes by its name. Nothing is taken that would be pickled with the key.
+    text.with_name("kms_of_tests.py").write_text(f"class Kms:\n  def key(): return bytes.fromhex('{KEY.hex()}')\n")
+    monkeypatch.syspath_prepend(text.parent)
+    assert key_of("function:kms_of_tests:Kms.key") == FunctionKey("kms_of_tests:Kms.key") and FunctionKey("kms_of_tests:Kms.key")() == KEY
+    assert key_of("environment:A") == EnvironmentKey("A") and key_of("file:/a") == FileKey("/a")
+    with pytest.raises(ValueError, match="no key of 16 or 32 bytes"):
+        FunctionKey("kms_of_tests:Kms")()
+
+    class Own(EnvironmentKey):
+        pass
+
+    for wrong in (KEY, KEY.hex(), lambda: KEY, Own("A"), None):
+        with pytest.raises(ValueError, match="is not the key") as error:
+            Sealing.begin(wrong, text, sealed)
+        assert KEY.hex() not in str(error.value)
     job = Sealing.begin(FileKey(str(text.with_name("key"))), text, sealed)
     for form in (KEY, KEY.hex().encode()):
         assert form not in pickle.dumps(job) and form not in repr(job).encode()

@@ -1,7 +1,7 @@
 """One sealed file, many workers: jobs for Dask, Spark, or any engine that runs a function for each number.
 
 A `Sealing` cuts a file into parts of whole chunks, which workers seal in any order into one Cobblestone file. An `Opening` is the way back. A job
-holds no key, only where workers find it (`EnvironmentKey`, `FileKey`, or a picklable function of your own): so no key gets into an engine's graphs, event
+holds no key, only where workers find it (`EnvironmentKey`, `FileKey`, `FunctionKey`): so no key gets into an engine's graphs, event
 logs and temporary files.
 
 >>> import os, tempfile
@@ -21,16 +21,20 @@ True
 
 import hashlib
 import hmac
+import importlib
 import os
 import secrets
 import shutil
 from dataclasses import dataclass
-from typing import Callable
+from typing import Any, Callable, Iterable, TypeAlias
 
 from .exceptions import InvalidTag
 from .hazmat import CobblestoneChunks
 
-__all__ = ["CHUNK", "EnvironmentKey", "FileKey", "Opening", "OtherText", "Sealing", "on_dask", "on_spark"]
+__all__ = ["CHUNK", "EnvironmentKey", "FileKey", "FunctionKey", "Opening", "OtherText", "Sealing", "key_of", "on_dask", "on_spark"]
+
+StrPath: TypeAlias = str | os.PathLike[str]
+Receipts: TypeAlias = Iterable[tuple[int, str]]
 
 CHUNK = 16384
 TAG = 16
@@ -61,6 +65,41 @@ class FileKey:
     def __call__(self) -> bytes:
         with open(self.path) as file:
             return _of_hex(file.read(), self.path)
+
+
+@dataclass(frozen=True)
+class FunctionKey:
+    """A function that returns the key, by its name: `"package.module:function"`, which each worker can import. It asks a KMS, say.
+
+    A function itself would be pickled whole where it was defined in a notebook, with the key if that stands in it.
+    """
+
+    name: str
+
+    def __call__(self) -> bytes:
+        module, colon, function = self.name.partition(":")
+        found: object = importlib.import_module(module)
+        for name in function.split("."):
+            found = getattr(found, name)
+        key = found() if callable(found) else None
+        if not isinstance(key, bytes) or len(key) not in (16, 32):
+            raise ValueError(f"the function {self.name} returned no key of 16 or 32 bytes")
+        return key
+
+
+Key: TypeAlias = EnvironmentKey | FileKey | FunctionKey | str
+
+
+def key_of(key: Key | None) -> EnvironmentKey | FileKey | FunctionKey:
+    """Where a key is, from one of these or from a text: `"environment:NAME"`, `"file:PATH"`, `"function:MODULE:NAME"`. Never the key itself."""
+    if isinstance(key, (EnvironmentKey, FileKey, FunctionKey)) and type(key).__module__ == __name__:  # no notebook's class: it is pickled whole
+        return key
+    kinds: dict[str, Callable[[str], EnvironmentKey | FileKey | FunctionKey]]
+    kinds = {"environment": EnvironmentKey, "file": FileKey, "function": FunctionKey}
+    kind, colon, rest = key.partition(":") if isinstance(key, str) else ("", "", "")
+    if kind not in kinds or not rest:  # and the error does not repeat what may be a key
+        raise ValueError("key says where the key is, and is not the key: 'environment:NAME', 'file:PATH', 'function:MODULE:NAME', or one of the classes")
+    return kinds[kind](rest)
 
 
 def _of_hex(text: str | None, where: str) -> bytes:
@@ -148,15 +187,15 @@ class Sealing(_Job):
     """Seals `source` as the Cobblestone file `target`."""
 
     @classmethod
-    def begin(cls, key, source, target, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
-        """A new attempt, with a new salt. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
+    def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
+        """A new attempt, with a new salt. `key` is what `key_of` takes. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
 
         A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
         """
-        source, target = os.fspath(source), os.fspath(target)
+        found, source, target = key_of(key), os.fspath(source), os.fspath(target)
         length = os.stat(source).st_size
         stage = _stage(target)
-        return cls(key, source, target, bytes(context), CobblestoneChunks.generate_salt(), length, max(1, part // CHUNK), stage)
+        return cls(found, source, target, bytes(context), CobblestoneChunks.generate_salt(), length, max(1, part // CHUNK), stage)
 
     def run(self, index: int) -> tuple[int, str]:
         """Seals a part, on any worker, as often as the engine likes. Returns its receipt. In memory are one sealed part and 1 MiB.
@@ -199,12 +238,12 @@ class Sealing(_Job):
         finally:
             os.unlink(mine)
 
-    def finish(self, receipts, *, overwrite: bool = False) -> None:
+    def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
         """Puts the file into its place, when each part has its receipt. The target appears whole. `FileExistsError` if it is there."""
-        receipts = dict(receipts)
-        if set(receipts) != set(range(self.parts)):
+        of_parts = dict(receipts)
+        if set(of_parts) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
-        for index, receipt in receipts.items():
+        for index, receipt in of_parts.items():
             with open(os.path.join(self.stage, str(index))) as file:
                 if not hmac.compare_digest(file.read(), receipt):
                     raise OtherText(f"part {index} has another receipt than the one that was claimed")
@@ -220,9 +259,9 @@ class Opening(_Job):
     """Opens the Cobblestone file `source` as `target`, which appears when all of it was verified."""
 
     @classmethod
-    def begin(cls, key, source, target, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
+    def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
         """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
-        source, target = os.fspath(source), os.fspath(target)
+        found, source, target = key_of(key), os.fspath(source), os.fspath(target)
         with open(source, "rb") as file:
             header = file.read(HEADER)
             body = os.fstat(file.fileno()).st_size - HEADER
@@ -230,9 +269,9 @@ class Opening(_Job):
         if body < 0 or rest < TAG:
             raise InvalidTag
         salt = header[:24]
-        if not hmac.compare_digest(CobblestoneChunks(key(), context, salt).header, header):
+        if not hmac.compare_digest(CobblestoneChunks(found(), context, salt).header, header):
             raise InvalidTag
-        return cls(key, source, target, bytes(context), salt, whole * CHUNK + rest - TAG, max(1, part // CHUNK), _stage(target))
+        return cls(found, source, target, bytes(context), salt, whole * CHUNK + rest - TAG, max(1, part // CHUNK), _stage(target))
 
     def run(self, index: int) -> tuple[int, str]:
         """Opens a part, on any worker. `InvalidTag` unless each chunk is what was sealed there."""
@@ -246,14 +285,14 @@ class Opening(_Job):
                 self._write(chunk * CHUNK, cipher.open(chunk, _read(source, start, stop), last=ends))
         return index, ""
 
-    def finish(self, receipts, *, overwrite: bool = False) -> None:
+    def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
         """Puts the text into its place, when each part was opened. `FileExistsError` if the target is there."""
         if set(dict(receipts)) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
         self._publish(overwrite)
 
 
-def _read(file, start: int, stop: int) -> bytes:
+def _read(file: Any, start: int, stop: int) -> bytes:
     """Those bytes, or fewer if the file ends before."""
     pieces = []
     while start < stop and (piece := os.pread(file.fileno(), stop - start, start)):
@@ -262,17 +301,17 @@ def _read(file, start: int, stop: int) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def on_dask(client, job: Sealing | Opening, *, retries: int = 3, overwrite: bool = False) -> None:
+def on_dask(client: Any, job: Sealing | Opening, *, retries: int = 3, overwrite: bool = False) -> None:
     """Runs a job on a cluster of Dask, a task for each part. If it fails, nothing is left of it."""
     _to_its_end(job, lambda: client.gather(client.map(job.run, range(job.parts), pure=False, retries=retries)), overwrite)
 
 
-def on_spark(context, job: Sealing | Opening, *, overwrite: bool = False) -> None:
+def on_spark(context: Any, job: Sealing | Opening, *, overwrite: bool = False) -> None:
     """Runs a job on a cluster of Spark (`spark.sparkContext`), a task for each part. If it fails, nothing is left of it."""
     _to_its_end(job, lambda: context.parallelize(range(job.parts), job.parts).map(job.run).collect(), overwrite)
 
 
-def _to_its_end(job, run, overwrite: bool) -> None:
+def _to_its_end(job: Any, run: Callable[[], Any], overwrite: bool) -> None:
     try:
         job.finish(run(), overwrite=overwrite)
     except BaseException:
