@@ -112,36 +112,11 @@ def _of_hex(text: str | None, where: str) -> bytes:
     return key
 
 
-@dataclass(frozen=True)
-class _Job:
-    """What all workers of one attempt know. It is pickled by engines, and is no secret.
+class _Staged:
+    """A folder beside the target, in which workers put it together."""
 
-    `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is that of the text.
-    """
-
-    key: Callable[[], bytes]
-    source: str
     target: str
-    context: bytes
-    salt: bytes
-    length: int
-    chunks: int
     stage: str
-
-    @property
-    def parts(self) -> int:
-        """How many parts there are: `run` takes each number below."""
-        return (self.length // CHUNK + self.chunks) // self.chunks
-
-    def _range(self, index: int) -> tuple[int, int, bool]:
-        """First chunk of a part, the chunk behind it, and whether it is the last part."""
-        if not 0 <= index < self.parts:
-            raise IndexError(f"the job has {self.parts} parts")
-        first = index * self.chunks
-        return first, min(first + self.chunks, self.length // CHUNK + 1), index == self.parts - 1
-
-    def _cipher(self) -> CobblestoneChunks:
-        return CobblestoneChunks(self.key(), self.context, self.salt)
 
     def abandon(self) -> None:
         """Removes what the workers have written. The target does not appear."""
@@ -172,6 +147,55 @@ class _Job:
         finally:
             os.close(folder)
         self.abandon()
+
+    def _claim(self, index: int, receipt: str) -> None:
+        """The first claim to a part stands, whole or not at all."""
+        claim = os.path.join(self.stage, str(index))
+        mine = f"{claim}.{secrets.token_hex(8)}"
+        with open(mine, "x") as file:
+            file.write(receipt)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(mine, claim)
+        except FileExistsError:
+            with open(claim) as file:
+                if not hmac.compare_digest(file.read(), receipt):
+                    raise OtherText(f"part {index} of {self.target} has another text than before") from None
+        finally:
+            os.unlink(mine)
+
+
+@dataclass(frozen=True)
+class _Job(_Staged):
+    """What all workers of one attempt know. It is pickled by engines, and is no secret.
+
+    `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is that of the text.
+    """
+
+    key: Callable[[], bytes]
+    source: str
+    target: str
+    context: bytes
+    salt: bytes
+    length: int
+    chunks: int
+    stage: str
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are: `run` takes each number below."""
+        return (self.length // CHUNK + self.chunks) // self.chunks
+
+    def _range(self, index: int) -> tuple[int, int, bool]:
+        """First chunk of a part, the chunk behind it, and whether it is the last part."""
+        if not 0 <= index < self.parts:
+            raise IndexError(f"the job has {self.parts} parts")
+        first = index * self.chunks
+        return first, min(first + self.chunks, self.length // CHUNK + 1), index == self.parts - 1
+
+    def _cipher(self) -> CobblestoneChunks:
+        return CobblestoneChunks(self.key(), self.context, self.salt)
 
 
 def _stage(target: str) -> str:
@@ -220,23 +244,6 @@ class Sealing(_Job):
         self._claim(index, receipt)
         self._write(HEADER + first * (CHUNK + TAG), sealed)
         return index, receipt
-
-    def _claim(self, index: int, receipt: str) -> None:
-        """The first claim to a part stands, whole or not at all."""
-        claim = os.path.join(self.stage, str(index))
-        mine = f"{claim}.{secrets.token_hex(8)}"
-        with open(mine, "x") as file:
-            file.write(receipt)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(mine, claim)
-        except FileExistsError:
-            with open(claim) as file:
-                if not hmac.compare_digest(file.read(), receipt):
-                    raise OtherText(f"part {index} of {self.source} has another text than before") from None
-        finally:
-            os.unlink(mine)
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
         """Puts the file into its place, when each part has its receipt. The target appears whole. `FileExistsError` if it is there."""
@@ -308,7 +315,7 @@ def on_dask(client: Any, job: Sealing | Opening, *, retries: int = 3, overwrite:
 
 def on_spark(context: Any, job: Sealing | Opening, *, overwrite: bool = False) -> None:
     """Runs a job on a cluster of Spark (`spark.sparkContext`), a task for each part. If it fails, nothing is left of it."""
-    _to_its_end(job, lambda: context.parallelize(range(job.parts), job.parts).map(job.run).collect(), overwrite)
+    _to_its_end(job, lambda: context.parallelize(range(job.parts), max(1, job.parts)).map(job.run).collect(), overwrite)
 
 
 def _to_its_end(job: Any, run: Callable[[], Any], overwrite: bool) -> None:

@@ -1,0 +1,491 @@
+"""Objects of the Amazon S3 Encryption Client, version 4, sealed and opened in parallel parts over boto3.
+
+That client makes one AES-GCM message of an object (suite 115, `ALG_AES_256_GCM_HKDF_SHA512_COMMIT_KEY`) and uploads its parts in series. Here threads
+(`upload`, `download`), or workers of Dask or Spark (`Sealing` and `Opening`, as in `fastgcm.jobs`), take parts in any order. The official clients open
+what is written, and what they write is opened.
+
+    from fastgcm import s3
+    s3.upload("text", "bucket", "key", "alias/of-kms", context={"name": "key"})
+    s3.download("bucket", "key", "text.opened", context={"name": "key"})
+
+    s3.jobs.on_dask(client, s3.Sealing.begin("text", "bucket", "key", "alias/of-kms", context={"name": "key"}))
+
+The data key comes from KMS, which each process of a worker asks by itself, with the rights that it has. A job holds the wrapped data key only. What a
+worker holds is one part. A part whose worker is lost is sealed again. If it has another text then, it is refused before any byte of it leaves the worker.
+"""
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Callable, TypeAlias
+
+from boto3.session import Session  # type: ignore[import-untyped]
+from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
+
+from . import AESGCM, jobs
+from .exceptions import InvalidTag
+from .hazmat import PartHash, Plan, open_part_into, seal_part_into
+from .jobs import OtherText, Receipts, StrPath
+
+__all__ = ["MIN_PART", "Envelope", "Opening", "OtherText", "Sealing", "download", "jobs", "upload"]
+
+MIN_PART = 5 << 20  # S3's limits
+MAX_PART = 5 << 30
+MAX_PARTS = 10_000
+TAG = 16
+SUITE = b"\x00\x73"
+NONCE = b"\x01" * 12  # the key is derived for one message
+RESERVED = "aws:x-amz-cek-alg"
+
+Options: TypeAlias = Mapping[str, str | bool | int]
+# Those of a client, as they travel.
+_Frozen: TypeAlias = tuple[tuple[str, str | bool | int], ...]
+
+
+def _frozen(options: Options | None) -> _Frozen:
+    frozen = tuple(sorted((options or {}).items()))
+    for name, value in frozen:
+        if name.startswith("aws_"):
+            raise ValueError(f"{name} would stand in task graphs: workers get their rights from their environment or role")
+        if not isinstance(value, (str, bool, int)):
+            raise ValueError(f"{name}: an option of a client is a text, a number or a bool here, because it travels to workers")
+    return frozen
+
+
+_making = threading.Lock()
+
+
+@lru_cache(maxsize=16)
+def _made(process: int, service: str, options: _Frozen) -> Any:
+    arguments: dict[str, Any] = dict(options)
+    return Session().client(service, **arguments)
+
+
+def _client(service: str, options: _Frozen) -> Any:
+    """One for each process. Calls may come from several threads."""
+    with _making:
+        return _made(os.getpid(), service, options)
+
+
+def _derived(extracted: bytes, name: bytes, length: int) -> bytes:
+    """HKDF-Expand of up to 64 bytes."""
+    return hmac.digest(extracted, SUITE + name + b"\x01", "sha512")[:length]
+
+
+class _Content:
+    """The keys of one object. It is not pickled."""
+
+    def __init__(self, data_key: bytes, message_id: bytes) -> None:
+        extracted = hmac.digest(message_id, data_key, "sha512")
+        self.aesgcm = AESGCM(_derived(extracted, b"DERIVEKEY", 32))
+        self.commitment = _derived(extracted, b"COMMITKEY", 28)
+        # Hashes of parts are as secret as the key: they travel encrypted, and are compared by what this one makes of them.
+        self._hashes = AESGCM(_derived(extracted, b"fastgcm hashes of parts", 32))
+        self._claims = _derived(extracted, b"fastgcm claims of parts", 64)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("keys are not pickled")
+
+    def sealed_hash(self, part: PartHash) -> str:
+        nonce = secrets.token_bytes(12)
+        return (nonce + self._hashes.encrypt(nonce, part.to_bytes(), None)).hex()
+
+    def opened_hash(self, sealed: str) -> PartHash:
+        data = bytes.fromhex(sealed)
+        return PartHash.from_bytes(self._hashes.decrypt(data[:12], data[12:], None))
+
+    def claim(self, part: PartHash | None) -> str:
+        return hmac.new(self._claims, part.to_bytes() if part else b"", hashlib.sha512).hexdigest()
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What stands in the metadata of an object. Nothing of it is secret."""
+
+    wrapped: bytes
+    context: tuple[tuple[str, str], ...]
+    message_id: bytes
+    commitment: bytes
+
+    def metadata(self) -> dict[str, str]:
+        encoded = {"x-amz-3": self.wrapped, "x-amz-i": self.message_id, "x-amz-d": self.commitment}
+        texts = {name: base64.b64encode(value).decode() for name, value in encoded.items()}
+        return {"x-amz-c": "115", "x-amz-w": "12", "x-amz-t": json.dumps(dict(self.context)), **texts}
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, str], context: Mapping[str, str]) -> "Envelope":
+        """That of an object with these metadata. `ValueError` if it has another format, or another context than this one."""
+        if {"x-amz-key", "x-amz-key-v2"} & set(metadata):
+            raise ValueError("the object has a data key of an older version of the S3 Encryption Client")
+        if metadata.get("x-amz-c") != "115" or metadata.get("x-amz-w") != "12":
+            raise ValueError("the object is none of the S3 Encryption Client, version 4, with a data key that KMS has wrapped")
+        try:
+            stored = json.loads(metadata.get("x-amz-t", "{}"))
+            if not isinstance(stored, dict) or not all(isinstance(value, str) for value in stored.values()):
+                raise ValueError
+            wrapped, message_id, commitment = (base64.b64decode(metadata[name], validate=True) for name in ("x-amz-3", "x-amz-i", "x-amz-d"))
+            if len(message_id) != 28 or len(commitment) != 28:
+                raise ValueError
+        except (KeyError, ValueError):
+            raise ValueError("the metadata of the object are damaged") from None
+        if {name: value for name, value in stored.items() if name != RESERVED} != dict(context):
+            raise ValueError("the object has another encryption context than the expected one")
+        return cls(wrapped, tuple(sorted(stored.items())), message_id, commitment)
+
+
+def _context(user: Mapping[str, str] | None) -> dict[str, str]:
+    context = dict(user or {})
+    if RESERVED in context or not all(name.isascii() and value.isascii() for name, value in context.items()):
+        raise ValueError(f"an encryption context is ASCII, and does not name {RESERVED}")
+    return context
+
+
+@lru_cache(maxsize=4)
+def _unwrapped(process: int, kms: _Frozen, envelope: Envelope) -> _Content:
+    answer = _client("kms", kms).decrypt(CiphertextBlob=envelope.wrapped, EncryptionContext=dict(envelope.context))
+    content = _Content(answer["Plaintext"], envelope.message_id)
+    if not hmac.compare_digest(content.commitment, envelope.commitment):
+        raise InvalidTag
+    return content
+
+
+def _content(kms: _Frozen, envelope: Envelope) -> _Content:
+    """KMS is asked once a process and object: the last four stay."""
+    return _unwrapped(os.getpid(), kms, envelope)
+
+
+def _part_of(length: int, part: int | None) -> int:
+    if part is None:
+        part = max(8 << 20, -(-length // (MAX_PARTS - 1)) + 15 & ~15)
+    if part % 16 or not MIN_PART <= part <= MAX_PART - TAG:
+        raise ValueError("part is no multiple of 16 bytes, or not within S3's 5 MiB to 5 GiB")
+    if length // part >= MAX_PARTS:
+        raise ValueError("more than 10,000 parts: make them longer")
+    Plan(NONCE, length, part)  # a message of GCM is not longer than that
+    return part
+
+
+def _says(error: Exception) -> str:
+    return str(error.response.get("Error", {}).get("Code", "")) if isinstance(error, ClientError) else ""
+
+
+# The object is there, or somebody writes it just now.
+THERE = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
+
+
+@dataclass(frozen=True)
+class Sealing:
+    """Seals the file `source` as one object, in parts that workers upload. It is pickled by engines, and is no secret.
+
+    `source` is a path that all workers reach. Which text a part has stands, as a MAC, in a small object `KEY.ID.claims/N` while the job runs: the server
+    must know conditional writes (`If-None-Match`), which `begin` tries.
+    """
+
+    source: str
+    bucket: str
+    key: str
+    envelope: Envelope
+    length: int
+    part: int
+    upload_id: str
+    claims: str
+    s3: _Frozen
+    kms: _Frozen
+
+    @classmethod
+    def begin(
+        cls,
+        source: StrPath,
+        bucket: str,
+        key: str,
+        kms_key_id: str,
+        *,
+        context: Mapping[str, str] | None = None,
+        part: int | None = None,
+        s3: Options | None = None,
+        kms: Options | None = None,
+    ) -> "Sealing":
+        """A new attempt, with a new data key of KMS. `s3` and `kms` are options of `boto3.client`, without credentials.
+
+        Parts have `part` bytes, a multiple of 16, 8 MiB by default. What is left behind the last whole part is sealed by `finish`.
+        """
+        source, length = os.path.abspath(source), os.stat(source).st_size
+        part, of_s3, of_kms = _part_of(length, part), _frozen(s3), _frozen(kms)
+        whole = _context(context) | {RESERVED: "115"}
+        made = _client("kms", of_kms).generate_data_key(KeyId=kms_key_id, KeySpec="AES_256", EncryptionContext=whole)
+        message_id = secrets.token_bytes(28)
+        commitment = _Content(made["Plaintext"], message_id).commitment
+        envelope = Envelope(made["CiphertextBlob"], tuple(sorted(whole.items())), message_id, commitment)
+        client = _client("s3", of_s3)
+        started = client.create_multipart_upload(Bucket=bucket, Key=key, Metadata=envelope.metadata())
+        claims = f"{key}.{message_id[:8].hex()}.claims/"
+        job = cls(source, bucket, key, envelope, length, part, started["UploadId"], claims, of_s3, of_kms)
+        try:
+            if not job._put_claim("probe", "1") or job._put_claim("probe", "2"):
+                raise ValueError("the server of S3 knows no conditional writes (If-None-Match)")
+        except BaseException:
+            job.abandon()
+            raise
+        return job
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are for `run`, which takes each number below. The rest of the text is for `finish`."""
+        return self.length // self.part
+
+    def _put_claim(self, name: str, claim: str) -> bool:
+        """Whether it is the first one."""
+        try:
+            _client("s3", self.s3).put_object(Bucket=self.bucket, Key=self.claims + name, Body=claim.encode(), IfNoneMatch="*")
+        except ClientError as error:
+            if _says(error) not in THERE:
+                raise
+            return False
+        return True
+
+    def _sealed(self, index: int) -> tuple[bytearray, PartHash | None]:
+        """A part, which may leave the worker: nothing else was ever sealed in its place."""
+        start = index * self.part
+        text = bytearray(min(self.part, self.length - start))
+        with open(self.source, "rb", buffering=0) as source:
+            source.seek(start)
+            if _filled(source.readinto, text) != len(text) or os.fstat(source.fileno()).st_size != self.length:
+                raise OtherText(f"{self.source} had {self.length} bytes when the job began, and has not now")
+        content = _content(self.kms, self.envelope)
+        # Of an empty rest there is no hash.
+        part = seal_part_into(content.aesgcm, NONCE, start, text, text) if text else None
+        claim = content.claim(part)
+        if not self._put_claim(str(index), claim):
+            before = _client("s3", self.s3).get_object(Bucket=self.bucket, Key=f"{self.claims}{index}")["Body"].read()
+            if not hmac.compare_digest(before, claim.encode()):
+                text[:] = bytes(len(text))
+                raise OtherText(f"part {index} of {self.source} has another text than before")
+        return text, part
+
+    def run(self, index: int) -> tuple[int, str]:
+        """Seals and uploads a part, on any worker, as often as the engine likes. Returns its receipt. One part is in memory."""
+        if not 0 <= index < self.parts:
+            raise IndexError(f"the job has {self.parts} parts")
+        sealed, part = self._sealed(index)
+        self._put_part(index, sealed)
+        assert part is not None
+        return index, _content(self.kms, self.envelope).sealed_hash(part)
+
+    def _put_part(self, index: int, sealed: bytearray) -> None:
+        client = _client("s3", self.s3)
+        client.upload_part(Bucket=self.bucket, Key=self.key, PartNumber=index + 1, UploadId=self.upload_id, Body=sealed)
+
+    def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
+        """Uploads the rest and the tag, and completes the object, when each part has its receipt. `FileExistsError` if the object is there."""
+        of_parts = dict(receipts)
+        if set(of_parts) != set(range(self.parts)):
+            raise ValueError("parts are missing: the job has not run to its end")
+        content, plan = _content(self.kms, self.envelope), Plan(NONCE, self.length, self.part)
+        for index, receipt in of_parts.items():
+            part = content.opened_hash(receipt)
+            if part.offset != index * self.part:
+                raise ValueError("a receipt of another part")
+            plan.accept(part)
+        rest, last = self._sealed(self.parts)
+        if last is not None:
+            plan.accept(last)
+        self._put_part(self.parts, rest + plan.tag(content.aesgcm, SUITE))
+        self._complete(len(rest) + TAG, overwrite)
+        self._remove_claims()
+
+    def _complete(self, last: int, overwrite: bool) -> None:
+        client, where = _client("s3", self.s3), {"Bucket": self.bucket, "Key": self.key}
+        for attempt in range(3):
+            # As they are there: a worker that was given up may have uploaded its part, with the same bytes, once more.
+            pages = client.get_paginator("list_parts").paginate(**where, UploadId=self.upload_id)
+            found = [part for page in pages for part in page.get("Parts", [])]
+            if [part["Size"] for part in found] != [self.part] * self.parts + [last]:
+                raise ValueError("the parts that were uploaded are not those of the job")
+            etags = [{"PartNumber": part["PartNumber"], "ETag": part["ETag"]} for part in found]
+            condition = {} if overwrite else {"IfNoneMatch": "*"}
+            try:
+                client.complete_multipart_upload(**where, UploadId=self.upload_id, MultipartUpload={"Parts": etags}, **condition)
+                return
+            except (ClientError, BotoCoreError) as error:
+                if _says(error) == "InvalidPart" and attempt < 2:
+                    continue
+                # An answer that was lost: it is complete, and it is ours.
+                with contextlib.suppress(ClientError, BotoCoreError):
+                    if client.head_object(**where)["Metadata"].get("x-amz-i") == self.envelope.metadata()["x-amz-i"]:
+                        return
+                if _says(error) in THERE:
+                    raise FileExistsError(f"s3://{self.bucket}/{self.key}") from None
+                raise
+
+    def _remove_claims(self) -> None:
+        client = _client("s3", self.s3)
+        for page in client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.claims):
+            if names := [{"Key": found["Key"]} for found in page.get("Contents", [])]:
+                client.delete_objects(Bucket=self.bucket, Delete={"Objects": names, "Quiet": True})
+
+    def abandon(self) -> None:
+        """Aborts the upload. The object does not appear."""
+        with contextlib.suppress(ClientError, BotoCoreError):
+            _client("s3", self.s3).abort_multipart_upload(Bucket=self.bucket, Key=self.key, UploadId=self.upload_id)
+        with contextlib.suppress(ClientError, BotoCoreError):
+            self._remove_claims()
+
+
+@dataclass(frozen=True)
+class Opening(jobs._Staged):
+    """Opens an object as the file `target`, which appears when all of it was verified. It is pickled by engines, and is no secret.
+
+    `target` is a path that all workers reach. Workers write text into a folder beside it, which only its owner may read.
+    """
+
+    bucket: str
+    key: str
+    etag: str
+    envelope: Envelope
+    target: str
+    length: int
+    part: int
+    stage: str
+    s3: _Frozen
+    kms: _Frozen
+
+    @classmethod
+    def begin(
+        cls,
+        bucket: str,
+        key: str,
+        target: StrPath,
+        *,
+        context: Mapping[str, str] | None = None,
+        part: int | None = None,
+        s3: Options | None = None,
+        kms: Options | None = None,
+    ) -> "Opening":
+        """Reads the metadata, on a driver that may ask KMS too. `InvalidTag` if the data key does not belong to them."""
+        of_s3, of_kms = _frozen(s3), _frozen(kms)
+        found = _client("s3", of_s3).head_object(Bucket=bucket, Key=key)
+        envelope = Envelope.of(found["Metadata"], _context(context))
+        _content(of_kms, envelope)
+        length = found["ContentLength"] - TAG
+        if length < 0:
+            raise InvalidTag
+        part, target = _part_of(length, part), os.path.abspath(target)
+        return cls(bucket, key, found["ETag"], envelope, target, length, part, jobs._stage(target), of_s3, of_kms)
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are: `run` takes each number below."""
+        return -(-self.length // self.part)
+
+    def _got(self, start: int, end: int) -> bytearray:
+        data = bytearray(end - start)
+        got = _client("s3", self.s3).get_object(Bucket=self.bucket, Key=self.key, Range=f"bytes={start}-{end - 1}", IfMatch=self.etag)
+        with contextlib.closing(got["Body"]) as body:
+            if _filled(body.readinto, data) != len(data):
+                raise InvalidTag
+        return data
+
+    def run(self, index: int) -> tuple[int, str]:
+        """Opens a part, on any worker, as often as the engine likes. Returns its receipt. One part is in memory.
+
+        What is written for a part is the same each time, even if the server sends something else: so what `finish` verifies is what is there.
+        """
+        if not 0 <= index < self.parts:
+            raise IndexError(f"the job has {self.parts} parts")
+        start = index * self.part
+        data = self._got(start, min(start + self.part, self.length))
+        content = _content(self.kms, self.envelope)
+        part = open_part_into(content.aesgcm, NONCE, start, data, data)
+        self._claim(index, content.claim(part))
+        self._write(start, data)
+        return index, content.sealed_hash(part)
+
+    def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
+        """Verifies the whole, and puts the text into its place. `InvalidTag` if it is not what was sealed, `FileExistsError` if the target is there."""
+        of_parts = dict(receipts)
+        if set(of_parts) != set(range(self.parts)):
+            raise ValueError("parts are missing: the job has not run to its end")
+        content, plan = _content(self.kms, self.envelope), Plan(NONCE, self.length, self.part)
+        for index, receipt in of_parts.items():
+            part = content.opened_hash(receipt)
+            with open(os.path.join(self.stage, str(index))) as file:
+                if part.offset != index * self.part or not hmac.compare_digest(file.read(), content.claim(part)):
+                    raise ValueError("a receipt of another part")
+            plan.accept(part)
+        if not hmac.compare_digest(bytes(self._got(self.length, self.length + TAG)), plan.tag(content.aesgcm, SUITE)):
+            raise InvalidTag
+        self._publish(overwrite)
+
+
+def _filled(readinto: Callable[[memoryview], int | None], buffer: bytearray) -> int:
+    """How many bytes came, at most as many as there is room for. By the megabyte: urllib3 copies what it is asked for."""
+    view, at = memoryview(buffer), 0
+    while at < len(view) and (count := readinto(view[at : at + (1 << 20)])):
+        at += count
+    return at
+
+
+def _by_threads(job: Sealing | Opening, workers: int, attempts: int) -> list[tuple[int, str]]:
+    if workers < 1 or attempts < 1:
+        raise ValueError("no worker, or no attempt")
+
+    def attempted(index: int) -> tuple[int, str]:
+        for attempt in range(1, attempts + 1):
+            try:
+                return job.run(index)
+            except (ClientError, BotoCoreError, OSError):
+                if attempt == attempts:
+                    raise
+        raise AssertionError
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        return list(pool.map(attempted, range(job.parts)))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def upload(
+    source: StrPath,
+    bucket: str,
+    key: str,
+    kms_key_id: str,
+    *,
+    context: Mapping[str, str] | None = None,
+    part: int | None = None,
+    workers: int = 4,
+    attempts: int = 3,
+    overwrite: bool = False,
+    s3: Options | None = None,
+    kms: Options | None = None,
+) -> None:
+    """Seals a file as an object, by so many threads, each of which holds one part. If it fails, nothing is left of it."""
+    job = Sealing.begin(source, bucket, key, kms_key_id, context=context, part=part, s3=s3, kms=kms)
+    jobs._to_its_end(job, lambda: _by_threads(job, workers, attempts), overwrite)
+
+
+def download(
+    bucket: str,
+    key: str,
+    target: StrPath,
+    *,
+    context: Mapping[str, str] | None = None,
+    part: int | None = None,
+    workers: int = 4,
+    attempts: int = 3,
+    overwrite: bool = False,
+    s3: Options | None = None,
+    kms: Options | None = None,
+) -> None:
+    """Opens an object as a file, by so many threads, each of which holds one part. The file appears when all of it was verified."""
+    job = Opening.begin(bucket, key, target, context=context, part=part, s3=s3, kms=kms)
+    jobs._to_its_end(job, lambda: _by_threads(job, workers, attempts), overwrite)

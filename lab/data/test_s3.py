@@ -1,0 +1,413 @@
+"""Objects of the S3 Encryption Client beside the official client, which runs in an environment of its own (`FASTGCM_OFFICIAL`: its Python)."""
+
+import base64
+import os
+import pathlib
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import urllib.parse
+
+import cloudpickle
+import pytest
+from botocore.exceptions import BotoCoreError, ClientError
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from fastgcm import InvalidTag, jobs, s3
+from fastgcm.s3 import Envelope, Opening, OtherText, Sealing
+from proxy import Proxy
+
+HERE = pathlib.Path(__file__).resolve().parent
+OFFICIAL = os.environ.get("FASTGCM_OFFICIAL", HERE / "../../target/official/bin/python")
+PART = 5 << 20
+CONTEXT = {"name": "object"}
+
+
+@pytest.fixture(scope="session")
+def kms(endpoint):
+    import boto3
+
+    return boto3.client("kms", endpoint_url=endpoint)
+
+
+@pytest.fixture(scope="session")
+def kms_key(kms):
+    return kms.create_key()["KeyMetadata"]["KeyId"]
+
+
+@pytest.fixture
+def options(endpoint):
+    return {"context": CONTEXT, "part": PART, "s3": {"endpoint_url": endpoint}, "kms": {"endpoint_url": endpoint}}
+
+
+@pytest.fixture(scope="session")
+def official(endpoint, kms_key):
+    process = subprocess.Popen([OFFICIAL, HERE / "official.py", endpoint, kms_key], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(*words):
+        process.stdin.write(" ".join(map(str, words)) + "\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    yield ask
+    process.stdin.close()
+    process.wait()
+
+
+@pytest.fixture
+def text(tmp_path):
+    return tmp_path / "text"
+
+
+def names(client):
+    return [found["Key"] for found in client.list_objects_v2(Bucket="bucket").get("Contents", [])]
+
+
+def nothing_left(client):
+    assert not [name for name in names(client) if ".claims/" in name]
+    assert not client.list_multipart_uploads(Bucket="bucket").get("Uploads")
+    return True
+
+
+LENGTHS = [0, 1, 16, PART - 1, PART, PART + 1, 3 * PART, 3 * PART + 12345]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_beside_the_official_client(tmp_path, text, length, official, kms_key, options):
+    text.write_bytes(random.randbytes(length))
+    s3.upload(text, "bucket", f"ours-{length}", kms_key, **options)
+    assert official("get", f"ours-{length}", tmp_path / "got") == "ok"
+    assert (tmp_path / "got").read_bytes() == text.read_bytes()
+    for how in ("put", "series"):
+        assert official(how, f"{how}-{length}", text) == "ok"
+        s3.download("bucket", f"{how}-{length}", tmp_path / how, **options)
+        assert (tmp_path / how).read_bytes() == text.read_bytes()
+    s3.download("bucket", f"ours-{length}", tmp_path / "back", **options | {"part": 2 * PART})
+    assert (tmp_path / "back").read_bytes() == text.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "got", "put", "series", "text"]
+
+
+def test_what_was_not_sealed_is_refused(tmp_path, text, kms, kms_key, options, endpoint, official):
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=endpoint)
+    text.write_bytes(random.randbytes(2 * PART + 7))
+    s3.upload(text, "bucket", "good", kms_key, **options)
+    found = client.get_object(Bucket="bucket", Key="good")
+    body, metadata = found["Body"].read(), found["Metadata"]
+    changed = lambda at: body[:at] + bytes([body[at] ^ 1]) + body[at + 1 :]
+    bodies = [changed(at) for at in (0, PART - 1, PART, len(body) - 17, len(body) - 16, len(body) - 1)]
+    bodies += [body[:-1], body[:15], b"", body + b"1", body[PART : 2 * PART] + body[:PART] + body[2 * PART :]]
+    for other in bodies:
+        client.put_object(Bucket="bucket", Key="changed", Body=other, Metadata=metadata)
+        with pytest.raises(InvalidTag):
+            s3.download("bucket", "changed", tmp_path / "never", **options)
+        assert official("get", "changed", tmp_path / "never") != "ok"
+        (tmp_path / "never").unlink(missing_ok=True)
+    other_key = kms.generate_data_key(KeyId=kms_key, KeySpec="AES_256", EncryptionContext=CONTEXT | {"aws:x-amz-cek-alg": "115"})
+    swapped = metadata | {"x-amz-3": base64.b64encode(other_key["CiphertextBlob"]).decode()}
+    for name in ("x-amz-i", "x-amz-d"):
+        flipped = base64.b64decode(metadata[name])
+        flipped = metadata | {name: base64.b64encode(bytes([flipped[0] ^ 1]) + flipped[1:]).decode()}
+        for other in (flipped, swapped):
+            client.put_object(Bucket="bucket", Key="changed", Body=body, Metadata=other)
+            with pytest.raises(InvalidTag):
+                s3.download("bucket", "changed", tmp_path / "never", **options)
+    wrong = [{name: value for name, value in metadata.items() if name != missing} for missing in metadata]
+    wrong += [metadata | {"x-amz-c": "116"}, metadata | {"x-amz-w": "11"}, metadata | {"x-amz-key-v2": "1"}, metadata | {"x-amz-i": "AAAA"}]
+    wrong += [metadata | {"x-amz-t": value} for value in ("[1]", "{", '{"name": 1}', '{"name": "other"}')]
+    for other in wrong:
+        with pytest.raises(ValueError):
+            Envelope.of(other, CONTEXT)
+    for context in ({}, {"name": "other"}, CONTEXT | {"more": "1"}):
+        with pytest.raises(ValueError, match="another encryption context"):
+            s3.download("bucket", "good", tmp_path / "never", **options | {"context": context})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["text"]
+    # The object changes between two parts.
+    job = Opening.begin("bucket", "good", tmp_path / "never", **options)
+    receipt = job.run(0)
+    client.put_object(Bucket="bucket", Key="good", Body=changed(PART), Metadata=metadata)
+    with pytest.raises(ClientError, match="PreconditionFailed|412"):
+        job.run(1)
+    # And a server that does not notice: what was written for a part stays what it was.
+    job = pickle.loads(pickle.dumps(job))
+    object.__setattr__(job, "etag", client.head_object(Bucket="bucket", Key="good")["ETag"])
+    assert job.run(0)[0] == receipt[0]
+    client.put_object(Bucket="bucket", Key="good", Body=changed(0), Metadata=metadata)
+    object.__setattr__(job, "etag", client.head_object(Bucket="bucket", Key="good")["ETag"])
+    with pytest.raises(OtherText):
+        job.run(0)
+    assert open(job._body(), "rb").read(PART) == text.read_bytes()[:PART]
+    job.abandon()
+
+
+def test_a_part_has_one_text(tmp_path, text, kms_key, options, endpoint, official):
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=endpoint)
+    data = bytearray(random.randbytes(3 * PART + 100))
+    text.write_bytes(data)
+    job = Sealing.begin(text, "bucket", "one", kms_key, **options)
+    first = job.run(1)
+    uploaded = lambda: client.list_parts(Bucket="bucket", Key="one", UploadId=job.upload_id)["Parts"]
+    before = uploaded()
+    assert job.run(1)[0] == 1 and uploaded()[0]["ETag"] == before[0]["ETag"]
+    for at in (PART, 2 * PART - 1):
+        data[at] ^= 1
+        text.write_bytes(data)
+        with pytest.raises(OtherText):
+            job.run(1)
+        data[at] ^= 1
+    for other in (data[:-1], data + b"1"):
+        text.write_bytes(other)
+        with pytest.raises(OtherText):
+            job.run(2)
+    assert [part["ETag"] for part in uploaded()] == [part["ETag"] for part in before]
+    with pytest.raises(ValueError, match="missing"):
+        job.finish([first])
+    text.write_bytes(data)
+    receipts = [job.run(0), first, job.run(2)]
+    with pytest.raises(ValueError, match="another part"):
+        job.finish([(0, first[1]), (1, receipts[0][1]), receipts[2]])
+    with pytest.raises(InvalidTag):
+        job.finish([(0, "00" * 60), *receipts[1:]])
+    assert "one" not in names(client)
+    # The rest changes between two attempts to finish.
+    put = Sealing._put_part
+    Sealing._put_part = lambda *_: (_ for _ in ()).throw(OSError)
+    try:
+        with pytest.raises(OSError):
+            job.finish(receipts)
+    finally:
+        Sealing._put_part = put
+    data[-1] ^= 1
+    text.write_bytes(data)
+    with pytest.raises(OtherText):
+        job.finish(receipts)
+    data[-1] ^= 1
+    text.write_bytes(data)
+    # Somebody else's object is in the way.
+    client.put_object(Bucket="bucket", Key="one", Body=b"old")
+    with pytest.raises(FileExistsError):
+        job.finish(receipts)
+    job.finish(receipts, overwrite=True)
+    assert official("get", "one", tmp_path / "got") == "ok" and (tmp_path / "got").read_bytes() == data
+    assert nothing_left(client)
+    for index in (-1, 3):
+        with pytest.raises(IndexError):
+            job.run(index)
+    # The whole anew has another key.
+    again = Sealing.begin(text, "bucket", "one", kms_key, **options)
+    assert again.envelope.wrapped != job.envelope.wrapped and again.envelope.message_id != job.envelope.message_id
+    again.abandon()
+    assert nothing_left(client)
+
+
+def test_options(text, kms_key, options, endpoint):
+    text.write_bytes(b"1")
+    begin = lambda **other: Sealing.begin(text, "bucket", "never", kms_key, **options | other)
+    for part in (PART - 16, PART + 8, 5 << 30, 0):
+        with pytest.raises(ValueError, match="part is no multiple"):
+            begin(part=part)
+    for name in ("aws_secret_access_key", "aws_access_key_id", "aws_session_token"):
+        with pytest.raises(ValueError, match=name) as error:
+            begin(s3={name: "secret!"})
+        assert "secret!" not in str(error.value)
+    with pytest.raises(ValueError, match="a text, a number or a bool"):
+        begin(s3={"config": object()})
+    for context in ({"aws:x-amz-cek-alg": "115"}, {"name": "ä"}):
+        with pytest.raises(ValueError, match="ASCII"):
+            begin(context=context)
+    os.truncate(text, PART * 10_000)
+    with pytest.raises(ValueError, match="10,000 parts"):
+        begin()
+    assert s3._part_of(PART * 10_000, None) * 9_999 >= PART * 10_000 and s3._part_of(0, None) == 8 << 20
+    os.truncate(text, (1 << 36) - 31)
+    with pytest.raises(OverflowError):
+        begin(part=1 << 30)
+    for wrong in ({"workers": 0}, {"attempts": 0}):
+        os.truncate(text, 1)
+        with pytest.raises(ValueError, match="no worker, or no attempt"):
+            s3.upload(text, "bucket", "never", kms_key, **options | wrong)
+
+
+def test_no_key_travels(tmp_path, text, kms, kms_key, options, endpoint):
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=endpoint)
+    text.write_bytes(random.randbytes(2 * PART))
+    job = Sealing.begin(text, "bucket", "travels", kms_key, **options)
+    receipts = [job.run(0), job.run(1)]
+    data_key = kms.decrypt(CiphertextBlob=job.envelope.wrapped, EncryptionContext=dict(job.envelope.context))["Plaintext"]
+    derived = lambda name: HKDF(hashes.SHA512(), 32, job.envelope.message_id, b"\x00\x73" + name).derive(data_key)
+    content = s3._content(job.kms, job.envelope)
+    sealed = AESGCM(derived(b"DERIVEKEY")).encrypt(b"\x01" * 12, text.read_bytes(), b"\x00\x73")
+    secrets = [data_key, derived(b"DERIVEKEY"), derived(b"fastgcm hashes of parts"), derived(b"fastgcm claims of parts")]
+    secrets += [content.opened_hash(receipt).to_bytes()[16:] for _, receipt in receipts]
+    claims = [client.get_object(Bucket="bucket", Key=name)["Body"].read() for name in names(client) if ".claims/" in name]
+    assert len(claims) == 3
+    job.finish(receipts)
+    assert client.get_object(Bucket="bucket", Key="travels")["Body"].read() == sealed
+    opening = Opening.begin("bucket", "travels", tmp_path / "opened", **options)
+    receipts += [opening.run(0)]
+    claims += [open(os.path.join(opening.stage, "0"), "rb").read()]
+    for one in (job, opening):
+        seen = [pickle.dumps(one), cloudpickle.dumps(one), repr(one).encode(), *claims, repr(receipts).encode(), repr(content).encode()]
+        for secret in secrets:
+            for form in (secret, secret.hex().encode(), base64.b64encode(secret)[:40], repr(secret)[2:-1].encode()):
+                assert not [where for where in seen if form in where]
+    with pytest.raises(TypeError):
+        pickle.dumps(content)
+    opening.abandon()
+    assert not list(tmp_path.glob("opened*"))
+
+
+def port_of(endpoint):
+    return urllib.parse.urlsplit(endpoint).port
+
+
+def test_connections_are_cut(tmp_path, text, kms_key, options, endpoint, official, monkeypatch):
+    """boto3 does not try again here: we do."""
+    import boto3
+
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    client = boto3.client("s3", endpoint_url=endpoint)
+    text.write_bytes(random.randbytes(6 * PART + 5))
+    cut, lock, seen = [], threading.Lock(), {}
+
+    def through(number, up, data):
+        """Each second long message is cut after 2 MiB, on its way up or down."""
+        with lock:
+            seen[number, up] = seen.get((number, up), 0) + len(data)
+            if seen[number, up] > 2 << 20 and number not in cut and len(cut) < 4:
+                cut.append(number)
+                return None
+        return data
+
+    proxy = Proxy(port_of(endpoint), through)
+    options = options | {"s3": {"endpoint_url": proxy.url}}
+    s3.upload(text, "bucket", "cut", kms_key, workers=2, attempts=5, **options)
+    assert len(cut) == 4 and official("get", "cut", tmp_path / "got") == "ok" and (tmp_path / "got").read_bytes() == text.read_bytes()
+    cut.clear()
+    seen.clear()
+    s3.download("bucket", "cut", tmp_path / "back", workers=2, attempts=5, **options)
+    assert len(cut) == 4 and (tmp_path / "back").read_bytes() == text.read_bytes()
+    # For good: there is no object, and nothing is left. The way to abort it is free.
+    seen.clear()
+    hopeless = Proxy(port_of(endpoint), lambda number, up, data: None if up and b"partNumber=3" in data else data)
+    with pytest.raises((ClientError, BotoCoreError)):
+        s3.upload(text, "bucket", "hopeless", kms_key, workers=2, **options | {"s3": {"endpoint_url": hopeless.url}})
+    assert "hopeless" not in names(client) and nothing_left(client)
+    # The answer that it is complete is lost: it is complete all the same.
+    lost = []
+
+    def losing(number, up, data):
+        if up and b"uploadId=" in data and data.startswith(b"POST"):
+            lost.append(number)
+        return None if not up and number in lost else data
+
+    losing_proxy = Proxy(port_of(endpoint), losing)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
+    s3._made.cache_clear()
+    s3.upload(text, "bucket", "lost", kms_key, **options | {"s3": {"endpoint_url": losing_proxy.url}})
+    assert lost and official("get", "lost", tmp_path / "got") == "ok" and nothing_left(client)
+    # A server that overlooks `If-None-Match` is refused, before anything is sealed.
+    old = Proxy(port_of(endpoint), lambda number, up, data: data.replace(b"If-None-Match", b"X-Nobody-Cares") if up else data)
+    with pytest.raises(ValueError, match="conditional"):
+        s3.upload(text, "bucket", "never", kms_key, **options | {"s3": {"endpoint_url": old.url}})
+    assert "never" not in names(client) and nothing_left(client)
+    for one in (proxy, hopeless, losing_proxy, old):
+        one.close()
+
+
+class Deadly:
+    """A job whose worker dies, once, when it has read half of a part, or sent half: what a test plants. It is pickled with the job."""
+
+    def __init__(self, job, index, mark):
+        self.job, self.index, self.mark, self.parts = job, index, str(mark), job.parts
+        self.finish, self.abandon = job.finish, job.abandon
+
+    def __reduce__(self):
+        return Deadly, (self.job, self.index, self.mark)
+
+    def run(self, index):
+        if index == self.index and not os.path.exists(self.mark):
+            open(self.mark, "x").close()
+            name = "_put_part" if isinstance(self.job, Sealing) else "_write"
+            whole = getattr(type(self.job), name)
+
+            def half(job, at, data):
+                if name == "_write":
+                    whole(job, at, data[: len(data) // 2])
+                else:
+                    threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGKILL)).start()
+                    whole(job, at, data)
+                    time.sleep(1)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+            setattr(type(self.job), name, half)
+        return self.job.run(index)
+
+
+def test_workers_of_dask_are_killed(tmp_path, text, kms_key, options, endpoint, official, monkeypatch):
+    import boto3
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    client = boto3.client("s3", endpoint_url=endpoint)
+    text.write_bytes(random.randbytes(7 * PART + 99))
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as dask:
+        job = Sealing.begin(text, "bucket", "dask", kms_key, **options)
+        jobs.on_dask(dask, Deadly(job, 3, tmp_path / "killed"))
+        assert (tmp_path / "killed").exists() and nothing_left(client)
+        assert official("get", "dask", tmp_path / "got") == "ok" and (tmp_path / "got").read_bytes() == text.read_bytes()
+        opening = Opening.begin("bucket", "dask", tmp_path / "opened", **options)
+        jobs.on_dask(dask, Deadly(opening, 3, tmp_path / "killed too"))
+        assert (tmp_path / "killed too").exists() and (tmp_path / "opened").read_bytes() == text.read_bytes()
+        # It fails for good: nothing is there.
+        job = Sealing.begin(text, "bucket", "dask2", kms_key, **options)
+        job.run(1)
+        with open(text, "r+b") as file:
+            file.seek(PART)
+            file.write(b"other")
+        with pytest.raises(OtherText):
+            jobs.on_dask(dask, job)
+        assert "dask2" not in names(client) and nothing_left(client)
+
+
+MEMORY = """
+    import sys
+    from fastgcm import s3
+    import boto3
+
+    def most():
+        return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+
+    what, file, key, kms_key, endpoint = sys.argv[1:]
+    at = {"endpoint_url": endpoint}
+    [boto3.client(name, **at) for name in ("s3", "kms")]
+    before = most()
+    options = {"s3": at, "kms": at, "part": 16 << 20, "workers": 2}
+    s3.upload(file, "bucket", key, kms_key, **options) if what == "up" else s3.download("bucket", key, file, **options)
+    print(most() - before)
+    """
+
+
+def test_memory_is_bounded_by_the_parts(tmp_path, text, kms_key, endpoint):
+    with open(text, "wb") as file:
+        for _ in range(320):
+            file.write(random.randbytes(1 << 20))
+    took = {}
+    for what, name in (("up", text), ("down", tmp_path / "back")):
+        command = [sys.executable, "-c", textwrap.dedent(MEMORY), what, name, "memory", kms_key, endpoint]
+        took[what] = int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout) >> 10
+    assert (tmp_path / "back").read_bytes() == text.read_bytes()
+    print(f"320 MiB, two threads with parts of 16 MiB: {took} MiB of memory more than before")
+    # Two parts, and what boto3 and the connections take.
+    assert max(took.values()) < 64, took
