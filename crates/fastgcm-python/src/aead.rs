@@ -32,7 +32,7 @@ pub(crate) struct AesGcm {
 impl AesGcm {
     #[new]
     fn new(key: Source<'_>) -> PyResult<Self> {
-        let key = Key::shared_with_backend(key.bytes(), fastgcm::Backend::detect());
+        let key = Key::shared_with_backend(key.bytes(), crate::backend());
         let key = key.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
         Ok(Self { key })
     }
@@ -53,7 +53,8 @@ impl AesGcm {
         associated_data: Option<Source<'_>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (nonce, aad) = (any_nonce(&nonce)?, or_empty(associated_data.as_ref()));
+        let mut copy = Vec::new();
+        let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         within_limits(py, data.len())?;
         new_bytes(py, data.len() + TAG_LEN, |sealed| {
             detached(py, data.len() + aad.len(), || self.seal(nonce, aad, Some(data.bytes()), sealed, threads))
@@ -72,7 +73,8 @@ impl AesGcm {
         mut buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        let (nonce, aad) = (any_nonce(&nonce)?, or_empty(associated_data.as_ref()));
+        let mut copy = Vec::new();
+        let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         within_limits(py, data.len())?;
         let len = of_length(&buf, data.len() + TAG_LEN)?;
         let aad = &*aside(&buf, aad);
@@ -94,7 +96,8 @@ impl AesGcm {
         associated_data: Option<Source<'_>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (nonce, aad) = (any_nonce(&nonce)?, or_empty(associated_data.as_ref()));
+        let mut copy = Vec::new();
+        let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         let len = text_len(py, &data)?;
         new_bytes(py, len, |text| {
             detached(py, len + aad.len(), || self.open(nonce, aad, &data, text, threads)).map_err(|e| errors::of(py, e))
@@ -113,7 +116,8 @@ impl AesGcm {
         mut buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        let (nonce, aad) = (any_nonce(&nonce)?, or_empty(associated_data.as_ref()));
+        let mut copy = Vec::new();
+        let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         let len = of_length(&buf, text_len(py, &data)?)?;
         let aad = &*aside(&buf, aad);
         whole_or_apart(&buf, &data)?;
@@ -255,10 +259,23 @@ pub(crate) fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<
     }
 }
 
-/// The nonces that pyca/cryptography takes.
-pub(crate) fn any_nonce<'n>(nonce: &'n Source<'_>) -> PyResult<Nonce<'n>> {
-    let nonce = Some(nonce.bytes()).filter(|nonce| (8..=128).contains(&nonce.len())).and_then(|nonce| Nonce::any(nonce).ok());
-    nonce.ok_or_else(|| PyValueError::new_err("Nonce must be between 8 and 128 bytes"))
+/// The nonces that pyca/cryptography takes. One that may change is read once, to `copy` if it has not 12 bytes: parts of a message read it again.
+pub(crate) fn any_nonce<'n>(nonce: &Source<'n>, copy: &'n mut Vec<u8>) -> PyResult<Nonce<'n>> {
+    let found = match (nonce.fixed(), nonce.len()) {
+        (_, ..8 | 129..) => None,
+        (Some(fixed), _) => Nonce::any(fixed).ok(),
+        (None, 12) => {
+            let mut bytes = [0; 12];
+            nonce.read(0, &mut bytes);
+            Some(Nonce::from(&bytes))
+        }
+        (None, len) => {
+            copy.resize(len, 0);
+            nonce.read(0, copy);
+            Nonce::any(copy).ok()
+        }
+    };
+    found.ok_or_else(|| PyValueError::new_err("Nonce must be between 8 and 128 bytes"))
 }
 
 /// Before memory for the result is asked for.

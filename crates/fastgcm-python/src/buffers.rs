@@ -197,8 +197,9 @@ pub(crate) fn unwritten(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyByt
     // SAFETY: a new object, or an exception. What its memory holds is Python's affair: to us it is bytes, which are written before they are read.
     let bytes: Bound<'_, PyBytes> =
         unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(ptr::null(), size))?.cast_into_unchecked() };
-    let memory = bytes.as_bytes().as_ptr().cast_mut();
-    Ok((bytes, memory))
+    // SAFETY: it is a `bytes`. This pointer may be written through; that of `as_bytes` may not.
+    let memory = unsafe { ffi::PyBytes_AsString(bytes.as_ptr()) };
+    Ok((bytes, memory.cast()))
 }
 
 /// As many random bytes from the operating system.

@@ -12,14 +12,31 @@ mod pieces;
 mod streams;
 mod threads;
 
+use fastgcm::Backend;
 use pyo3::{prelude::*, types::PyDict};
+use std::{env, sync::OnceLock};
+
+/// What keys are made for: what the variable `FASTGCM_BACKEND` of the environment names, if this machine can run it, or the best that there is. A
+/// program with more rights than who started it does not look there.
+fn backend() -> Backend {
+    static CHOSEN: OnceLock<Backend> = OnceLock::new();
+    *CHOSEN.get_or_init(|| {
+        // SAFETY: it reads what the kernel told this process.
+        #[cfg(target_os = "linux")]
+        let looks = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
+        #[cfg(not(target_os = "linux"))]
+        let looks = false;
+        let named = looks.then(|| env::var("FASTGCM_BACKEND").ok()).flatten().and_then(|name| name.parse::<Backend>().ok());
+        named.filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect)
+    })
+}
 
 /// What this machine runs: `backend` is the name of the one in use, `available` those that the processor could run, best first.
 #[pyfunction]
 fn cpu(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let cpu = PyDict::new(py);
-    cpu.set_item("backend", fastgcm::Backend::detect().name())?;
-    cpu.set_item("available", fastgcm::Backend::available().map(fastgcm::Backend::name).collect::<Vec<_>>())?;
+    cpu.set_item("backend", backend().name())?;
+    cpu.set_item("available", Backend::available().map(Backend::name).collect::<Vec<_>>())?;
     Ok(cpu)
 }
 

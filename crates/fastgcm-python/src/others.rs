@@ -131,7 +131,8 @@ whole_messages!(AesGcmSivClass, 12, "Nonce must be 12 bytes long", {
         } else {
             "AES-GCM-SIV key must be 128, 192 or 256 bits."
         };
-        AesGcmSiv::new(key.bytes()).map(|key| Self(Box::new(key))).map_err(|_| PyValueError::new_err(wrong))
+        let key = AesGcmSiv::with_backend(key.bytes(), crate::backend());
+        key.map(|key| Self(Box::new(key))).map_err(|_| PyValueError::new_err(wrong))
     }
 
     /// A random key of 128 or 256 bits.
@@ -157,8 +158,9 @@ pub(crate) struct Xaes(Box<Xaes256Gcm>);
 whole_messages!(Xaes, 24, "Nonce must be 24 bytes long", {
     #[new]
     fn new(key: Source<'_>) -> PyResult<Self> {
-        let key = key.bytes().try_into().map_err(|_| PyValueError::new_err("XAES-256-GCM key must be 256 bits."))?;
-        Ok(Self(Box::new(Xaes256Gcm::new(key))))
+        let wrong = || PyValueError::new_err("XAES-256-GCM key must be 256 bits.");
+        let key = Xaes256Gcm::with_backend(key.bytes().try_into().map_err(|_| wrong())?, crate::backend());
+        key.map(|key| Self(Box::new(key))).map_err(|_| wrong())
     }
 
     /// A random key of 256 bits.

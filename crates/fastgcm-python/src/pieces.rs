@@ -19,7 +19,7 @@ struct Message {
 impl Message {
     fn begin(aesgcm: &AesGcm, nonce: &Source<'_>) -> PyResult<Self> {
         let key = aesgcm.key.clone();
-        let pieces = Some(Box::new(Pieces::new(&key, any_nonce(nonce)?)));
+        let pieces = Some(Box::new(Pieces::new(&key, any_nonce(nonce, &mut Vec::new())?)));
         Ok(Self { key, pieces })
     }
 
