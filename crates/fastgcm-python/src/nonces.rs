@@ -3,15 +3,23 @@
 use crate::{
     buffers::{Source, new_bytes},
     errors,
+    threads::held,
 };
 use fastgcm::{Error, nonces};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use std::sync::Mutex;
 
-/// Draws `count` nonces, one behind the other: what `AESGCM.seal_batch` takes.
-fn draw_batch(py: Python<'_>, count: usize, mut draw: impl FnMut() -> Result<[u8; 12], Error>) -> PyResult<Bound<'_, PyBytes>> {
+/// Draws `count` nonces, one behind the other: what `AESGCM.seal_batch` takes. Threads wait for each other.
+fn draw_batch<'py, N>(
+    py: Python<'py>,
+    count: usize,
+    nonces: &Mutex<N>,
+    mut draw: impl FnMut(&mut N) -> Result<[u8; 12], Error>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let len = count.checked_mul(12).ok_or_else(|| errors::of(py, Error::TooLong))?;
     new_bytes(py, len, |all| {
-        all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw().map(|drawn| *nonce = drawn)).map_err(|e| errors::of(py, e))
+        let mut nonces = held(nonces);
+        all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw(&mut nonces).map(|drawn| *nonce = drawn)).map_err(|e| errors::of(py, e))
     })
 }
 
@@ -52,31 +60,31 @@ counters!(F4 4, F5 5, F6 6, F7 7, F8 8, F9 9, F10 10, F11 11);
 /// >>> nonces = CounterNonces(b"left")
 /// >>> nonces.draw(), nonces.position
 /// (b'left\x00\x00\x00\x00\x00\x00\x00\x00', 1)
-#[pyclass(module = "fastgcm")]
-pub(crate) struct CounterNonces(Counter);
+#[pyclass(frozen, module = "fastgcm")]
+pub(crate) struct CounterNonces(Mutex<Counter>);
 
 #[pymethods]
 impl CounterNonces {
     #[new]
     #[pyo3(signature = (fixed, start=0))]
     fn new(py: Python<'_>, fixed: Source<'_>, start: u64) -> PyResult<Self> {
-        Counter::new(fixed.bytes(), start)?.map(Self).map_err(|e| errors::of(py, e))
+        Counter::new(fixed.bytes(), start)?.map(|counter| Self(counter.into())).map_err(|e| errors::of(py, e))
     }
 
     /// The next nonce.
-    fn draw<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, 1, || self.0.draw())
+    fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, 1, &self.0, |nonces| nonces.draw())
     }
 
     /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, all that are left are lost.
-    fn draw_batch<'py>(&mut self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, count, || self.0.draw())
+    fn draw_batch<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, count, &self.0, |nonces| nonces.draw())
     }
 
     /// The number of the next nonce, or None when they are used up.
     #[getter]
     fn position(&self) -> Option<u64> {
-        self.0.position()
+        held(&self.0).position()
     }
 }
 
@@ -87,30 +95,30 @@ impl CounterNonces {
 /// >>> nonces = RandomNonces()
 /// >>> len(nonces.draw()), len(nonces.draw_batch(1000)), nonces.used
 /// (12, 12000, 1001)
-#[pyclass(module = "fastgcm")]
-pub(crate) struct RandomNonces(nonces::RandomNonces);
+#[pyclass(frozen, module = "fastgcm")]
+pub(crate) struct RandomNonces(Mutex<nonces::RandomNonces>);
 
 #[pymethods]
 impl RandomNonces {
     #[new]
     #[pyo3(signature = (used=0))]
     fn new(used: u64) -> Self {
-        Self(nonces::RandomNonces::after(used))
+        Self(nonces::RandomNonces::after(used).into())
     }
 
     /// The next nonce.
-    fn draw<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, 1, || self.0.draw())
+    fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, 1, &self.0, |nonces| nonces.draw())
     }
 
     /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, all that are left are lost.
-    fn draw_batch<'py>(&mut self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, count, || self.0.draw())
+    fn draw_batch<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+        draw_batch(py, count, &self.0, |nonces| nonces.draw())
     }
 
     /// How many have been drawn, those before included.
     #[getter]
     fn used(&self) -> u64 {
-        self.0.used()
+        held(&self.0).used()
     }
 }

@@ -4,12 +4,14 @@ use crate::{
     aead::{AesGcm, of_length, whole_or_apart},
     buffers::{Source, Target, detached, new_bytes, or_empty},
     errors,
+    threads::held,
 };
 use fastgcm::{
     Error,
     hazmat::{self, PartHash as Hash},
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use std::sync::Mutex;
 
 /// What one part adds to the tag of its message: where it lies, and the hash of its ciphertext. **It is as secret as the key**: it goes between
 /// machines under encryption, and never into a log.
@@ -186,14 +188,14 @@ pub(crate) fn combine<'py>(
 /// >>> message = b"".join(sealed) + plan.tag(aesgcm, b"aad")
 /// >>> aesgcm.decrypt(plan.nonce, message, b"aad") == text
 /// True
-#[pyclass(module = "fastgcm.hazmat")]
-pub(crate) struct Plan(hazmat::Plan);
+#[pyclass(frozen, module = "fastgcm.hazmat")]
+pub(crate) struct Plan(Mutex<hazmat::Plan>);
 
 #[pymethods]
 impl Plan {
     #[new]
     fn new(py: Python<'_>, nonce: Source<'_>, text_length: u64, part_length: u64) -> PyResult<Self> {
-        hazmat::Plan::new(nonce96(&nonce)?, text_length, part_length).map(Self).map_err(|error| match error {
+        hazmat::Plan::new(nonce96(&nonce)?, text_length, part_length).map(|plan| Self(plan.into())).map_err(|error| match error {
             Error::InvalidLength => PyValueError::new_err("part_length must be a multiple of 16 bytes, and not 0"),
             error => errors::of(py, error),
         })
@@ -201,28 +203,28 @@ impl Plan {
 
     #[getter]
     fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.nonce())
+        PyBytes::new(py, &held(&self.0).nonce())
     }
 
     /// All parts in order: where each begins and ends, in bytes.
     fn parts(&self) -> Vec<(u64, u64)> {
-        self.0.parts().map(|range| (range.start, range.end)).collect()
+        held(&self.0).parts().map(|range| (range.start, range.end)).collect()
     }
 
     /// Those that were not accepted yet.
     fn missing(&self) -> Vec<(u64, u64)> {
-        self.0.missing().map(|range| (range.start, range.end)).collect()
+        held(&self.0).missing().map(|range| (range.start, range.end)).collect()
     }
 
     /// The hashes that were accepted, in order.
     fn accepted(&self) -> Vec<PartHash> {
-        self.0.accepted().cloned().map(PartHash).collect()
+        held(&self.0).accepted().cloned().map(PartHash).collect()
     }
 
     /// Takes the hash of a part; the same once more changes nothing. Raises `OtherText` if the part was accepted before with another text, `ValueError`
     /// if it is no part of this plan.
-    fn accept(&mut self, py: Python<'_>, part: &PartHash) -> PyResult<()> {
-        self.0.accept(part.0.clone()).map_err(|error| match error {
+    fn accept(&self, py: Python<'_>, part: &PartHash) -> PyResult<()> {
+        held(&self.0).accept(part.0.clone()).map_err(|error| match error {
             Error::InvalidLength => PyValueError::new_err("it is no part of this plan"),
             error => errors::of(py, error),
         })
@@ -230,7 +232,7 @@ impl Plan {
 
     /// The tag of the whole message, 16 bytes. Raises `ValueError` if a part is missing.
     fn tag<'py>(&self, py: Python<'py>, aesgcm: &AesGcm, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
-        let tag = self.0.tag(&aesgcm.key, or_empty(associated_data.as_ref()));
+        let tag = held(&self.0).tag(&aesgcm.key, or_empty(associated_data.as_ref()));
         tag.map(|tag| PyBytes::new(py, &tag.0)).map_err(|e| of(py, e))
     }
 }

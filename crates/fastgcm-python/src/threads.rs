@@ -6,8 +6,13 @@ use std::{
     collections::BTreeMap,
     num::NonZero,
     process,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+/// What threads use one after the other. Nothing that holds it calls Python, so nobody waits for two things at once.
+pub(crate) fn held<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How many threads may work: the argument `threads`.
 #[derive(Clone, Copy)]
