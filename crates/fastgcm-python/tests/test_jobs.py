@@ -1,8 +1,11 @@
 """One file by many workers, without an engine: what a job makes, what it refuses, and what it leaves behind."""
 
+import contextlib
 import doctest
 import os
 import pickle
+import threading
+import time
 
 import pytest
 from cryptography import cobblestone
@@ -121,6 +124,31 @@ def test_keys(paths, monkeypatch):
     for form in (KEY, KEY.hex().encode()):
         assert form not in pickle.dumps(job) and form not in repr(job).encode()
     job.abandon()
+
+
+def test_nothing_is_left_while_workers_go_on(paths):
+    """They do not know yet that the job was given up."""
+    text, sealed, _ = paths
+    text.write_bytes(bytes(4 * CHUNK))
+    for _ in range(20):
+        job = Sealing.begin(NAME, text, sealed, part=CHUNK)
+        ends = threading.Event()
+
+        def worker():
+            while not ends.is_set():
+                with contextlib.suppress(FileNotFoundError):
+                    job.run(1)
+
+        workers = [threading.Thread(target=worker) for _ in range(3)]
+        for one in workers:
+            one.start()
+        time.sleep(0.01)
+        job.abandon()
+        assert [path.name for path in text.parent.iterdir()] == ["text"]
+        ends.set()
+        for one in workers:
+            one.join()
+        assert [path.name for path in text.parent.iterdir()] == ["text"]
 
 
 def test_the_example():

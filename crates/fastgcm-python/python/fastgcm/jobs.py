@@ -120,7 +120,16 @@ class _Staged:
 
     def abandon(self) -> None:
         """Removes what the workers have written. The target does not appear."""
-        shutil.rmtree(self.stage, ignore_errors=True)
+        # Workers that still run find it no more, and put nothing new into what is being removed.
+        gone = f"{self.stage}.gone"
+        try:
+            os.rename(self.stage, gone)
+        except OSError:
+            gone = self.stage
+        for _ in range(3):
+            shutil.rmtree(gone, ignore_errors=True)
+            if not os.path.exists(gone):
+                break
 
     def _body(self) -> str:
         return os.path.join(self.stage, "body")
