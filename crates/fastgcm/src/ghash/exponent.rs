@@ -5,7 +5,7 @@
 use super::{multiply::Factor, powers::times_x};
 use crate::{
     Block,
-    isa::{Isa, Portable},
+    isa::{Frame, Isa, Portable},
 };
 use zeroize::Zeroize;
 
@@ -14,22 +14,30 @@ pub(crate) struct Power(Block);
 
 impl Power {
     /// H^n; `h` is H in the standard's byte order. By squaring and multiplying: its time depends on `n`, which is a public length.
+    #[inline(always)]
     pub(crate) fn of(h: Block, n: u64) -> Self {
-        let mut h = times_x(h.swap_bytes());
-        let mut power = ONE;
-        for bit in (0..u64::BITS - n.leading_zeros()).rev() {
-            power = product(power, power);
-            if n >> bit & 1 == 1 {
-                power = product(power, h);
+        Frame::wiped_after(|frame| {
+            frame.enter_calls();
+            let mut h = times_x(h.swap_bytes());
+            let mut power = ONE;
+            for bit in (0..u64::BITS - n.leading_zeros()).rev() {
+                power = product(power, power);
+                if n >> bit & 1 == 1 {
+                    power = product(power, h);
+                }
             }
-        }
-        h.zeroize();
-        Self(power)
+            h.zeroize();
+            Self(power)
+        })
     }
 
     /// `block`·H^n, both in the standard's byte order.
+    #[inline(always)]
     pub(crate) fn times(&self, block: Block) -> Block {
-        product(self.0, block.swap_bytes()).swap_bytes()
+        Frame::wiped_after(|frame| {
+            frame.enter_calls();
+            product(self.0, block.swap_bytes()).swap_bytes()
+        })
     }
 }
 
@@ -43,6 +51,7 @@ impl Drop for Power {
 const ONE: Block = 0xc2 << 120 | 1;
 
 /// `a·b·x^-128`.
+#[inline(never)]
 fn product(a: Block, b: Block) -> Block {
     let s = Portable::<1>::here();
     s.fold(Factor::new(s, s.splat(a)).times(s, s.splat(b)))
