@@ -280,6 +280,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
 
 /// All turns of a message. Returns the one that is left to hash, if any.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
@@ -330,6 +331,7 @@ pub(super) const fn spread_pays(seal: bool) -> usize {
 
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
