@@ -511,23 +511,16 @@ fn wheel(root: &Path, log: &mut Log) -> Result<PathBuf, String> {
 fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     let (folder, pyca) = (root.join("crates/fastgcm-python"), root.join("target/pyca"));
     let python = wheel(root, log)?;
-    let more = [
-        "cryptography_vectors==50.0.2",
-        "pretend",
-        "certifi",
-        "pytest-benchmark",
-        "mypy",
-        "pyright",
-        "numpy",
-        "pandas",
-        "matplotlib",
-        "ziglang",
-    ];
+    let more =
+        ["cryptography_vectors==50.0.2", "pretend", "certifi", "pytest-benchmark", "mypy", "pyright", "numpy", "pandas", "pandas-stubs"];
     venv(root, &more)?;
-    log.step(Command::new(&python).arg("tests/pages.py").current_dir(&folder))?;
-    let typed = ["python/fastgcm", "tests/typed.py"];
-    log.step(Command::new(&python).args(["-m", "mypy", "--strict"]).args(typed).current_dir(&folder))?;
-    log.step(Command::new(&python).args(["-m", "pyright", "--pythonpath"]).arg(&python).args(typed).current_dir(&folder))?;
+    let pages = root.join("target/python-pages");
+    log.step(Command::new(&python).arg("tests/pages.py").arg(&pages).current_dir(&folder))?;
+    let typed = ["python/fastgcm".into(), "tests/typed.py".into(), pages.join("readme_page.py"), pages.join("python_page.py")];
+    log.step(Command::new(&python).args(["-m", "mypy", "--strict"]).args(&typed).current_dir(&folder))?;
+    log.step(Command::new(&python).args(["-m", "pyright", "--pythonpath"]).arg(&python).args(&typed).current_dir(&folder))?;
+    // The stubs beside what is installed.
+    log.step(Command::new(&python).args(["-m", "mypy.stubtest", "fastgcm"]).current_dir(&pages))?;
     // pip asks the package for its name, and for that it wants what would build it.
     let path =
         env::join_paths([root.join("target/venv/bin")].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())));

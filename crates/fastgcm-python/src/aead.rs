@@ -44,7 +44,7 @@ impl AesGcm {
     }
 
     /// Encrypts `data`. Returns the ciphertext and, behind it, the tag of 16 bytes. From 1 MiB on, `threads` share the work.
-    #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, *, threads=1)")]
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
@@ -63,7 +63,7 @@ impl AesGcm {
     }
 
     /// Encrypts `data` to `buf`, which has 16 bytes more. Returns the length of `buf`.
-    #[pyo3(signature = (nonce, data, associated_data, buf, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonce, data, associated_data, buf, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, buf, *, threads=1)")]
     fn encrypt_into(
         &self,
         py: Python<'_>,
@@ -87,7 +87,7 @@ impl AesGcm {
     }
 
     /// Decrypts `data`, ciphertext and tag. Raises `InvalidTag` if anything is not as it was sealed.
-    #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, *, threads=1)")]
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
@@ -106,7 +106,7 @@ impl AesGcm {
 
     /// Decrypts `data`, ciphertext and tag, to `buf`, which has 16 bytes less. Returns the length of `buf`. If it raises `InvalidTag`, `buf` is all
     /// zero.
-    #[pyo3(signature = (nonce, data, associated_data, buf, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonce, data, associated_data, buf, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, buf, *, threads=1)")]
     fn decrypt_into(
         &self,
         py: Python<'_>,
@@ -140,7 +140,7 @@ impl AesGcm {
     /// >>> sealed = aesgcm.seal_batch(nonces, [b"one", b"two", b"three"], b"for all")
     /// >>> aesgcm.open_batch(nonces, sealed, b"for all")
     /// [b'one', b'two', b'three']
-    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
     fn seal_batch<'py>(
         &self,
         nonces: &Bound<'py, PyAny>,
@@ -153,7 +153,7 @@ impl AesGcm {
 
     /// Decrypts what `seal_batch` returns. Raises `InvalidTag` if any message is not as it was sealed: its note says which one is the first, and no
     /// text comes out.
-    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
     fn open_batch<'py>(
         &self,
         nonces: &Bound<'py, PyAny>,
@@ -165,7 +165,7 @@ impl AesGcm {
     }
 
     /// `seal_batch` of one buffer of records of equal length to `buf`, which has 16 bytes more for each. Returns the length of `buf`.
-    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
     fn seal_batch_into<'py>(
         &self,
         nonces: &Bound<'py, PyAny>,
@@ -179,7 +179,7 @@ impl AesGcm {
 
     /// `open_batch` of one buffer of records of equal length to `buf`, which has 16 bytes less for each. Returns the length of `buf`. If it raises
     /// `InvalidTag`, `buf` is all zero.
-    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE))]
+    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
     fn open_batch_into<'py>(
         &self,
         nonces: &Bound<'py, PyAny>,
