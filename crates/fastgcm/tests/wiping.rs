@@ -149,7 +149,7 @@ impl Call {
             Verb::OpenSiv | Verb::OpenSivForged => self.tag = siv.seal(&[4; 12], b"aad", &mut self.text).unwrap(),
             #[cfg(feature = "hazmat")]
             Verb::Combine => {
-                let middle = self.text.len() / 2 & !15;
+                let middle = self.text.len() / 32 * 16;
                 let (first, second) = self.text.split_at_mut(middle);
                 let at = first.len() as u64;
                 self.hashes = vec![seal_part(key, nonce, 0, first).unwrap(), seal_part(key, nonce, at, second).unwrap()];

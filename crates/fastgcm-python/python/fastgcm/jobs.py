@@ -43,7 +43,7 @@ TAG = 16
 HEADER = 56
 SLICE = 64  # chunks that are read at a time
 
-Key: TypeAlias = Callable[[], bytes]
+KeyFunction: TypeAlias = Callable[[], bytes]
 Path: TypeAlias = str | os.PathLike[str]
 
 
@@ -187,7 +187,7 @@ class _Job(_Staged):
     `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is that of the text.
     """
 
-    key: Key
+    key: KeyFunction
     source: str
     target: str
     context: bytes
@@ -225,7 +225,7 @@ class Sealing(_Job):
     """Seals `source` as the Cobblestone file `target`."""
 
     @classmethod
-    def begin(cls, key: Key, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
+    def begin(cls, key: KeyFunction, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
         """A new attempt, with a new salt. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
 
         A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
@@ -297,7 +297,7 @@ class Opening(_Job):
     """Opens the Cobblestone file `source` as `target`, which appears when all of it was verified."""
 
     @classmethod
-    def begin(cls, key: Key, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
+    def begin(cls, key: KeyFunction, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
         """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
         found, source, target = key_of(key), os.fspath(source), os.fspath(target)
         with open(source, "rb") as file:

@@ -280,7 +280,6 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
 
 /// All turns of a message. Returns the one that is left to hash, if any.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
