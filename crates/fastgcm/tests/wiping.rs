@@ -124,7 +124,10 @@ impl Call {
         random.fill(&mut self.text);
         self.key.rekey(&self.key_bytes).unwrap();
         let forged = matches!(self.verb, Verb::OpenForged | Verb::OpenOnceForged | Verb::OpenChunksForged | Verb::OpenSivForged);
-        if forged && self.verb != Verb::OpenSivForged || self.verb.opens() || matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenOnce) {
+        if forged && self.verb != Verb::OpenSivForged
+            || self.verb.opens()
+            || matches!(self.verb, Verb::Open | Verb::OpenVerifiedFirst | Verb::OpenOnce)
+        {
             let nonce = Nonce::any(&self.nonce.0[..self.nonce.1]).unwrap();
             self.tag = self.key.seal(nonce, b"aad", &mut self.text).unwrap();
         }
