@@ -19,6 +19,7 @@ mod package;
 mod planted;
 mod readme;
 mod rustcrypto;
+mod semver;
 mod studies;
 mod suites;
 mod supply;
@@ -37,7 +38,9 @@ cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the s
 cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest;
                          --emulated: those also of back ends that this processor cannot run (needs Debian and root)
 cargo xtask package      packs each published crate, and tests what was packed
-cargo xtask supply       licences and sources of all dependencies (cargo-deny), and lists of them (SBOM) in target/sbom
+cargo xtask supply       licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in
+                         target/sbom; --bless: those that are there now are known
+cargo xtask semver       what of aes-gcm's interface fastgcm-aes-gcm lacks; with a commit: what has changed since (cargo-semver-checks)
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named
 cargo xtask arrow-rs     patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files
 cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
@@ -58,7 +61,8 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&root, &arguments),
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
-        Some("supply") => supply::run(&root),
+        Some("supply") => supply::run(&root, &arguments),
+        Some("semver") => semver::run(&root, &arguments),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Some("asm") => asm::run(&root, &arguments),
         Some("rustcrypto") => rustcrypto::run(&root, &arguments),
