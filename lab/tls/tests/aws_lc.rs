@@ -3,6 +3,8 @@
 
 #[path = "../../../crates/rustls-fastgcm/tests/against/connections.rs"]
 mod connections;
+#[path = "../../../crates/rustls-fastgcm/tests/against/ends.rs"]
+mod ends;
 #[path = "../../../crates/rustls-fastgcm/tests/against/quic.rs"]
 mod quic;
 #[path = "../../../crates/rustls-fastgcm/tests/against/support.rs"]

@@ -63,7 +63,11 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Self {
-        let name = ServerName::try_from("localhost").unwrap();
+        Self::named(client, server, "localhost")
+    }
+
+    pub(crate) fn named(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>, name: &'static str) -> Self {
+        let name = ServerName::try_from(name).unwrap();
         let (mut client, mut server) =
             (ClientConnection::new(client.clone(), name).unwrap(), ServerConnection::new(server.clone()).unwrap());
         client.set_buffer_limit(None);
