@@ -3,7 +3,7 @@
 
 use crate::{
     Block,
-    isa::{Isa, nibbles::Lookups},
+    isa::{Vectors, nibbles::Lookups},
 };
 use core::{marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use zeroize::{Zeroize, optimization_barrier};
@@ -87,7 +87,7 @@ impl<'a> InOut<'a> {
 
     /// Takes the next turn, if that leaves so many bytes: see [`meeting`].
     #[inline(always)]
-    pub(crate) fn turn<S: Isa>(&mut self, s: S, left: usize) -> Option<Turn<'a, S>> {
+    pub(crate) fn turn<S: Vectors>(&mut self, s: S, left: usize) -> Option<Turn<'a, S>> {
         let turn = TURN * 16 * S::BLOCKS;
         if self.is_tail::<S>(left) {
             return None;
@@ -118,7 +118,7 @@ impl<'a> InOut<'a> {
 
     /// Takes the next `vectors` vectors, or all that is left.
     #[inline(always)]
-    pub(crate) fn take<S: Isa>(&mut self, vectors: usize) -> Self {
+    pub(crate) fn take<S: Vectors>(&mut self, vectors: usize) -> Self {
         self.take_blocks(S::BLOCKS * vectors)
     }
 
@@ -154,25 +154,25 @@ impl<'a> InOut<'a> {
 
     /// Takes the next turn, if there is one.
     #[inline(always)]
-    pub(crate) fn whole_turn<S: Isa>(&mut self, s: S) -> Option<Turn<'a, S>> {
+    pub(crate) fn whole_turn<S: Vectors>(&mut self, s: S) -> Option<Turn<'a, S>> {
         if self.len < TURN * 16 * S::BLOCKS { None } else { self.take::<S>(TURN).whole(s) }
     }
 
     /// All of it, if that is a turn.
     #[inline(always)]
-    pub(crate) fn whole<S: Isa>(&self, s: S) -> Option<Turn<'a, S>> {
+    pub(crate) fn whole<S: Vectors>(&self, s: S) -> Option<Turn<'a, S>> {
         (self.len == TURN * 16 * S::BLOCKS).then(|| Turn::new(s, self))
     }
 
     /// No turn can be taken from it that leaves so many bytes.
     #[inline(always)]
-    pub(crate) fn is_tail<S: Isa>(&self, left: usize) -> bool {
+    pub(crate) fn is_tail<S: Vectors>(&self, left: usize) -> bool {
         self.len < 16 * TURN * S::BLOCKS + left
     }
 
     /// Vector `I` of what is left, of which `WHOLE` vectors are whole; zeros behind the end.
     #[inline(always)]
-    pub(crate) fn load<S: Isa, const I: usize, const WHOLE: usize>(&self, s: S) -> S::V {
+    pub(crate) fn load<S: Vectors, const I: usize, const WHOLE: usize>(&self, s: S) -> S::V {
         let src = self.src.wrapping_add(I * 16 * S::BLOCKS);
         if I < WHOLE {
             assert!(self.len >= WHOLE * 16 * S::BLOCKS);
@@ -185,7 +185,7 @@ impl<'a> InOut<'a> {
 
     /// Writes what lies inside the message, likewise.
     #[inline(always)]
-    pub(crate) fn store<S: Isa, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
+    pub(crate) fn store<S: Vectors, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
         let dst = self.dst.wrapping_add(I * 16 * S::BLOCKS);
         if I < WHOLE {
             assert!(self.len >= WHOLE * 16 * S::BLOCKS);
@@ -198,13 +198,13 @@ impl<'a> InOut<'a> {
 
     /// Bytes of the message in vector `I`.
     #[inline(always)]
-    pub(crate) fn bytes<S: Isa, const I: usize>(&self) -> usize {
+    pub(crate) fn bytes<S: Vectors, const I: usize>(&self) -> usize {
         self.len.saturating_sub(I * 16 * S::BLOCKS).min(16 * S::BLOCKS)
     }
 
     /// Tells the optimiser that the first `whole` vectors are whole, so that they need no mask.
     #[inline(always)]
-    pub(crate) fn at_least<S: Isa>(self, whole: usize) -> Self {
+    pub(crate) fn at_least<S: Vectors>(self, whole: usize) -> Self {
         assert!(self.len >= whole * 16 * S::BLOCKS);
         self
     }
@@ -217,7 +217,7 @@ pub(crate) const fn meeting(blocks: usize) -> usize {
 
 /// `TURN` vectors, known to be in bounds.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn<'a, S: Isa> {
+pub(crate) struct Turn<'a, S: Vectors> {
     place: Place<'a, S>,
     /// What was stored, where there are registers for it.
     kept: [S::V; TURN],
@@ -231,7 +231,7 @@ pub(crate) struct Place<'a, S> {
     life: PhantomData<(&'a mut [u8], S)>,
 }
 
-impl<'a, S: Isa> Turn<'a, S> {
+impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
     fn new(s: S, text: &InOut<'a>) -> Self {
         Self { place: Place { src: text.src, dst: text.dst, life: PhantomData }, kept: [s.splat(0); TURN] }
@@ -278,7 +278,7 @@ impl<'a, S: Isa> Turn<'a, S> {
     }
 }
 
-impl<S: Isa> Place<'_, S> {
+impl<S: Vectors> Place<'_, S> {
     #[inline(always)]
     fn stored<const I: usize>(&self, s: S) -> S::V {
         const { assert!(I < TURN) }
@@ -289,7 +289,7 @@ impl<S: Isa> Place<'_, S> {
 
 /// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind. (Longer input is cut.)
 #[inline(always)]
-pub(crate) fn load_bytes<S: Isa>(s: S, bytes: &[u8]) -> S::V {
+pub(crate) fn load_bytes<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
     let n = bytes.len().min(16 * S::BLOCKS);
     // SAFETY: n bytes are readable.
     unsafe { if n <= 16 { s.load_block(bytes.as_ptr(), n) } else { s.load_first(bytes.as_ptr(), n) } }
@@ -297,7 +297,7 @@ pub(crate) fn load_bytes<S: Isa>(s: S, bytes: &[u8]) -> S::V {
 
 /// Sixteen bytes of a key, as one block.
 #[inline(always)]
-pub(crate) fn load_key<S: Isa>(s: S, bytes: &[u8]) -> Block {
+pub(crate) fn load_key<S: Vectors>(s: S, bytes: &[u8]) -> Block {
     assert!(bytes.len() >= 16);
     // SAFETY: just checked.
     unsafe { s.load_key(bytes.as_ptr()) }
@@ -366,7 +366,7 @@ pub(crate) fn part_of_block(bytes: &[u8]) -> Block {
 
 /// A vector of `16 * BLOCKS` bytes.
 #[inline(always)]
-pub(crate) fn load_vector<S: Isa>(s: S, bytes: &[u8]) -> S::V {
+pub(crate) fn load_vector<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
     assert!(bytes.len() == 16 * S::BLOCKS);
     // SAFETY: just checked.
     unsafe { s.load(bytes.as_ptr()) }
@@ -399,14 +399,14 @@ impl<const N: usize> Table<N> {
 
     /// The vector that starts at block `i`.
     #[inline(always)]
-    pub(crate) fn load<S: Isa>(&self, s: S, i: usize) -> S::V {
+    pub(crate) fn load<S: Vectors>(&self, s: S, i: usize) -> S::V {
         assert!(i <= N - S::BLOCKS);
         // SAFETY: just checked.
         unsafe { s.load(self.0.as_ptr().add(i).cast()) }
     }
 
     #[inline(always)]
-    pub(crate) fn store<S: Isa>(&mut self, s: S, i: usize, v: S::V) {
+    pub(crate) fn store<S: Vectors>(&mut self, s: S, i: usize, v: S::V) {
         assert!(i <= N - S::BLOCKS);
         // SAFETY: just checked.
         unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
@@ -447,7 +447,7 @@ impl<const N: usize> Table<N> {
 
     /// Zeros in the first `n` vectors. (As a `memset` of more than 2 KiB it took 17 ns on Zen 5, and nothing beside it.)
     #[inline(always)]
-    pub(crate) fn wipe_vectors<S: Isa>(&mut self, s: S, n: usize) {
+    pub(crate) fn wipe_vectors<S: Vectors>(&mut self, s: S, n: usize) {
         let zero = no_memset(s);
         for i in 0..n {
             self.store(s, i * S::BLOCKS, zero);
@@ -487,7 +487,7 @@ impl Part<'_> {
 
     /// The vector that starts at block `i`.
     #[inline(always)]
-    pub(crate) fn load<S: Isa>(self, s: S, i: usize) -> S::V {
+    pub(crate) fn load<S: Vectors>(self, s: S, i: usize) -> S::V {
         assert!(i + S::BLOCKS <= self.0.len());
         // SAFETY: just checked.
         unsafe { s.load(self.0.as_ptr().add(i).cast()) }
@@ -496,7 +496,7 @@ impl Part<'_> {
 
 /// A zero that the optimiser does not know for one: it would put its stores together to a `memset`.
 #[inline(always)]
-fn no_memset<S: Isa>(s: S) -> S::V {
+fn no_memset<S: Vectors>(s: S) -> S::V {
     let mut zero = s.splat(0);
     s.pin(&mut zero);
     zero
@@ -509,7 +509,7 @@ pub(crate) unsafe trait Zeros {}
 
 /// Zeros, written a vector at a time.
 #[inline(always)]
-pub(crate) fn zeroed<S: Isa, T: Zeros>(s: S, place: &mut MaybeUninit<T>) -> &mut T {
+pub(crate) fn zeroed<S: Vectors, T: Zeros>(s: S, place: &mut MaybeUninit<T>) -> &mut T {
     const { assert!(size_of::<T>().is_multiple_of(16 * S::BLOCKS)) }
     let (zero, start) = (no_memset(s), place.as_mut_ptr().cast::<u8>());
     for at in (0..size_of::<T>()).step_by(16 * S::BLOCKS) {

@@ -1,6 +1,6 @@
 //! What `fastgcm-studies` is made of: the operations, the multiplications, the proof. Feature `internals`; hidden, and without any promise from one version to the next.
 //!
-//! A variant is a file over [`Isa`] that implements [`Multiply`], like those of `ghash/multiply.rs`. To promote one, move its file there and
+//! A variant is a file over [`Vectors`] that implements [`Multiply`], like those of `ghash/multiply.rs`. To promote one, move its file there and
 //! name it in a row of `backend.rs`: nothing else knows of it.
 
 pub use crate::{
@@ -10,7 +10,7 @@ pub use crate::{
         proof::{Fault, Symbolic, prove},
         times_x,
     },
-    isa::Isa,
+    isa::{Isa, Vectors},
 };
 
 use crate::{
@@ -28,13 +28,13 @@ pub const SCRUB: bool = cfg!(feature = "scrub");
 
 /// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind.
 #[inline(always)]
-pub fn load<S: Isa>(s: S, bytes: &[u8]) -> S::V {
+pub fn load<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
     load_bytes(s, bytes)
 }
 
 /// Writes `bytes.len() <= 16 * BLOCKS` bytes of a vector.
 #[inline(always)]
-pub fn store<S: Isa>(s: S, bytes: &mut [u8], v: S::V) {
+pub fn store<S: Vectors>(s: S, bytes: &mut [u8], v: S::V) {
     InOut::in_place(bytes).store::<S, 0, 0>(s, v);
 }
 

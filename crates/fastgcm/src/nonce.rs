@@ -5,7 +5,7 @@
 //! depends on the hash key, and nothing may be indexed by it: that kind meets only the counter that adds
 //! ([`gcm::counter`](crate::gcm)).
 
-use crate::{Block, Error, isa::Isa, limits};
+use crate::{Block, Error, isa::Vectors, limits};
 
 /// The length in bytes of the nonce to prefer: 96 bits.
 pub const NONCE_LEN: usize = 12;
@@ -111,7 +111,7 @@ impl Nonce96 {
 
     /// That with a counter of zero, in every lane.
     #[inline(always)]
-    pub(crate) fn splat<S: Isa>(self, s: S) -> S::V {
+    pub(crate) fn splat<S: Vectors>(self, s: S) -> S::V {
         s.splat_nonce(self.first, self.rest)
     }
 }

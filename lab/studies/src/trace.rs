@@ -5,7 +5,7 @@
 //!
 //! What a compiler does away with is not counted: XOR with a zero that is known, shuffles of it, and constants.
 
-use fastgcm::internals::Isa;
+use fastgcm::internals::{Isa, Vectors};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -188,12 +188,10 @@ fn load(n: usize, whole: usize) -> V {
 }
 
 #[allow(unsafe_code, reason = "the trait's loads and stores are unsafe; these touch no memory")]
-impl<const B: usize> Isa for Trace<B> {
+impl<const B: usize> Vectors for Trace<B> {
     type V = V;
-    type State = V;
     const BLOCKS: usize = B;
     const ROOMY: bool = B == 4;
-    const FACE_PAYS: usize = usize::MAX;
 
     unsafe fn load(self, _: *const u8) -> V {
         load(16 * B, 16 * B)
@@ -277,6 +275,14 @@ impl<const B: usize> Isa for Trace<B> {
         note(Kind::Shift, &[v])
     }
 
+    fn pin(self, _: &mut V) {}
+}
+
+#[allow(unsafe_code, reason = "the trait's loads and stores are unsafe; these touch no memory")]
+impl<const B: usize> Isa for Trace<B> {
+    type State = V;
+    const FACE_PAYS: usize = usize::MAX;
+
     fn whiten(self, x: V, key0: V) -> V {
         note(Kind::Xor, &[x, key0])
     }
@@ -296,6 +302,5 @@ impl<const B: usize> Isa for Trace<B> {
         1
     }
 
-    fn pin(self, _: &mut V) {}
     fn pin_state(self, _: &mut V) {}
 }

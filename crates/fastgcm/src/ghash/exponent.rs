@@ -5,7 +5,7 @@
 use super::{multiply::Factor, powers::times_x};
 use crate::{
     Block,
-    isa::{Frame, Isa, Portable},
+    isa::{Frame, Portable, Vectors},
 };
 use zeroize::Zeroize;
 

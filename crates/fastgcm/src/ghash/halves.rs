@@ -6,7 +6,7 @@
 //! by K', 14.6 and 15.3 by `Karatsuba`.
 
 use super::multiply::{Multiply, times_fold};
-use crate::isa::Isa;
+use crate::isa::Vectors;
 
 /// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and all multiplications
 /// (Cortex-A72, Neoverse N1: thirteen of its cycles for a block of AES-128, not fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is
@@ -15,7 +15,7 @@ use crate::isa::Isa;
 #[allow(dead_code)] // rows of Arm only
 pub struct Karatsuba;
 
-impl<S: Isa> Multiply<S> for Karatsuba {
+impl<S: Vectors> Multiply<S> for Karatsuba {
     type Short = Self;
     /// Blocks, the sum of their halves, B, the sum of its halves.
     type Ready = [S::V; 4];
@@ -85,7 +85,7 @@ impl<S: Isa> Multiply<S> for Karatsuba {
 #[allow(dead_code)] // rows of Arm only
 pub struct KeyFoldedHalves;
 
-impl<S: Isa> Multiply<S> for KeyFoldedHalves {
+impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     type Short = Self;
     /// Blocks, and the two factors.
     type Ready = [S::V; 3];

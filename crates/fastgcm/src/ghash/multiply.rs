@@ -2,21 +2,21 @@
 //!
 //! A multiplication is cut in three steps, so that the bulk loop can spread them between AES rounds.
 
-use crate::isa::Isa;
+use crate::isa::Vectors;
 
 /// The low half of `v` times x^63 + x^62 + x^57.
 #[inline(always)]
-pub(super) fn times_fold<S: Isa>(s: S, v: S::V) -> S::V {
+pub(super) fn times_fold<S: Vectors>(s: S, v: S::V) -> S::V {
     s.clmul_by::<63, 62, 57>(v)
 }
 
 /// `v·x^-64`
 #[inline(always)]
-pub fn fold<S: Isa>(s: S, v: S::V) -> S::V {
+pub fn fold<S: Vectors>(s: S, v: S::V) -> S::V {
     s.xor(s.swap_halves(v), times_fold(s, v))
 }
 
-pub trait Multiply<S: Isa>: Copy {
+pub trait Multiply<S: Vectors>: Copy {
     /// Blocks that have met their powers.
     type Ready: Copy;
     /// A sum of products, not yet reduced.
@@ -49,7 +49,7 @@ pub trait Multiply<S: Isa>: Copy {
 #[derive(Clone, Copy)]
 pub struct Winograd;
 
-impl<S: Isa> Multiply<S> for Winograd {
+impl<S: Vectors> Multiply<S> for Winograd {
     type Short = Crossed;
     type Ready = [S::V; 3];
     type Sum = [S::V; 3];
@@ -114,7 +114,7 @@ impl<S: Isa> Multiply<S> for Winograd {
 
 /// The product of a register's own two halves.
 #[inline(always)]
-fn own<S: Isa>(s: S, v: S::V) -> S::V {
+fn own<S: Vectors>(s: S, v: S::V) -> S::V {
     s.clmul::<false, true>(v, v)
 }
 
@@ -123,7 +123,7 @@ fn own<S: Isa>(s: S, v: S::V) -> S::V {
 #[derive(Clone, Copy)]
 pub struct Crossed;
 
-impl<S: Isa> Multiply<S> for Crossed {
+impl<S: Vectors> Multiply<S> for Crossed {
     type Short = Self;
     /// Blocks, the low halves of B and K, their high halves.
     type Ready = [S::V; 3];
@@ -191,7 +191,7 @@ impl<S: Isa> Multiply<S> for Crossed {
 #[allow(dead_code)] // no row of Arm has it
 pub struct KeyFolded;
 
-impl<S: Isa> Multiply<S> for KeyFolded {
+impl<S: Vectors> Multiply<S> for KeyFolded {
     type Short = Self;
     /// Blocks, B, K.
     type Ready = [S::V; 3];
@@ -255,12 +255,12 @@ impl<S: Isa> Multiply<S> for KeyFolded {
 }
 
 /// A factor that many blocks are multiplied by, with its fold: the setting up of the tables.
-pub(super) struct Factor<S: Isa> {
+pub(super) struct Factor<S: Vectors> {
     b: S::V,
     k: S::V,
 }
 
-impl<S: Isa> Factor<S> {
+impl<S: Vectors> Factor<S> {
     #[inline(always)]
     pub(super) fn new(s: S, b: S::V) -> Self {
         Self { b, k: fold(s, b) }

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     Block,
-    isa::{Isa, nibbles::Permutes},
+    isa::{Vectors, nibbles::Permutes},
 };
 
-pub(crate) trait Pairs<S: Isa>: Copy {
+pub(crate) trait Pairs<S: Vectors>: Copy {
     /// What variants are compared with, which multiply vectors (`backend::Job`).
     type Multiply: Multiply<S>;
     #[cfg(feature = "internals")]
@@ -22,7 +22,7 @@ pub(crate) trait Pairs<S: Isa>: Copy {
 }
 
 /// In vectors of one or two blocks, with the powers of one.
-impl<S: Isa> Pairs<S> for Winograd {
+impl<S: Vectors> Pairs<S> for Winograd {
     type Multiply = Self;
     #[cfg(feature = "internals")]
     fn multiply(self) -> Self {

@@ -8,7 +8,7 @@ use crate::{
     Block,
     aes::Schedule,
     inout::{Part, TURN, Table},
-    isa::{Isa, Order, Sliced, nibbles::Lookups},
+    isa::{Order, Sliced, Vectors, nibbles::Lookups},
 };
 use zeroize::optimization_barrier;
 
@@ -58,7 +58,7 @@ const END: usize = SLICED + 4 * 15;
 /// Where the lists begin for vectors of `S`.
 struct Lists<S>(core::marker::PhantomData<S>);
 
-impl<S: Isa> Lists<S> {
+impl<S: Vectors> Lists<S> {
     const LENGTH: usize = ROWS * S::BLOCKS;
     const SECOND: usize = Self::LENGTH;
     const CONSTANTS: usize = 2 * Self::LENGTH;
@@ -70,19 +70,19 @@ impl Powers {
 
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
-    pub(crate) fn turn_constant<S: Isa>(&self, _: S) -> Block {
+    pub(crate) fn turn_constant<S: Vectors>(&self, _: S) -> Block {
         self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
     }
 
     /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0), in every lane.
     #[inline(always)]
-    pub(crate) fn fill<S: Isa, M: Multiply<S>>(&mut self, s: S, h: S::V) {
+    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V) {
         self.fill_first::<S, M, { ROWS * 4 }>(s, h);
     }
 
     /// The same for the first `POWERS` of them, or all that there are.
     #[inline(always)]
-    pub(crate) fn fill_first<S: Isa, M: Multiply<S>, const POWERS: usize>(&mut self, s: S, h: S::V) {
+    pub(crate) fn fill_first<S: Vectors, M: Multiply<S>, const POWERS: usize>(&mut self, s: S, h: S::V) {
         let (table, row) = (&mut self.0, rows::<S, POWERS>(s, h));
         let at = |i: usize| Lists::<S>::LENGTH - (i + 1) * S::BLOCKS;
         let mut sums = s.splat(0);
@@ -110,7 +110,7 @@ impl Powers {
     }
 
     /// The powers of one vector alone; `h` is AES(0).
-    pub(crate) fn set_one<S: Isa, M: Multiply<S>>(&mut self, s: S, h: Block) {
+    pub(crate) fn set_one<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: Block) {
         const { assert!(S::BLOCKS <= 2) }
         let h = times_x(h.swap_bytes());
         let mut row = s.splat(h);
@@ -149,7 +149,7 @@ impl Powers {
 
     /// Zeros, where `fill` has written.
     #[inline(always)]
-    pub(crate) fn wipe<S: Isa>(&mut self, s: S) {
+    pub(crate) fn wipe<S: Vectors>(&mut self, s: S) {
         self.0.wipe_vectors(s, Lists::<S>::END / S::BLOCKS);
     }
 }
@@ -161,7 +161,7 @@ impl Powers {
 /// each doubling would wait for the stores of the one before.
 #[inline(always)]
 #[allow(unused_assignments)] // `each!` writes the loop out, so that factors are set in passes that do not use them
-fn rows<S: Isa, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
+fn rows<S: Vectors, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
     // H·x, as a product: through general registers it would wait twice as long.
     let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
     let (first, mut double) = first_row(s, h);
@@ -184,7 +184,7 @@ fn rows<S: Isa, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
 
 /// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
 #[inline(always)]
-fn first_row<S: Isa>(s: S, h: S::V) -> (S::V, Factor<S>) {
+fn first_row<S: Vectors>(s: S, h: S::V) -> (S::V, Factor<S>) {
     // By doubling too: of each two runs of n lanes the first has H^n more.
     let (mut row, mut double) = (h, Factor::new(s, h));
     let mut n = 1;
@@ -198,13 +198,13 @@ fn first_row<S: Isa>(s: S, h: S::V) -> (S::V, Factor<S>) {
 }
 
 /// The powers of one message, for vectors that end with a block that meets H^1, or H^B+1, H^2B+1 ...: each row is read as it was written.
-pub(crate) struct Rows<S: Isa> {
+pub(crate) struct Rows<S: Vectors> {
     /// First and second entries of H^B ... H^1, and the constants of all rows up to here; of H^2B ... H^(B+1) ...
     rows: [[S::V; 3]; TURN],
     made: usize,
 }
 
-impl<S: Isa> Rows<S> {
+impl<S: Vectors> Rows<S> {
     /// None yet.
     #[inline(always)]
     pub(crate) fn new(s: S) -> Self {
@@ -285,14 +285,14 @@ impl<S: Isa> Rows<S> {
 
 /// The first lane of `v` in every lane: one load, where `v` is in memory.
 #[inline(always)]
-fn first_in_each<S: Isa>(s: S, v: S::V) -> S::V {
+fn first_in_each<S: Vectors>(s: S, v: S::V) -> S::V {
     let mut lanes = Table::<4>::ZERO;
     lanes.store(s, 0, v);
     s.splat(lanes.get(0))
 }
 
 /// Powers that a tail may ask for: those of a key, or [`Few`].
-pub(crate) trait Ask<S: Isa> {
+pub(crate) trait Ask<S: Vectors> {
     type Down<'a>: Down<S>
     where
         Self: 'a;
@@ -304,7 +304,7 @@ pub(crate) trait Ask<S: Isa> {
 }
 
 /// The entries of H^n, H^(n-1) ... H^1.
-pub(crate) trait Down<S: Isa>: Copy {
+pub(crate) trait Down<S: Vectors>: Copy {
     /// Those of one vector of blocks, behind the first `skip`.
     fn vector(self, skip: usize) -> (S::V, S::V);
     /// What to add to a sum that used each of H^1 ..= H^n once and whose lanes will be added.
@@ -318,7 +318,7 @@ pub(crate) trait Down<S: Isa>: Copy {
     }
 }
 
-impl<S: Isa> Ask<S> for Powers {
+impl<S: Vectors> Ask<S> for Powers {
     type Down<'a> = Descending<'a, S>;
 
     #[inline(always)]
@@ -337,14 +337,14 @@ impl<S: Isa> Ask<S> for Powers {
 /// The powers of two vectors, in registers, for a message that is sealed under a key of its own: from memory, what begins between two rows that have
 /// just been stored would be loaded when both have left the store buffer (15 ns on Zen 5, twice).
 #[derive(Clone, Copy)]
-pub(crate) struct Few<S: Isa> {
+pub(crate) struct Few<S: Vectors> {
     /// First and second entries of H^2B ... H^(B+1).
     high: [S::V; 2],
     /// And of H^B ... H^1.
     low: [S::V; 2],
 }
 
-impl<S: Isa> Few<S> {
+impl<S: Vectors> Few<S> {
     /// For a multiplication of short messages, which has no constants.
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
@@ -354,7 +354,7 @@ impl<S: Isa> Few<S> {
     }
 }
 
-impl<S: Isa> Ask<S> for Few<S> {
+impl<S: Vectors> Ask<S> for Few<S> {
     type Down<'a> = Window<S>;
 
     #[inline(always)]
@@ -372,15 +372,15 @@ impl<S: Isa> Ask<S> for Few<S> {
 
 /// `v` with the last lane of `other`.
 #[inline(always)]
-fn with_last_of<S: Isa>(s: S, v: S::V, other: S::V) -> S::V {
+fn with_last_of<S: Vectors>(s: S, v: S::V, other: S::V) -> S::V {
     s.xor(other, s.keep_first(s.xor(v, other), 16 * (S::BLOCKS - 1)))
 }
 
 /// One vector of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Window<S: Isa>(S::V, S::V);
+pub(crate) struct Window<S: Vectors>(S::V, S::V);
 
-impl<S: Isa> Down<S> for Window<S> {
+impl<S: Vectors> Down<S> for Window<S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
         assert!(skip == 0);
@@ -401,7 +401,7 @@ pub(crate) struct Descending<'a, S> {
     s: S,
 }
 
-impl<S: Isa> Down<S> for Descending<'_, S> {
+impl<S: Vectors> Down<S> for Descending<'_, S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
         (self.part.load(self.s, skip), self.part.load(self.s, Lists::<S>::SECOND + skip))
@@ -413,7 +413,7 @@ impl<S: Isa> Down<S> for Descending<'_, S> {
     }
 }
 
-impl<S: Isa> Descending<'_, S> {
+impl<S: Vectors> Descending<'_, S> {
     /// Those of H^n, in every lane.
     #[inline(always)]
     pub(crate) fn splat(self) -> (S::V, S::V) {
@@ -429,7 +429,7 @@ impl<S: Isa> Descending<'_, S> {
 
 /// Runs of `n` lanes, of `a` and of `b` in turns.
 #[inline(always)]
-fn runs<S: Isa>(s: S, n: usize, a: S::V, b: S::V) -> S::V {
+fn runs<S: Vectors>(s: S, n: usize, a: S::V, b: S::V) -> S::V {
     let (both, mut v) = (s.xor(a, b), b);
     for lane in (0..S::BLOCKS).step_by(2 * n) {
         v = s.xor3(v, s.keep_first(both, 16 * lane), s.keep_first(both, 16 * (lane + n)));

@@ -24,7 +24,7 @@
 // Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the operation alone.
 #![allow(unknown_lints, inline_always_mismatching_target_features)]
 
-use super::Isa;
+use super::{Isa, Vectors};
 use crate::Block;
 use core::{
     arch::{aarch64::*, asm},
@@ -48,12 +48,10 @@ macro_rules! isa {
 
         // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
-        impl Isa for $token {
+        impl Vectors for $token {
             type V = uint8x16_t;
-            type State = uint8x16_t;
             const BLOCKS: usize = 1;
             const ROOMY: bool = true;
-            const FACE_PAYS: usize = usize::MAX; // most cores run two rounds a cycle; not measured here
             #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> uint8x16_t { unsafe { load_first(src, n) } }
@@ -90,6 +88,15 @@ macro_rules! isa {
             #[inline(always)] fn add32(self, v: uint8x16_t, n: uint8x16_t) -> uint8x16_t {
                 unsafe { vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(v), vreinterpretq_u32_u8(n))) }
             }
+            #[inline(always)] fn pin(self, v: &mut uint8x16_t) {
+                unsafe { asm!("/*{0:v}*/", inout(vreg) *v, options(nostack, preserves_flags)) }
+            }
+        }
+
+        #[allow(clippy::undocumented_unsafe_blocks)]
+        impl Isa for $token {
+            type State = uint8x16_t;
+            const FACE_PAYS: usize = usize::MAX; // most cores run two rounds a cycle; not measured here
             #[inline(always)] fn whiten(self, x: uint8x16_t, _key0: uint8x16_t) -> uint8x16_t { x }
             #[inline(always)] fn state(self, v: uint8x16_t) -> uint8x16_t { v }
             #[inline(always)] fn leave(self, x: uint8x16_t) -> uint8x16_t { x }
@@ -101,9 +108,6 @@ macro_rules! isa {
             }
             #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
                 unsafe { next_words::<ROTATE>(four, last, rcon) }
-            }
-            #[inline(always)] fn pin(self, v: &mut uint8x16_t) {
-                unsafe { asm!("/*{0:v}*/", inout(vreg) *v, options(nostack, preserves_flags)) }
             }
             #[inline(always)] fn pin_state(self, x: &mut uint8x16_t) { self.pin(x) }
         }

@@ -5,7 +5,7 @@
 
 extern crate std;
 use super::{
-    Isa, Order, Sliced,
+    Isa, Order, Sliced, Vectors,
     nibbles::{Lookups, Permutes},
 };
 use crate::Block;
@@ -60,12 +60,10 @@ pub(crate) struct Counting<const B: usize, const ROOMY: bool = false>;
 /// All that is to be known of a vector: whether it is the constant of the reduction.
 pub(crate) type IsFold = bool;
 
-impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
+impl<const B: usize, const ROOMY: bool> Vectors for Counting<B, ROOMY> {
     type V = IsFold;
-    type State = ();
     const BLOCKS: usize = B;
     const ROOMY: bool = ROOMY;
-    const FACE_PAYS: usize = if B == 1 && ROOMY { usize::MAX } else { 1 << 14 }; // as in the rows, but sooner
 
     #[inline(never)]
     unsafe fn load(self, _: *const u8) -> IsFold {
@@ -97,15 +95,6 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     fn fold(self, _: IsFold) -> Block {
         Work::count(|w| w.folds += 1);
         0
-    }
-    #[inline(never)]
-    fn round(self, _: (), _: (), _: ()) {
-        Work::count(|w| w.rounds += 1);
-    }
-    #[inline(never)]
-    fn last_round(self, _: (), _: (), _: (), _: IsFold) -> IsFold {
-        Work::count(|w| w.last_rounds += 1);
-        false
     }
 
     fn splat(self, block: Block) -> IsFold {
@@ -142,6 +131,22 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     fn add32(self, _: IsFold, _: IsFold) -> IsFold {
         false
     }
+    fn pin(self, _: &mut IsFold) {}
+}
+
+impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
+    type State = ();
+    const FACE_PAYS: usize = if B == 1 && ROOMY { usize::MAX } else { 1 << 14 }; // as in the rows, but sooner
+    #[inline(never)]
+    fn round(self, _: (), _: (), _: ()) {
+        Work::count(|w| w.rounds += 1);
+    }
+    #[inline(never)]
+    fn last_round(self, _: (), _: (), _: (), _: IsFold) -> IsFold {
+        Work::count(|w| w.last_rounds += 1);
+        false
+    }
+
     fn whiten(self, _: IsFold, _: IsFold) -> IsFold {
         false
     }
@@ -152,7 +157,6 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     fn next_words<const ROTATE: bool>(self, _: Block, _: Block, _: u8) -> Block {
         0
     }
-    fn pin(self, _: &mut IsFold) {}
     fn pin_state(self, _: &mut ()) {}
 }
 

@@ -131,17 +131,12 @@ macro_rules! item_on {
 pub(crate) use item_on;
 
 /// Operations on vectors of `BLOCKS` lanes of 128 bits. Lane 0 is the first block in memory.
-pub trait Isa: Copy + 'static {
+pub trait Vectors: Copy + 'static {
     /// A vector.
     type V: Copy;
-    /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
-    /// there are none. States and round keys have it.
-    type State: Copy;
     const BLOCKS: usize;
     /// Enough registers (32) to keep two hash vectors in flight beside eight AES states, and the ciphertext that is to be hashed.
     const ROOMY: bool;
-    /// Bytes from which on a message earns the making of its FACE table (`gcm::counter`); `usize::MAX`: never.
-    const FACE_PAYS: usize;
 
     // ---- memory: called from `inout.rs` only
     /// # Safety
@@ -260,8 +255,22 @@ pub trait Isa: Copy + 'static {
         self.xor(self.shift_right::<32>(v), self.high_halves(self.shift_left::<32>(v), self.splat(0)))
     }
 
-    // ---- AES, in a form that costs neither family an instruction: x86 adds the key after a round and ignores `prev`,
-    //      Arm adds it before and ignores `next`.
+    // ---- scheduling
+    /// Computes `v` *here*: no instruction, but the compiler moves neither its producers nor any memory access across.
+    /// Without it LLVM emits all of a turn's hashing, then all of its AES, whatever the source order.
+    fn pin(self, v: &mut Self::V);
+}
+
+/// AES beside them. What multiplies only (`ghash`), or moves bytes (`inout.rs`), asks for [`Vectors`] alone.
+///
+/// Its form costs neither family an instruction: x86 adds the key after a round and ignores `prev`, Arm adds it before and ignores `next`.
+pub trait Isa: Vectors {
+    /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
+    /// there are none. States and round keys have it.
+    type State: Copy;
+    /// Bytes from which on a message earns the making of its FACE table (`gcm::counter`); `usize::MAX`: never.
+    const FACE_PAYS: usize;
+
     fn whiten(self, x: Self::V, key0: Self::V) -> Self::V;
     /// `v` in the form for AES.
     fn state(self, v: Self::V) -> Self::State;
@@ -273,11 +282,7 @@ pub trait Isa: Copy + 'static {
     /// Key schedule, four words at a time: t = S-box of the last word of `last`, rotated by a byte if `ROTATE`, XOR `rcon`;
     /// then t plus the first, the first two, three, four words of `four`.
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
-
-    // ---- scheduling
-    /// Computes `v` *here*: no instruction, but the compiler moves neither its producers nor any memory access across.
-    /// Without it LLVM emits all of a turn's hashing, then all of its AES, whatever the source order.
-    fn pin(self, v: &mut Self::V);
+    /// Computes `x` here, as [`pin`](Vectors::pin) does.
     fn pin_state(self, x: &mut Self::State);
 }
 

@@ -12,7 +12,7 @@
 mod aes;
 mod word;
 
-use super::{Isa, Order, Sliced, Widest};
+use super::{Isa, Order, Sliced, Vectors, Widest};
 use crate::Block;
 use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
@@ -57,12 +57,10 @@ impl<const N: usize, const ROOMY: bool> Portable<N, ROOMY> {
     }
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
+impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, X> {
     type V = [Block; N];
-    type State = Planes<u64>;
     const BLOCKS: usize = N;
     const ROOMY: bool = ROOMY;
-    const FACE_PAYS: usize = 1 << 14;
 
     unsafe fn load(self, src: *const u8) -> Self::V {
         // SAFETY: the caller's promise; an array of bytes has no alignment.
@@ -171,6 +169,13 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
         v.map(|x| x >> 32)
     }
 
+    fn pin(self, _: &mut Self::V) {}
+}
+
+impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
+    type State = Planes<u64>;
+    const FACE_PAYS: usize = 1 << 14;
+
     #[inline(always)]
     fn whiten(self, x: Self::V, key0: Self::V) -> Self::V {
         self.xor(x, key0)
@@ -195,7 +200,6 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
         self.0.next_words::<ROTATE>(four, last, rcon)
     }
 
-    fn pin(self, _: &mut Self::V) {}
     fn pin_state(self, _: &mut Planes<u64>) {}
 }
 

@@ -14,7 +14,7 @@
 //! Any VLEN from 128 bits on (which V implies) gives the same: four registers hold 64 bytes, and where they could hold more, the length
 //! says 64. Bytes behind the first `n` are not read or written because the length says `n`: neither masks nor branches.
 
-use super::Isa;
+use super::{Isa, Vectors};
 use crate::Block;
 use core::{arch::asm, mem::MaybeUninit};
 
@@ -57,12 +57,10 @@ macro_rules! compute {
 // and writes all of `out`; pointers are the caller's promise.
 #[allow(clippy::undocumented_unsafe_blocks)]
 #[rustfmt::skip]
-impl Isa for Zvkned {
+impl Vectors for Zvkned {
     type V = Lanes;
-    type State = Lanes;
     const BLOCKS: usize = 4;
     const ROOMY: bool = true;
-    const FACE_PAYS: usize = usize::MAX;
     #[inline(always)] unsafe fn load(self, src: *const u8) -> Lanes {
         unsafe { compute!("vsetvli zero, {n}, e8, m4, ta, ma", "vle8.v v0, ({src})", "vse8.v v0, ({out})"; n = BYTES, src = src) }
     }
@@ -130,23 +128,41 @@ impl Isa for Zvkned {
                 v = &v, n = &n, step = size_of::<Block>())
         }
     }
-    #[inline(always)] fn whiten(self, x: Lanes, key0: Lanes) -> Lanes { self.xor(x, key0) }
-    #[inline(always)] fn state(self, v: Lanes) -> Lanes { v }
-    #[inline(always)] fn leave(self, x: Lanes) -> Lanes { x }
-    #[inline(always)] fn round(self, x: Lanes, _prev: Lanes, next: Lanes) -> Lanes {
+    #[inline(always)] fn pin(self, _: &mut Lanes) {}
+}
+
+impl Isa for Zvkned {
+    type State = Lanes;
+    const FACE_PAYS: usize = usize::MAX;
+    #[inline(always)]
+    fn whiten(self, x: Lanes, key0: Lanes) -> Lanes {
+        self.xor(x, key0)
+    }
+    #[inline(always)]
+    fn state(self, v: Lanes) -> Lanes {
+        v
+    }
+    #[inline(always)]
+    fn leave(self, x: Lanes) -> Lanes {
+        x
+    }
+    #[inline(always)]
+    fn round(self, x: Lanes, _prev: Lanes, next: Lanes) -> Lanes {
         unsafe {
             compute!("vsetivli zero, 16, e32, m4, ta, ma", "vle32.v v0, ({x})", "vle32.v v4, ({key})", "vaesem.vv v0, v4",
                 "vse32.v v0, ({out})"; x = &x, key = &next)
         }
     }
-    #[inline(always)] fn last_round(self, x: Lanes, _prev: Lanes, last: Lanes, data: Lanes) -> Lanes {
+    #[inline(always)]
+    fn last_round(self, x: Lanes, _prev: Lanes, last: Lanes, data: Lanes) -> Lanes {
         unsafe {
             compute!("vsetivli zero, 16, e32, m4, ta, ma", "vle32.v v0, ({x})", "vle32.v v4, ({key})", "vle32.v v8, ({data})",
                 "vaesef.vv v0, v4", "vxor.vv v0, v0, v8", "vse32.v v0, ({out})"; x = &x, key = &last, data = &data)
         }
     }
     /// In a state of four equal columns ShiftRows does nothing, so the last round with a key of zeros is the S-box.
-    #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
+    #[inline(always)]
+    fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
         const COLUMNS: Block = 1 | 1 << 32 | 1 << 64 | 1 << 96;
         let words = self.splat((last >> 96) * COLUMNS);
         let word = self.last_round(words, words, [0; 4], [0; 4])[0] as u32;
@@ -154,8 +170,8 @@ impl Isa for Zvkned {
         let sums = four ^ four << 32;
         sums ^ sums << 64 ^ t as Block * COLUMNS
     }
-    #[inline(always)] fn pin(self, _: &mut Lanes) {}
-    #[inline(always)] fn pin_state(self, _: &mut Lanes) {}
+    #[inline(always)]
+    fn pin_state(self, _: &mut Lanes) {}
 }
 
 /// One half of the first block; those of the others follow at a step of a block.

@@ -5,7 +5,7 @@
 //! which no other code comes past, gain 5 to 8 % from 32 KiB on (Skylake-SP; at 16 KiB 1 to 5 %, and as much less at odd addresses; but
 //! see `gcm::message::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has better rows).
 
-use super::Isa;
+use super::{Isa, Vectors};
 use crate::Block;
 use core::arch::{asm, x86_64::*};
 
@@ -33,12 +33,10 @@ macro_rules! isa {
 
         // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
-        impl Isa for $token {
+        impl Vectors for $token {
             type V = $v;
-            type State = $v;
             const BLOCKS: usize = $blocks;
             const ROOMY: bool = $roomy;
-            const FACE_PAYS: usize = $face;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { unsafe { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { unsafe { $store(dst.cast(), v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { unsafe { $load_first(src, n) } }
@@ -81,12 +79,6 @@ macro_rules! isa {
             #[inline(always)] fn up_word(self, v: $v) -> $v { unsafe { $bslli::<4>(v) } }
             #[cfg(feature = "internals")]
             #[inline(always)] fn down_word(self, v: $v) -> $v { unsafe { $bsrli::<4>(v) } }
-            #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
-            #[inline(always)] fn state(self, v: $v) -> $v { v }
-            #[inline(always)] fn leave(self, x: $v) -> $v { x }
-            #[inline(always)] fn round(self, x: $v, _prev: $v, next: $v) -> $v { unsafe { $aesenc(x, next) } }
-            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { unsafe { $xor($aesenclast(x, last), data) } }
-            #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { unsafe { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin(self, v: &mut $v) {
                 #[inline]
                 #[target_feature(enable = $features)]
@@ -95,6 +87,18 @@ macro_rules! isa {
                 }
                 unsafe { pin(v) }
             }
+        }
+
+        #[allow(clippy::undocumented_unsafe_blocks)]
+        impl Isa for $token {
+            type State = $v;
+            const FACE_PAYS: usize = $face;
+            #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
+            #[inline(always)] fn state(self, v: $v) -> $v { v }
+            #[inline(always)] fn leave(self, x: $v) -> $v { x }
+            #[inline(always)] fn round(self, x: $v, _prev: $v, next: $v) -> $v { unsafe { $aesenc(x, next) } }
+            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { unsafe { $xor($aesenclast(x, last), data) } }
+            #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { unsafe { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin_state(self, x: &mut $v) { self.pin(x) }
         }
     };

@@ -28,7 +28,7 @@ pub mod steps_of_2023;
 pub use product::{Karatsuba, Product, Schoolbook};
 pub use reduce::{Folding, Horner, Mirror, Montgomery, Reduce, Shifts};
 
-use fastgcm::internals::{self, Isa, KeyFolded, KeyFoldedHalves, Multiply, Winograd};
+use fastgcm::internals::{self, KeyFolded, KeyFoldedHalves, Multiply, Vectors, Winograd};
 use std::marker::PhantomData;
 
 /// A product and a reduction.
@@ -42,7 +42,7 @@ pub type Of2010 = By<Karatsuba, Mirror<Shifts>>;
 /// What Linux ran on AES-NI until 2024: Karatsuba and a reduction without multiplications, the key stored times x.
 pub type Sparing = By<Karatsuba, Shifts>;
 
-impl<S: Isa, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
+impl<S: Vectors, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
     type Short = Self;
     /// Blocks, and what the tables hold for their powers.
     type Ready = [S::V; 3];
@@ -106,7 +106,7 @@ impl<S: Isa, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
 }
 
 /// Who wants to see every multiplication.
-pub trait Visit<S: Isa> {
+pub trait Visit<S: Vectors> {
     /// This is one of them. To be `#[inline(always)]`.
     fn visit<M: Multiply<S>>(&mut self, name: &'static str, multiply: M);
 }
@@ -130,7 +130,7 @@ pub const NAMES: [&str; 13] = [
 
 /// Shows all of them.
 #[inline(always)]
-pub fn all<S: Isa>(_: S, visitor: &mut impl Visit<S>) {
+pub fn all<S: Vectors>(_: S, visitor: &mut impl Visit<S>) {
     visitor.visit(NAMES[0], By::<Schoolbook, Folding>::default());
     visitor.visit(NAMES[1], Baseline::default());
     visitor.visit(NAMES[2], By::<Schoolbook, Horner>::default());
@@ -148,6 +148,6 @@ pub fn all<S: Isa>(_: S, visitor: &mut impl Visit<S>) {
 
 /// One block times one power, reduced: what a hash does that waits for each block. Lane by lane.
 #[inline(always)]
-pub fn step<S: Isa, M: Multiply<S>>(s: S, block: S::V, (first, second): (S::V, S::V)) -> S::V {
+pub fn step<S: Vectors, M: Multiply<S>>(s: S, block: S::V, (first, second): (S::V, S::V)) -> S::V {
     M::reduce(s, M::product(s, M::ready(s, block, first, second)), M::constant(s, first, second))
 }

@@ -3,10 +3,10 @@
 //! With a = a0 + a1·x^64 and b likewise, the product is a0·b0 + (a0·b1 + a1·b0)·x^64 + a1·b1·x^128. Sums over many blocks are taken part by
 //! part: the middle one is put in its place only once, before the reduction.
 
-use fastgcm::internals::Isa;
+use fastgcm::internals::Vectors;
 
 /// A way to the three parts.
-pub trait Product<S: Isa>: Copy {
+pub trait Product<S: Vectors>: Copy {
     /// What is stored for the factor `b`.
     fn table(s: S, b: S::V) -> (S::V, S::V);
     /// The parts of one product, or what [`sum`](Self::sum) makes them of.
@@ -19,7 +19,7 @@ pub trait Product<S: Isa>: Copy {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Schoolbook;
 
-impl<S: Isa> Product<S> for Schoolbook {
+impl<S: Vectors> Product<S> for Schoolbook {
     #[inline(always)]
     fn table(_: S, b: S::V) -> (S::V, S::V) {
         (b, b)
@@ -41,7 +41,7 @@ impl<S: Isa> Product<S> for Schoolbook {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Karatsuba;
 
-impl<S: Isa> Product<S> for Karatsuba {
+impl<S: Vectors> Product<S> for Karatsuba {
     #[inline(always)]
     fn table(s: S, b: S::V) -> (S::V, S::V) {
         (b, s.xor(b, s.swap_halves(b)))

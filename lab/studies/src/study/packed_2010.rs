@@ -6,7 +6,7 @@ use crate::{
     multiply::{By, Karatsuba, Mirror, Product, Reduce, Shifts},
     trace::{Done, Trace, trace},
 };
-use fastgcm::internals::{Isa, Multiply, load};
+use fastgcm::internals::{Multiply, Vectors, load};
 
 const SIZES: [u64; 12] = [64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096];
 /// Tables 4.1 and 4.2.

@@ -1,7 +1,7 @@
 //! What a variant does, counted, by equality.
 
 use crate::{bytes, passed};
-use fastgcm::internals::{Isa, KeyFolded, Multiply};
+use fastgcm::internals::{KeyFolded, Multiply, Vectors};
 use fastgcm_studies::{
     aggregate::{Powers, deferred, packed},
     multiply::{self, Baseline, Visit, step},

@@ -11,7 +11,7 @@ use crate::{
     Block,
     backend::{Backend, Kernels},
     inout::{InOut, TURN, Table},
-    isa::Isa,
+    isa::Vectors,
     material::Material,
     nonce::{Kind, Nonce},
     running::Running,
@@ -21,9 +21,9 @@ use std::{println, vec, vec::Vec};
 /// The multiplication of one row on numbers, and that of its short messages with the same tables: `x` times `h`, in every lane. What the tests
 /// call through `Kernels`, where the row's features are enabled.
 #[inline(always)]
-pub(crate) fn products<S: Isa, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
+pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
     #[inline(always)]
-    fn product<S: Isa, M: Multiply<S>>(s: S, x: Block, (first, second): (S::V, S::V)) -> [Block; 4] {
+    fn product<S: Vectors, M: Multiply<S>>(s: S, x: Block, (first, second): (S::V, S::V)) -> [Block; 4] {
         let sum = M::product(s, M::ready(s, s.splat(x), first, second));
         let mut lanes = Table::<4>::ZERO;
         lanes.store(s, 0, M::reduce(s, sum, M::constant(s, first, second)));
@@ -36,7 +36,7 @@ pub(crate) fn products<S: Isa, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -
 
 /// The powers of `h` instead of those of AES(0).
 #[inline(always)]
-pub(crate) fn fill<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, h: Block) {
+pub(crate) fn fill<S: Vectors, M: Multiply<S>>(s: S, _: M, material: &mut Material, h: Block) {
     material.powers.fill::<S, M>(s, s.splat(h));
 }
 

@@ -1,7 +1,7 @@
 //! The proof that every multiplication of the table is that of SP 800-38D, for *all* inputs, and the bond between that proof and the
 //! code that the compiler makes.
 //!
-//! **Proof.** GHASH is written over the operations of [`Isa`](crate::isa::Isa), so it also runs on an instruction set whose bits are
+//! **Proof.** GHASH is written over the operations of [`Vectors`](crate::isa::Vectors), so it also runs on an instruction set whose bits are
 //! polynomials in the bits of the inputs ([`symbolic`]). What comes out is compared with what the standard's own algorithm makes of
 //! the same symbols. Polynomials over GF(2) have one normal form: if 128 of them are equal, the two functions are equal for all
 //! inputs, 2^256 for a product.
@@ -32,7 +32,7 @@ mod tests;
 
 use super::multiply::{Multiply, fold};
 use super::powers::times_x;
-use crate::isa::Isa;
+use crate::isa::Vectors;
 use polynomial::{add, apply, input, standard_product, zero};
 use std::{format, string::String};
 use symbolic::V;

@@ -3,7 +3,7 @@
 //! A vector must be `Copy`, so it is a number, and what it stands for lies in a table of this thread.
 
 use super::polynomial::{self, Lane, Polynomial};
-use crate::{Block, isa::Isa};
+use crate::{Block, isa::Vectors};
 use std::{cell::RefCell, thread_local, vec::Vec};
 
 /// The token, of vectors of one block: every operation works lane by lane, so one lane is all of them. It carries the fault that is
@@ -151,12 +151,10 @@ fn not_asked<T>() -> T {
 }
 
 #[allow(unsafe_code)]
-impl Isa for Symbolic {
+impl Vectors for Symbolic {
     type V = V;
-    type State = ();
     const BLOCKS: usize = 1;
     const ROOMY: bool = false;
-    const FACE_PAYS: usize = usize::MAX;
 
     unsafe fn load(self, _: *const u8) -> V {
         not_asked()
@@ -227,21 +225,5 @@ impl Isa for Symbolic {
         not_asked()
     }
 
-    fn whiten(self, _: V, _: V) -> V {
-        not_asked()
-    }
-    fn state(self, _: V) {}
-    fn leave(self, _: ()) -> V {
-        not_asked()
-    }
-    fn round(self, _: (), _: (), _: ()) {}
-    fn last_round(self, _: (), _: (), _: (), _: V) -> V {
-        not_asked()
-    }
-    fn next_words<const ROTATE: bool>(self, _: Block, _: Block, _: u8) -> Block {
-        not_asked()
-    }
-
     fn pin(self, _: &mut V) {}
-    fn pin_state(self, (): &mut ()) {}
 }
