@@ -114,6 +114,17 @@ def test_what_was_not_sealed_is_refused(place):
                 file.read(CHUNK * 2)
 
 
+def test_a_listing_that_is_out_of_date(endpoint, tmp_path, s3):
+    sealed = SealedFileSystem(key=NAME, target_protocol="s3", target_options={"endpoint_url": endpoint})
+    other = SealedFileSystem(key=NAME, target_protocol="s3", target_options={"endpoint_url": endpoint, "use_listings_cache": False})
+    folder = f"bucket/{tmp_path.name}"
+    sealed.pipe_file(f"{folder}/name", b"old")
+    assert sealed.ls(folder, detail=True)[0]["size"] == 3
+    other.pipe_file(f"{folder}/name", b"new, and longer")
+    assert sealed.info(f"{folder}/name")["size"] == 3  # as s3fs has it
+    assert sealed.cat_file(f"{folder}/name") == b"new, and longer" == sealed.open(f"{folder}/name").read()
+
+
 class Stop(Exception):
     pass
 

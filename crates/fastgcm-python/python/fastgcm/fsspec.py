@@ -153,6 +153,14 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     # What is inside.
 
+    def _sealed(self, path: Any) -> "_Sealed":
+        try:
+            return _Sealed(self, path)
+        except InvalidTag:
+            # A listing that was kept (s3fs does) may tell the length of an older file.
+            self.fs.invalidate_cache(path)
+            return _Sealed(self, path)
+
     def _open(
         self,
         path: Any,
@@ -165,13 +173,13 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     ) -> Any:
         path = self._stripped(path)
         if mode == "rb":
-            return SealedReader(self, path, _Sealed(self, path), block_size, cache_type, cache_options)
+            return SealedReader(self, path, self._sealed(path), block_size, cache_type, cache_options)
         if mode not in ("wb", "xb"):
             raise NotImplementedError(f"a sealed file is read, or written anew: no mode {mode!r}")
         return SealedWriter(self, path, mode, block_size, autocommit)
 
     def cat_file(self, path: Any, start: int | None = None, end: int | None = None, **options: Any) -> bytes:
-        return self._of(_Sealed(self, self._stripped(path)), start, end)
+        return self._of(self._sealed(self._stripped(path)), start, end)
 
     def cat_ranges(self, paths: Any, starts: Any, ends: Any, max_gap: int | None = None, on_error: str = "return", **options: Any) -> list[Any]:
         opened: dict[str, _Sealed] = {}
@@ -181,7 +189,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
             try:
                 path = self._stripped(path)
                 if path not in opened:
-                    opened[path] = _Sealed(self, path)
+                    opened[path] = self._sealed(path)
                 out.append(self._of(opened[path], start, end))
             except Exception as error:
                 if on_error != "return":
