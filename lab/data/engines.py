@@ -1,11 +1,11 @@
 """Dask and Spark seal and open one large file on clusters of processes, and workers are killed in the middle.
 
-`engines.py FOLDER [MIB]`: works in FOLDER, which it makes anew. pyca/cryptography opens what was sealed. Then it looks for the key, raw, in hex and in
-base64, in all that the engines have serialized, logged and left in files. It needs Java for Spark.
+`engines.py FOLDER [MIB [ROUNDS]]`: works in FOLDER, which it makes anew. pyca/cryptography opens what was sealed. Then it looks for the key, raw, in hex
+and in base64, in all that the engines have serialized, logged and left in files. It needs Java for Spark. Figures go to FOLDER/figures.jsonl.
 """
 
-import base64
 import hashlib
+import json
 import os
 import pathlib
 import random
@@ -16,9 +16,11 @@ import time
 
 from cryptography import cobblestone
 from fastgcm import jobs
+from search import no_key_anywhere
 
 FOLDER = pathlib.Path(sys.argv[1]).absolute()
 MIB = int(sys.argv[2]) if len(sys.argv) > 2 else 256
+ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 3
 KEY = bytes.fromhex(os.environ.setdefault("FASTGCM_KEY", os.urandom(32).hex()))  # processes of Dask import this file, and have it already
 PART = 4 << 20
 TEXT = FOLDER / "text"
@@ -28,12 +30,18 @@ def prepare():
     shutil.rmtree(FOLDER, ignore_errors=True)
     (FOLDER / "tmp").mkdir(parents=True)
     # The workers inherit the environment. A variable that an engine sets on its workers would stand in the engine's configuration, and so in its logs.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(pathlib.Path(__file__).resolve().parent), os.environ.get("PYTHONPATH")]))
     os.environ.update(TMPDIR=str(FOLDER / "tmp"), SPARK_LOCAL_DIRS=str(FOLDER / "tmp"), PYSPARK_PYTHON=sys.executable)
     os.environ["SPARK_WORKER_DIR"] = os.environ["SPARK_LOG_DIR"] = str(FOLDER / "spark")
     with open(TEXT, "wb") as file:
         for _ in range(MIB):
             file.write(random.randbytes(1 << 20))
         file.write(b"and the end")
+
+
+def figure(**line):
+    with open(FOLDER / "figures.jsonl", "a") as file:
+        file.write(json.dumps(line | {"mib": MIB}) + "\n")
 
 
 class Deadly:
@@ -86,19 +94,22 @@ def digest_of(path):
 def there_and_back(name, run):
     """Seals and opens, with and without a worker that is killed; a text that changes is refused."""
     key, context, whole = jobs.EnvironmentKey("FASTGCM_KEY"), b"context", digest_of(TEXT)
-    for killed in (False, True):
+    for killed in (False, True) * ROUNDS:
         sealed, opened = FOLDER / f"{name}-{killed}.sealed", FOLDER / f"{name}-{killed}.opened"
         for what, cls, source, target in (("seal", jobs.Sealing, TEXT, sealed), ("open", jobs.Opening, sealed, opened)):
             job = cls.begin(key, source, target, context=context, part=PART)
             deadly = Deadly(job, job.parts // 2, FOLDER)
             began = time.monotonic()
             run(deadly if killed else job)
-            print(f"{name}: {what} {MIB} MiB in {job.parts} parts, {'a worker killed' if killed else 'undisturbed'}: {time.monotonic() - began:.2f} s")
+            took = time.monotonic() - began
+            print(f"{name}: {what} {MIB} MiB in {job.parts} parts, {'a worker killed' if killed else 'undisturbed'}: {took:.2f} s")
+            figure(what="killed" if killed else "undisturbed", engine=name, job=what, parts=job.parts, seconds=took)
             assert os.path.exists(deadly.mark) == killed, "no worker was killed"
             assert not os.path.exists(job.stage)
         assert of_pyca(sealed) == whole == digest_of(opened)
         opened.unlink()
-    print(f"{name}::there_and_back ok 4")
+        sealed.unlink()
+    print(f"{name}::there_and_back ok 4", flush=True)
 
     # A part is sealed, then its text changes and the engine runs it again.
     text = FOLDER / f"{name}.changing"
@@ -118,11 +129,41 @@ def there_and_back(name, run):
         raise SystemExit("another text was sealed")
     assert not os.path.exists(job.stage) and not os.path.exists(job.target)
     text.unlink()
-    print(f"{name}::another_text_is_refused ok 1")
+    print(f"{name}::another_text_is_refused ok 1", flush=True)
+
+
+def throughput():
+    """One process without an engine, and clusters of 1, 2 and 4 workers, in turn."""
+    from distributed import Client, LocalCluster
+
+    key, sealed, opened = jobs.EnvironmentKey("FASTGCM_KEY"), FOLDER / "throughput.sealed", FOLDER / "throughput.opened"
+    options = {"threads_per_worker": 1, "local_directory": FOLDER / "dask", "dashboard_address": ":0", "silence_logs": 40}
+    clusters = {workers: LocalCluster(workers, **options) for workers in (1, 2, 4)}
+    clients = {workers: Client(cluster) for workers, cluster in clusters.items()}
+    whole = digest_of(TEXT)
+    for round in range(ROUNDS + 1):
+        for workers in (0, *clients):
+            for what, cls, source, target in (("seal", jobs.Sealing, TEXT, sealed), ("open", jobs.Opening, sealed, opened)):
+                began = time.monotonic()
+                job = cls.begin(key, source, target, context=b"context", part=PART)
+                if workers:
+                    jobs.on_dask(clients[workers], job)
+                else:
+                    job.finish([job.run(index) for index in range(job.parts)])
+                if round:  # the first one has warmed up
+                    figure(what="throughput", engine="dask", workers=workers, job=what, seconds=time.monotonic() - began)
+            assert digest_of(opened) == whole
+            sealed.unlink()
+            opened.unlink()
+    for workers in clients:
+        clients[workers].close()
+        clusters[workers].close()
+    print(f"data::throughput ok {len(clients) + 1}", flush=True)
 
 
 def dask():
     import cloudpickle
+    from dask.config import set as set_option
     from distributed import Client, LocalCluster
     from distributed.protocol import pickle as serializer
 
@@ -136,7 +177,9 @@ def dask():
         return pickled
 
     serializer.dumps = noting
-    with LocalCluster(2, threads_per_worker=1, local_directory=FOLDER / "dask", dashboard_address=None) as cluster, Client(cluster) as client:
+    # 15 s after a worker was lost, a local cluster gives up the one of that name if it is away just then: it was killed once more, say.
+    set_option({"distributed.deploy.lost-worker-timeout": "1h"})
+    with LocalCluster(2, threads_per_worker=1, local_directory=FOLDER / "dask", dashboard_address=":0") as cluster, Client(cluster) as client:
         there_and_back("dask", lambda job: jobs.on_dask(client, job))
         logs = repr((cluster.get_logs(), client.get_worker_logs(), client.get_scheduler_logs(), client.get_events()))
         (FOLDER / "dask-logs").write_text(logs)
@@ -151,7 +194,9 @@ def spark():
     events = FOLDER / "spark-events"
     events.mkdir()
     conf = SparkConf().setMaster("local-cluster[2,1,1024]").set("spark.driver.host", "127.0.0.1").set("spark.ui.enabled", "false")
-    conf.set("spark.eventLog.compress", "false").set("spark.eventLog.enabled", "true").set("spark.eventLog.dir", f"file://{events}").set("spark.python.worker.reuse", "true")
+    conf.set("spark.ui.showConsoleProgress", "false")
+    conf.set("spark.eventLog.compress", "false").set("spark.eventLog.enabled", "true").set("spark.eventLog.dir", f"file://{events}")
+    conf.set("spark.python.worker.reuse", "true")
     conf.set("spark.executorEnv.PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     context = SparkContext(conf=conf)
     try:
@@ -165,26 +210,9 @@ def spark():
     shutil.copytree(pathlib.Path(pyspark.__file__).parent / "work" / application, FOLDER / "spark-executors")
 
 
-def no_key_anywhere():
-    """Below FOLDER, where everything of the engines lies: serialized tasks, logs, event logs, what workers have spilled."""
-    forms = {KEY, KEY.hex().encode(), KEY.hex().upper().encode(), base64.b64encode(KEY).rstrip(b"="), base64.urlsafe_b64encode(KEY).rstrip(b"=")}
-    # Base64 of something longer has the key at one of three places.
-    forms |= {base64.b64encode(bytes(shift) + KEY)[4 : 4 * (len(KEY) // 3)] for shift in (1, 2)}
-    planted = FOLDER / "planted"
-    planted.write_bytes(b"x" * 100 + base64.b64encode(b"zz" + KEY))
-    found, searched = [], 0
-    for path in FOLDER.rglob("*"):
-        if path.is_file() and path != TEXT:
-            data = path.read_bytes()
-            searched += 1
-            found += [path for form in forms if form in data]
-    assert set(found) == {planted}, found
-    print(f"looked for the key in {searched} files")
-    print("data::no_key_anywhere ok 1")
-
-
 if __name__ == "__main__":
     prepare()
+    throughput()
     dask()
     spark()
-    no_key_anywhere()
+    no_key_anywhere(FOLDER)

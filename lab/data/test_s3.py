@@ -14,6 +14,8 @@ import time
 import urllib.parse
 
 import cloudpickle
+import dask.config
+import distributed
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from cryptography.hazmat.primitives import hashes
@@ -357,18 +359,18 @@ class Deadly:
 
 def test_workers_of_dask_are_killed(tmp_path, text, kms_key, options, endpoint, official, monkeypatch):
     import boto3
-    from distributed import Client, LocalCluster
 
     monkeypatch.setenv("PYTHONPATH", str(HERE))
+    monkeypatch.setitem(dask.config.config["distributed"]["deploy"], "lost-worker-timeout", "1h")  # as in engines.py
     client = boto3.client("s3", endpoint_url=endpoint)
     text.write_bytes(random.randbytes(7 * PART + 99))
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as dask:
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as engine:
         job = Sealing.begin(text, "bucket", "dask", kms_key, **options)
-        jobs.on_dask(dask, Deadly(job, 3, tmp_path / "killed"))
+        jobs.on_dask(engine, Deadly(job, 3, tmp_path / "killed"))
         assert (tmp_path / "killed").exists() and nothing_left(client)
         assert official("get", "dask", tmp_path / "got") == "ok" and (tmp_path / "got").read_bytes() == text.read_bytes()
         opening = Opening.begin("bucket", "dask", tmp_path / "opened", **options)
-        jobs.on_dask(dask, Deadly(opening, 3, tmp_path / "killed too"))
+        jobs.on_dask(engine, Deadly(opening, 3, tmp_path / "killed too"))
         assert (tmp_path / "killed too").exists() and (tmp_path / "opened").read_bytes() == text.read_bytes()
         # It fails for good: nothing is there.
         job = Sealing.begin(text, "bucket", "dask2", kms_key, **options)
@@ -377,7 +379,7 @@ def test_workers_of_dask_are_killed(tmp_path, text, kms_key, options, endpoint, 
             file.seek(PART)
             file.write(b"other")
         with pytest.raises(OtherText):
-            jobs.on_dask(dask, job)
+            jobs.on_dask(engine, job)
         assert "dask2" not in names(client) and nothing_left(client)
 
 

@@ -230,7 +230,7 @@ class Sealing(_Job):
 
         A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
         """
-        found, source, target = key_of(key), os.fspath(source), os.fspath(target)
+        found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
         length = os.stat(source).st_size
         stage = _stage(target)
         return cls(found, source, target, bytes(context), CobblestoneChunks.generate_salt(), length, max(1, part // CHUNK), stage)
@@ -299,7 +299,7 @@ class Opening(_Job):
     @classmethod
     def begin(cls, key: KeyFunction, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
         """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
-        found, source, target = key_of(key), os.fspath(source), os.fspath(target)
+        found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
         with open(source, "rb") as file:
             header = file.read(HEADER)
             body = os.fstat(file.fileno()).st_size - HEADER
