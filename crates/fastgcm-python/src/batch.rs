@@ -99,7 +99,7 @@ fn packet<'a, const SEAL: bool>(nonce: [u8; 12], aad: &'a [u8], data: &'a Source
 /// Seals or opens them all.
 fn work<const SEAL: bool>(key: &Key, packets: &mut [Packet<'_>], bytes: usize, threads: Threads) -> Result<(), (usize, Error)> {
     let done = |packets: &mut [Packet<'_>]| if SEAL { key.seal_batch(packets) } else { key.open_batch(packets) };
-    let all = if threads.pay(bytes) {
+    let all = if threads.pay_earlier(bytes) {
         let each = packets.len().div_ceil(threads.count()).max(1);
         threads.run(|| packets.par_chunks_mut(each).map(done).reduce(|| Ok(()), Result::and))
     } else {

@@ -18,8 +18,8 @@ fn draw_batch<'py, N>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let len = count.checked_mul(12).ok_or_else(|| errors::of(py, Error::TooLong))?;
     new_bytes(py, len, |all| {
-        let mut nonces = held(nonces);
-        all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw(&mut nonces).map(|drawn| *nonce = drawn)).map_err(|e| errors::of(py, e))
+        let drawn = held(nonces, |nonces| all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw(nonces).map(|drawn| *nonce = drawn)));
+        drawn.map_err(|e| errors::of(py, e))
     })
 }
 
@@ -84,7 +84,7 @@ impl CounterNonces {
     /// The number of the next nonce, or None when they are used up.
     #[getter]
     fn position(&self) -> Option<u64> {
-        held(&self.0).position()
+        held(&self.0, |nonces| nonces.position())
     }
 }
 
@@ -119,6 +119,6 @@ impl RandomNonces {
     /// How many have been drawn, those before included.
     #[getter]
     fn used(&self) -> u64 {
-        held(&self.0).used()
+        held(&self.0, |nonces| nonces.used())
     }
 }

@@ -203,28 +203,28 @@ impl Plan {
 
     #[getter]
     fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &held(&self.0).nonce())
+        PyBytes::new(py, &held(&self.0, |plan| plan.nonce()))
     }
 
     /// All parts in order: where each begins and ends, in bytes.
     fn parts(&self) -> Vec<(u64, u64)> {
-        held(&self.0).parts().map(|range| (range.start, range.end)).collect()
+        held(&self.0, |plan| plan.parts().map(|range| (range.start, range.end)).collect())
     }
 
     /// Those that were not accepted yet.
     fn missing(&self) -> Vec<(u64, u64)> {
-        held(&self.0).missing().map(|range| (range.start, range.end)).collect()
+        held(&self.0, |plan| plan.missing().map(|range| (range.start, range.end)).collect())
     }
 
     /// The hashes that were accepted, in order.
     fn accepted(&self) -> Vec<PartHash> {
-        held(&self.0).accepted().cloned().map(PartHash).collect()
+        held(&self.0, |plan| plan.accepted().cloned().map(PartHash).collect())
     }
 
     /// Takes the hash of a part; the same once more changes nothing. Raises `OtherText` if the part was accepted before with another text, `ValueError`
     /// if it is no part of this plan.
     fn accept(&self, py: Python<'_>, part: &PartHash) -> PyResult<()> {
-        held(&self.0).accept(part.0.clone()).map_err(|error| match error {
+        held(&self.0, |plan| plan.accept(part.0.clone())).map_err(|error| match error {
             Error::InvalidLength => PyValueError::new_err("it is no part of this plan"),
             error => errors::of(py, error),
         })
@@ -232,7 +232,7 @@ impl Plan {
 
     /// The tag of the whole message, 16 bytes. Raises `ValueError` if a part is missing.
     fn tag<'py>(&self, py: Python<'py>, aesgcm: &AesGcm, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
-        let tag = held(&self.0).tag(&aesgcm.key, or_empty(associated_data.as_ref()));
+        let tag = held(&self.0, |plan| plan.tag(&aesgcm.key, or_empty(associated_data.as_ref())));
         tag.map(|tag| PyBytes::new(py, &tag.0)).map_err(|e| of(py, e))
     }
 }

@@ -6,12 +6,13 @@ use std::{
     collections::BTreeMap,
     num::NonZero,
     process,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-/// What threads use one after the other. Nothing that holds it calls Python, so nobody waits for two things at once.
-pub(crate) fn held<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+/// Uses what threads share, one after the other. `work` must not call Python, nor make an exception: the interpreter may then go to a thread that waits
+/// here, and both would wait for ever.
+pub(crate) fn held<T, R>(shared: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
+    work(&mut shared.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// How many threads may work: the argument `threads`.
@@ -27,13 +28,22 @@ impl Threads {
     /// The most that anybody may ask for.
     const MOST: usize = 1024;
 
-    /// Bytes from which on threads pay: it takes tens of microseconds to wake one.
-    const PAYS: usize = 1 << 20;
+    /// Bytes from which on threads pay for one message, as in `fastgcm::parallel`: it takes tens of microseconds to wake one.
+    const PAY: usize = 4 << 20;
+
+    /// Likewise for what takes longer than a message of as many bytes: a batch, and text that is copied first.
+    const PAY_EARLIER: usize = 2 << 20;
 
     /// Whether there are several, and so much to do that it pays.
     #[inline]
     pub(crate) fn pay(self, bytes: usize) -> bool {
-        self.0.get() > 1 && bytes >= Self::PAYS
+        self.0.get() > 1 && bytes >= Self::PAY
+    }
+
+    /// Whether it pays for a batch, or for text that is copied first.
+    #[inline]
+    pub(crate) fn pay_earlier(self, bytes: usize) -> bool {
+        self.0.get() > 1 && bytes >= Self::PAY_EARLIER
     }
 
     pub(crate) fn count(self) -> usize {

@@ -92,7 +92,7 @@ CALLS = {
     "short": (7, lambda text: ONE.encrypt(NONCE, text, None), lambda sealed: ONE.decrypt(NONCE, sealed, None)),
     "another nonce": (1000, lambda text: ONE.encrypt(LONG, text, None), lambda sealed: ONE.decrypt(LONG, sealed, None)),
     "several pieces": (100_000, lambda text: ONE.encrypt(NONCE, text, None), lambda sealed: ONE.decrypt(NONCE, sealed, None)),
-    "threads": (2 * MIB, lambda text: ONE.encrypt(NONCE, text, None, threads=2), lambda sealed: ONE.decrypt(NONCE, sealed, None, threads=2)),
+    "threads": (5 * MIB, lambda text: ONE.encrypt(NONCE, text, None, threads=2), lambda sealed: ONE.decrypt(NONCE, sealed, None, threads=2)),
     "into": (1000, into(lambda t, buf: ONE.encrypt_into(NONCE, t, None, buf), 1016), into(lambda s, buf: ONE.decrypt_into(NONCE, s, None, buf), 1000)),
     "list": (1000, lambda text: ONE.seal_batch([NONCE], [text])[0], lambda sealed: ONE.open_batch([NONCE], [sealed])[0]),
     "array": (4000, lambda text: ONE.seal_batch(FOUR, text), lambda sealed: ONE.open_batch(FOUR, sealed)),
@@ -122,7 +122,7 @@ def test_memory_that_changes_meanwhile(name):
 
 def test_a_nonce_that_changes_meanwhile():
     """One nonce, whichever it is, is that of the whole message: also of the parts that threads seal."""
-    for nonce, text, threads in ((NONCE, bytes(100), 1), (LONG, bytes(100), 1), (LONG, bytes(2 * MIB), 2)):
+    for nonce, text, threads in ((NONCE, bytes(100), 1), (LONG, bytes(100), 1), (LONG, bytes(5 * MIB), 2)):
         other = bytearray(nonce)
         other[0] ^= 0xFF
         expected = {ONE.encrypt(nonce, text, None), ONE.encrypt(other, text, None)}
@@ -132,8 +132,8 @@ def test_a_nonce_that_changes_meanwhile():
 
 @pytest.mark.parametrize("nonce", [NONCE, LONG])
 def test_a_nonce_where_the_output_goes(nonce):
-    text = random.Random(0).randbytes(2 * MIB)
+    text = random.Random(0).randbytes(5 * MIB)
     for threads in (1, 2):
-        memory = bytearray(nonce) + bytes(2 * MIB + 16 - len(nonce))
+        memory = bytearray(nonce) + bytes(5 * MIB + 16 - len(nonce))
         ONE.encrypt_into(memoryview(memory)[: len(nonce)], text, None, memory, threads=threads)
         assert memory == ONE.encrypt(nonce, text, None)

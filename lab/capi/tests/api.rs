@@ -168,6 +168,124 @@ fn f08_overlaps() {
     passed("capi::f08_overlaps", calls, 3 * 161);
 }
 
+/// Packets of one call are what single calls make of them, in place and apart, on each back end; one that is forged harms no other.
+#[test]
+fn batches() {
+    let (mut packets_seen, mut random) = (0, Random(9));
+    for backend in backends() {
+        let key = Key::new(&[3; 32], backend);
+        for count in [0, 1, 2, 3, 8, 33, 100] {
+            for sizes in [&[64][..], &[0, 1, 15, 16, 17, 1000], &[300, 64, 64, 64]] {
+                let mut memory: Vec<[Vec<u8>; 3]> = (0..count)
+                    .map(|number| {
+                        let size = sizes[number % sizes.len()];
+                        [random.below(40), size, size].map(|size| (0..size).map(|_| random.below(256) as u8).collect())
+                    })
+                    .collect();
+                let before = memory.clone();
+                let mut packets: Vec<fastgcm_packet> = memory
+                    .iter_mut()
+                    .enumerate()
+                    .map(|(number, [aad, from, to])| {
+                        let (in_place, mut nonce) = (number % 3 == 0, [0; 12]);
+                        nonce[4..].copy_from_slice(&(number as u64).to_be_bytes());
+                        let to = if in_place { from.as_mut_ptr() } else { to.as_mut_ptr() };
+                        let (aad_data, from_data) = (aad.as_ptr(), if from.is_empty() { null() } else { from.as_ptr() });
+                        let (to, tag, size) = (if from.is_empty() { null_mut() } else { to }, [0; 16], from.len());
+                        fastgcm_packet { nonce, status: -1, aad: aad_data, aad_size: aad.len(), from: from_data, to, size, tag }
+                    })
+                    .collect();
+                // SAFETY: the packets are of `memory`, which stays where it is.
+                unsafe {
+                    assert_eq!(fastgcm_seal_batch(key.0, packets.as_mut_ptr(), count), FASTGCM_OK as i32);
+                    for (packet, [aad, from, _]) in packets.iter_mut().zip(&before) {
+                        let (mut sealed, mut tag) = (vec![0; packet.size], [0; 16]);
+                        let (nonce, to, size) = (packet.nonce.as_ptr(), sealed.as_mut_ptr(), packet.size);
+                        assert_eq!(fastgcm_seal(key.0, nonce, 12, aad.as_ptr(), aad.len(), from.as_ptr(), size, to, tag.as_mut_ptr()), 0);
+                        let made = if size == 0 { &[][..] } else { std::slice::from_raw_parts(packet.to, size) };
+                        assert!(packet.status == 0 && packet.tag == tag && *made == sealed[..]);
+                        // And back, in place.
+                        (packet.from, packet.status) = (packet.to, -1);
+                        packets_seen += 1;
+                    }
+                    let forged = random.below(count.max(1));
+                    if count > 0 {
+                        packets[forged].tag[15] ^= 1;
+                    }
+                    let wanted = if count > 0 { FASTGCM_UNAUTHENTIC } else { FASTGCM_OK } as i32;
+                    assert_eq!(fastgcm_open_batch(key.0, packets.as_mut_ptr(), count), wanted);
+                    for (number, (packet, [_, from, _])) in packets.iter().zip(&before).enumerate() {
+                        let opened = if packet.size == 0 { &[][..] } else { std::slice::from_raw_parts(packet.to, packet.size) };
+                        let wanted = if number == forged { FASTGCM_UNAUTHENTIC } else { FASTGCM_OK } as i32;
+                        assert!(
+                            packet.status == wanted && opened.iter().zip(from).all(|(a, b)| *a == if number == forged { 0 } else { *b })
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(packets_seen % 441, 0, "not every back end had all packets");
+    passed("capi::batches", packets_seen / backends().len(), 441);
+}
+
+/// Two packets, and the list itself, at all distances: what overlaps is refused, and nothing is written.
+#[test]
+fn f08_overlaps_of_a_batch() {
+    const SIZE: usize = 24;
+    const LIST: usize = 2 * size_of::<fastgcm_packet>();
+    let (key, mut calls, mut refused) = (Key::new(&[1; 16], null()), 0, 0);
+    #[repr(align(16))]
+    struct Memory([u8; 512]);
+    let reach = |a: (usize, usize), b: (usize, usize)| a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
+    for moved in 0..6 {
+        for offset in 0..=480 {
+            // The list, which lies where it may; AAD, text and output of the first, text and output of the second.
+            let mut places = [0, 160, 192, 224, 256, 256];
+            places[moved] = if moved == 0 { offset / 8 * 8 } else { offset };
+            let [list, aad, from, to, other_from, other_to] = places;
+            if list + LIST > 512 {
+                continue;
+            }
+            let mut memory = Memory(std::array::from_fn(|i| i as u8));
+            let at = memory.0.as_mut_ptr();
+            // SAFETY: all of it lies in `memory`, and the list is aligned.
+            unsafe {
+                let packet = |nonce, aad_size, from, to| fastgcm_packet {
+                    nonce: [nonce; 12],
+                    status: 77,
+                    aad: at.add(aad),
+                    aad_size,
+                    from: at.add(from),
+                    to: at.add(to),
+                    size: SIZE,
+                    tag: [0; 16],
+                };
+                let packets: *mut fastgcm_packet = at.add(list).cast();
+                let two = [packet(1, 13, from, to), packet(2, 0, other_from, other_to)];
+                packets.write(two[0]);
+                packets.add(1).write(two[1]);
+                let before = memory.0;
+                let done = fastgcm_seal_batch(key.0, packets, 2);
+                let writes = [(list, LIST), (to, SIZE), (other_to, SIZE)];
+                let clash = (0..3).any(|i| (0..i).any(|j| reach(writes[i], writes[j])))
+                    || writes.iter().any(|write| {
+                        let own = |from, to| from == to && *write == (to, SIZE);
+                        reach(*write, (aad, 13))
+                            || reach(*write, (from, SIZE)) && !own(from, to)
+                            || reach(*write, (other_from, SIZE)) && !own(other_from, other_to)
+                    });
+                assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
+                assert_eq!(memory.0 == before, clash, "{places:?}");
+                refused += usize::from(clash);
+            }
+            calls += 1;
+        }
+    }
+    assert!(refused > 500 && calls - refused > 500);
+    passed("capi::f08_overlaps_of_a_batch", calls, 2781);
+}
+
 /// NULL, lengths that nothing has, places that are no places: an error each, and nothing is written.
 #[test]
 fn f06_refused() {

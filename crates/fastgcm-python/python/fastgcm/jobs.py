@@ -225,7 +225,7 @@ class Sealing(_Job):
     """Seals `source` as the Cobblestone file `target`."""
 
     @classmethod
-    def begin(cls, key: KeyFunction, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
+    def begin(cls, key: Key, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
         """A new attempt, with a new salt. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
 
         A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
@@ -297,7 +297,7 @@ class Opening(_Job):
     """Opens the Cobblestone file `source` as `target`, which appears when all of it was verified."""
 
     @classmethod
-    def begin(cls, key: KeyFunction, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
+    def begin(cls, key: Key, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
         """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
         found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
         with open(source, "rb") as file:
@@ -349,7 +349,7 @@ def on_spark(context: Any, job: Sealing | Opening, *, overwrite: bool = False) -
     _to_its_end(job, lambda: context.parallelize(range(job.parts), max(1, job.parts)).map(job.run).collect(), overwrite)
 
 
-def _to_its_end(job: Sealing | Opening, run: Callable[[], Iterable[tuple[int, str]]], overwrite: bool) -> None:
+def _to_its_end(job: Any, run: Callable[[], Iterable[tuple[int, str]]], overwrite: bool) -> None:
     try:
         job.finish(run(), overwrite=overwrite)
     except BaseException:
