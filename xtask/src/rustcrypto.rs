@@ -53,14 +53,20 @@ struct Dependent {
 }
 
 #[rustfmt::skip]
-const DEPENDENTS: [Dependent; 10] = [
+const DEPENDENTS: [Dependent; 13] = [
     Dependent { name: "cookie", version: "0.18.2", uses: 0, arguments: "--features private --lib", tests: 28, large: false },
     // Without its tests that want files which are not packed.
     Dependent { name: "cocoon", version: "0.5.0", uses: 0, arguments: "--lib -- --skip io_error", tests: 51, large: false },
     Dependent { name: "dexios-core", version: "1.2.0", uses: 0, arguments: "--test stream", tests: 1, large: false },
     Dependent { name: "ece-native", version: "0.5.0", uses: 0, arguments: "--lib", tests: 8, large: false },
+    // It is generic over the block cipher.
+    Dependent { name: "webrtc-srtp", version: "0.17.2", uses: 0, arguments: "--lib", tests: 38, large: false },
     Dependent { name: "snow", version: "0.10.0", uses: 0, arguments: "--features vector-tests --tests", tests: 63, large: false },
     Dependent { name: "ssh-key", version: "0.6.7", uses: 0, arguments: "--features encryption --test encrypted_private_key", tests: 15, large: false },
+    // Nonces of 16 bytes.
+    Dependent { name: "ecies", version: "0.2.14", uses: 1, arguments: "--no-default-features --features pure,secp256k1,x25519 --lib", tests: 25, large: false },
+    // Without its test that wants a file which is not packed.
+    Dependent { name: "mls-rs-crypto-rustcrypto", version: "0.23.0", uses: 1, arguments: "--lib -- --skip mls_core_tests", tests: 16, large: false },
     // These two have no `std`, and turn on no feature of ours but `aes`.
     Dependent { name: "hpke", version: "0.15.1", uses: 1, arguments: "--no-default-features --features aes,alloc,getrandom,x25519 --lib", tests: 11, large: false },
     Dependent { name: "ssh-cipher", version: "0.3.0", uses: 1, arguments: "--features aes --tests", tests: 1, large: false },

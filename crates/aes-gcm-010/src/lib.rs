@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
+mod other;
+
 pub use aead::{self, AeadCore, AeadInPlace, Error, Key, KeyInit, KeySizeUser};
 #[cfg(feature = "aes")]
 pub use aes;
@@ -9,7 +11,8 @@ use aead::{
     consts::{U0, U12, U13, U14, U15, U16},
     generic_array::{ArrayLength, GenericArray},
 };
-use core::{fmt, marker::PhantomData};
+use aes::cipher::{BlockCipher, BlockEncrypt, BlockSizeUser};
+use core::{any::TypeId, fmt, marker::PhantomData};
 use fastgcm::{AnyTag, ShortTag, limits};
 
 /// The longest AAD in bytes: 64 GiB, as in `aes-gcm`.
@@ -41,27 +44,73 @@ pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
 #[cfg(feature = "aes")]
 pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
 
-/// AES-GCM with a key of the length of `Aes`, nonces of `NonceSize` bytes and tags of `TagSize`.
+/// GCM over `Aes`, with nonces of `NonceSize` bytes and tags of `TagSize`.
 ///
-/// `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.8, or one of these with `Enc` behind its name. It says how long the key is, and none
-/// of its code runs.
+/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.8, or one of these with `Enc` behind its name, it says how long the key is, and
+/// fastgcm does the work. Any other block cipher does its own, and so does one that had its key before (`From<Aes>`).
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
 where
     TagSize: self::TagSize,
 {
-    key: fastgcm::Key,
-    sizes: PhantomData<(Aes, NonceSize, TagSize)>,
+    inner: Inner<Aes>,
+    sizes: PhantomData<(NonceSize, TagSize)>,
+}
+
+/// Not in boxes: there may be no allocator, and the larger of them is what almost everybody has.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone)]
+enum Inner<Aes> {
+    Ours(fastgcm::Key),
+    Other(other::Other<Aes>),
+}
+
+/// Whether `T` is one of two types. The compiler knows, and so only one branch is left of `new`.
+#[inline(always)]
+fn is<T, A: 'static, B: 'static>() -> bool {
+    let id = typeid::of::<T>();
+    id == TypeId::of::<A>() || id == TypeId::of::<B>()
 }
 
 impl<Aes: KeySizeUser, NonceSize, TagSize: self::TagSize> KeySizeUser for AesGcm<Aes, NonceSize, TagSize> {
     type KeySize = Aes::KeySize;
 }
 
-impl<Aes: private::Aes, NonceSize, TagSize: self::TagSize> KeyInit for AesGcm<Aes, NonceSize, TagSize> {
+impl<Aes, NonceSize, TagSize> KeyInit for AesGcm<Aes, NonceSize, TagSize>
+where
+    Aes: BlockSizeUser<BlockSize = U16> + BlockEncrypt + KeyInit,
+    TagSize: self::TagSize,
+{
     #[inline]
     fn new(key: &Key<Self>) -> Self {
-        Self { key: Aes::key(key), sizes: PhantomData }
+        let ours = |key| Self { inner: Inner::Ours(key), sizes: PhantomData };
+        if is::<Aes, aes::Aes128, aes::Aes128Enc>()
+            && let Some(key) = key.first_chunk()
+        {
+            return ours(fastgcm::Key::aes128(key));
+        }
+        if is::<Aes, aes::Aes192, aes::Aes192Enc>()
+            && let Some(key) = key.first_chunk()
+        {
+            return ours(fastgcm::Key::aes192(key));
+        }
+        if is::<Aes, aes::Aes256, aes::Aes256Enc>()
+            && let Some(key) = key.first_chunk()
+        {
+            return ours(fastgcm::Key::aes256(key));
+        }
+        Aes::new(key).into()
+    }
+}
+
+/// The cipher does not give its key away. So none of fastgcm's code runs, and it is as slow as `aes-gcm`.
+impl<Aes, NonceSize, TagSize> From<Aes> for AesGcm<Aes, NonceSize, TagSize>
+where
+    Aes: BlockSizeUser<BlockSize = U16> + BlockEncrypt,
+    TagSize: self::TagSize,
+{
+    fn from(cipher: Aes) -> Self {
+        Self { inner: Inner::Other(other::Other::new(cipher)), sizes: PhantomData }
     }
 }
 
@@ -71,7 +120,12 @@ impl<Aes, NonceSize: ArrayLength<u8>, TagSize: self::TagSize> AeadCore for AesGc
     type CiphertextOverhead = U0;
 }
 
-impl<Aes: private::Aes, NonceSize: ArrayLength<u8>, TagSize: self::TagSize> AeadInPlace for AesGcm<Aes, NonceSize, TagSize> {
+impl<Aes, NonceSize, TagSize> AeadInPlace for AesGcm<Aes, NonceSize, TagSize>
+where
+    Aes: BlockCipher + BlockSizeUser<BlockSize = U16> + BlockEncrypt,
+    NonceSize: ArrayLength<u8>,
+    TagSize: self::TagSize,
+{
     /// Encrypts `buffer`, and returns the tag. On an error it is untouched.
     #[inline]
     fn encrypt_in_place_detached(
@@ -80,8 +134,11 @@ impl<Aes: private::Aes, NonceSize: ArrayLength<u8>, TagSize: self::TagSize> Aead
         associated_data: &[u8],
         buffer: &mut [u8],
     ) -> Result<Tag<TagSize>, Error> {
-        let nonce = checked(nonce, associated_data)?;
-        let tag = self.key.seal(nonce, associated_data, buffer).map_err(|_| Error)?;
+        let checked = checked(nonce, associated_data, buffer)?;
+        let tag = match &self.inner {
+            Inner::Ours(key) => key.seal(checked, associated_data, buffer).map_err(|_| Error)?,
+            Inner::Other(other) => other.seal(nonce, associated_data, buffer),
+        };
         Ok(tag.0.into_iter().take(TagSize::USIZE).collect())
     }
 
@@ -94,47 +151,32 @@ impl<Aes: private::Aes, NonceSize: ArrayLength<u8>, TagSize: self::TagSize> Aead
         buffer: &mut [u8],
         tag: &Tag<TagSize>,
     ) -> Result<(), Error> {
-        let nonce = checked(nonce, associated_data)?;
-        self.key.open_restoring(nonce, associated_data, buffer, &TagSize::native(tag)).map_err(|_| Error)
+        let checked = checked(nonce, associated_data, buffer)?;
+        match &self.inner {
+            Inner::Ours(key) => key.open_restoring(checked, associated_data, buffer, &TagSize::native(tag)).map_err(|_| Error),
+            Inner::Other(other) => other.open(nonce, associated_data, buffer, tag),
+        }
     }
 }
 
-/// What can be wrong that the library does not see.
+/// Everything that can be wrong before anything is written.
 #[inline(always)]
-fn checked<'n>(nonce: &'n [u8], aad: &[u8]) -> Result<fastgcm::Nonce<'n>, Error> {
-    if aad.len() as u64 > A_MAX {
+fn checked<'n>(nonce: &'n [u8], aad: &[u8], text: &[u8]) -> Result<fastgcm::Nonce<'n>, Error> {
+    if aad.len() as u64 > A_MAX || text.len() as u64 > P_MAX {
         return Err(Error);
     }
     fastgcm::Nonce::any(nonce).map_err(|_| Error)
 }
 
-/// What the type parameters can do; nobody else's types can.
+/// What a length of a tag can do; nobody else's types can.
 mod private {
-    use super::{AnyTag, ArrayLength, GenericArray, Key, KeySizeUser};
-
-    pub trait Aes: KeySizeUser + Sized {
-        fn key(key: &Key<Self>) -> fastgcm::Key;
-    }
+    use super::{AnyTag, ArrayLength, GenericArray};
 
     pub trait SealedTagSize: ArrayLength<u8> {
         type Native: AnyTag;
         fn native(tag: &GenericArray<u8, Self>) -> Self::Native;
     }
 }
-
-macro_rules! ciphers {
-    ($($length:ident $aes:ident $enc:ident,)+) => { $( ciphers! { @ $length $aes } ciphers! { @ $length $enc } )+ };
-    (@ $length:ident $aes:ident) => {
-        impl private::Aes for aes::$aes {
-            #[inline(always)]
-            fn key(key: &Key<Self>) -> fastgcm::Key {
-                fastgcm::Key::$length(key.as_ref())
-            }
-        }
-    };
-}
-
-ciphers! { aes128 Aes128 Aes128Enc, aes192 Aes192 Aes192Enc, aes256 Aes256 Aes256Enc, }
 
 macro_rules! tag_sizes {
     ($($size:ident $native:path,)+) => { $(
@@ -158,5 +200,5 @@ impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSiz
     }
 }
 
-/// The key inside is, and there is nothing else.
-impl<Aes, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}
+/// The key inside is. Of another block cipher the hash key is, and the cipher answers for itself.
+impl<Aes: zeroize::ZeroizeOnDrop, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
 
+mod other;
+
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 #[cfg(feature = "aes")]
 pub use aes;
@@ -13,7 +15,8 @@ use aead::{
     consts::{U12, U13, U14, U15, U16},
     inout::InOutBuf,
 };
-use core::{fmt, marker::PhantomData};
+use aes::cipher::{BlockCipherEncrypt, BlockSizeUser};
+use core::{any::TypeId, fmt, marker::PhantomData};
 use fastgcm::{AnyTag, ShortTag, limits};
 
 /// The longest AAD in bytes.
@@ -41,27 +44,73 @@ pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
 #[cfg(feature = "aes")]
 pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
 
-/// AES-GCM with a key of the length of `Aes`, nonces of `NonceSize` bytes and tags of `TagSize`.
+/// GCM over `Aes`, with nonces of `NonceSize` bytes and tags of `TagSize`.
 ///
-/// `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.9, or one of these with `Enc` behind its name. It says how long the key is, and none
-/// of its code runs.
+/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.9, or one of these with `Enc` behind its name, it says how long the key is, and
+/// fastgcm does the work. Any other block cipher does its own, and so does one that had its key before (`From<Aes>`).
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
 where
     TagSize: self::TagSize,
 {
-    key: fastgcm::Key,
-    sizes: PhantomData<(Aes, NonceSize, TagSize)>,
+    inner: Inner<Aes>,
+    sizes: PhantomData<(NonceSize, TagSize)>,
+}
+
+/// Not in boxes: there may be no allocator, and the larger of them is what almost everybody has.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone)]
+enum Inner<Aes> {
+    Ours(fastgcm::Key),
+    Other(other::Other<Aes>),
+}
+
+/// Whether `T` is one of two types. The compiler knows, and so only one branch is left of `new`.
+#[inline(always)]
+fn is<T, A: 'static, B: 'static>() -> bool {
+    let id = typeid::of::<T>();
+    id == TypeId::of::<A>() || id == TypeId::of::<B>()
 }
 
 impl<Aes: KeySizeUser, NonceSize, TagSize: self::TagSize> KeySizeUser for AesGcm<Aes, NonceSize, TagSize> {
     type KeySize = Aes::KeySize;
 }
 
-impl<Aes: private::Aes, NonceSize, TagSize: self::TagSize> KeyInit for AesGcm<Aes, NonceSize, TagSize> {
+impl<Aes, NonceSize, TagSize> KeyInit for AesGcm<Aes, NonceSize, TagSize>
+where
+    Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit,
+    TagSize: self::TagSize,
+{
     #[inline]
     fn new(key: &Key<Self>) -> Self {
-        Self { key: Aes::key(key), sizes: PhantomData }
+        let ours = |key| Self { inner: Inner::Ours(key), sizes: PhantomData };
+        if is::<Aes, aes::Aes128, aes::Aes128Enc>()
+            && let Some(key) = key.first_chunk()
+        {
+            return ours(fastgcm::Key::aes128(key));
+        }
+        if is::<Aes, aes::Aes192, aes::Aes192Enc>()
+            && let Some(key) = key.first_chunk()
+        {
+            return ours(fastgcm::Key::aes192(key));
+        }
+        if is::<Aes, aes::Aes256, aes::Aes256Enc>()
+            && let Some(key) = key.first_chunk()
+        {
+            return ours(fastgcm::Key::aes256(key));
+        }
+        Aes::new(key).into()
+    }
+}
+
+/// The cipher does not give its key away. So none of fastgcm's code runs, and it is as slow as `aes-gcm`.
+impl<Aes, NonceSize, TagSize> From<Aes> for AesGcm<Aes, NonceSize, TagSize>
+where
+    Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt,
+    TagSize: self::TagSize,
+{
+    fn from(cipher: Aes) -> Self {
+        Self { inner: Inner::Other(other::Other::new(cipher)), sizes: PhantomData }
     }
 }
 
@@ -71,7 +120,12 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadCore for AesGcm<Aes,
     const TAG_POSITION: TagPosition = TagPosition::Postfix;
 }
 
-impl<Aes: private::Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes, NonceSize, TagSize> {
+impl<Aes, NonceSize, TagSize> AeadInOut for AesGcm<Aes, NonceSize, TagSize>
+where
+    Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt,
+    NonceSize: ArraySize,
+    TagSize: self::TagSize,
+{
     /// Encrypts `buffer`, and returns the tag. On an error it is untouched.
     #[inline]
     fn encrypt_inout_detached(
@@ -80,8 +134,12 @@ impl<Aes: private::Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut 
         associated_data: &[u8],
         buffer: InOutBuf<'_, '_, u8>,
     ) -> Result<Tag<TagSize>, Error> {
-        let nonce = checked(nonce, associated_data, &buffer)?;
-        let tag = self.key.seal(nonce, associated_data, buffer.into_out_with_copied_in()).map_err(|_| Error)?;
+        let checked = checked(nonce, associated_data, &buffer)?;
+        let buffer = buffer.into_out_with_copied_in();
+        let tag = match &self.inner {
+            Inner::Ours(key) => key.seal(checked, associated_data, buffer).map_err(|_| Error)?,
+            Inner::Other(other) => other.seal(nonce, associated_data, buffer),
+        };
         Ok(Array::from_fn(|i| tag.0[i]))
     }
 
@@ -94,13 +152,17 @@ impl<Aes: private::Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut 
         mut buffer: InOutBuf<'_, '_, u8>,
         tag: &Tag<TagSize>,
     ) -> Result<(), Error> {
-        let nonce = checked(nonce, associated_data, &buffer)?;
+        let checked = checked(nonce, associated_data, &buffer)?;
+        let key = match &self.inner {
+            Inner::Ours(key) => key,
+            Inner::Other(other) => return other.open(nonce, associated_data, buffer, tag),
+        };
         let tag = &TagSize::native(tag);
         // What another buffer holds could not be restored, so nothing is written to it before the tag has been verified.
         if !core::ptr::eq(buffer.get_in(), buffer.get_out()) {
-            self.key.verify(nonce, associated_data, buffer.get_in(), tag).map_err(|_| Error)?;
+            key.verify(checked, associated_data, buffer.get_in(), tag).map_err(|_| Error)?;
         }
-        self.key.open_restoring(nonce, associated_data, buffer.into_out_with_copied_in(), tag).map_err(|_| Error)
+        key.open_restoring(checked, associated_data, buffer.into_out_with_copied_in(), tag).map_err(|_| Error)
     }
 }
 
@@ -113,33 +175,15 @@ fn checked<'n>(nonce: &'n [u8], aad: &[u8], buffer: &InOutBuf<'_, '_, u8>) -> Re
     fastgcm::Nonce::any(nonce).map_err(|_| Error)
 }
 
-/// What the type parameters can do; nobody else's types can.
+/// What a length of a tag can do; nobody else's types can.
 mod private {
-    use super::{AnyTag, Array, ArraySize, Key, KeySizeUser};
-
-    pub trait Aes: KeySizeUser + Sized {
-        fn key(key: &Key<Self>) -> fastgcm::Key;
-    }
+    use super::{AnyTag, Array, ArraySize};
 
     pub trait SealedTagSize: ArraySize {
         type Native: AnyTag;
         fn native(tag: &Array<u8, Self>) -> Self::Native;
     }
 }
-
-macro_rules! ciphers {
-    ($($length:ident $aes:ident $enc:ident,)+) => { $( ciphers! { @ $length $aes } ciphers! { @ $length $enc } )+ };
-    (@ $length:ident $aes:ident) => {
-        impl private::Aes for aes::$aes {
-            #[inline(always)]
-            fn key(key: &Key<Self>) -> fastgcm::Key {
-                fastgcm::Key::$length(&key.0)
-            }
-        }
-    };
-}
-
-ciphers! { aes128 Aes128 Aes128Enc, aes192 Aes192 Aes192Enc, aes256 Aes256 Aes256Enc, }
 
 macro_rules! tag_sizes {
     ($($(#[$when:meta])? $size:ident $native:path,)+) => { $(
@@ -172,5 +216,5 @@ impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSiz
     }
 }
 
-/// The key inside is, and there is nothing else.
-impl<Aes, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}
+/// The key inside is. Of another block cipher the hash key is, and the cipher answers for itself.
+impl<Aes: zeroize::ZeroizeOnDrop, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}

@@ -245,62 +245,30 @@ mod aes_gcm_only {
         Ok(())
     }
 
-    /// What does not compile with the replacement, and what does.
+    /// Over any block cipher, and of a cipher that has its key; and STREAM.
     #[test]
-    fn ciphers_of_others() {
-        use aes_gcm_010::{
+    fn by_the_replacement() {
+        use fastgcm_aes_gcm_010::{
             AesGcm, KeyInit,
             aead::{
-                Aead,
+                Aead, Payload,
                 consts::{U12, U16},
+                stream::EncryptorBE32,
             },
             aes::{
                 Aes256,
-                cipher::{BlockCipher, BlockEncrypt},
+                cipher::{BlockCipher, BlockEncrypt, BlockSizeUser},
             },
         };
-        fn before<C: BlockCipher + BlockEncrypt<BlockSize = U16>>(cipher: &AesGcm<C, U12>) -> Vec<u8> {
-            fn seal<C: BlockCipher + BlockEncrypt<BlockSize = U16>>(cipher: &AesGcm<C, U12>) -> Vec<u8> {
-                let (aead, mut text) = (cipher, TEXT.to_vec());
-                aes_gcm_010::AeadInPlace::encrypt_in_place(aead, &NONCE.into(), AAD, &mut text).unwrap();
-                text
-            }
-            seal(cipher)
+        fn seal<C: BlockCipher + BlockEncrypt + BlockSizeUser<BlockSize = U16>>(cipher: &AesGcm<C, U12>) -> Vec<u8> {
+            cipher.encrypt(&NONCE.into(), Payload { msg: TEXT, aad: AAD }).unwrap()
         }
-        let after = {
-            use fastgcm_aes_gcm_010::{AeadInPlace, AesGcm};
-            fn seal<A: AeadInPlace>(cipher: &A) -> Vec<u8> {
-                let mut text = TEXT.to_vec();
-                cipher.encrypt_in_place(aes_gcm_010::aead::Nonce::<A>::from_slice(&NONCE), AAD, &mut text).unwrap();
-                text
-            }
-            let key = (&KEY).into();
-            seal(&AesGcm::<Aes256, U12>::new(key))
-        };
-        let later = {
-            use fastgcm_aes_gcm_011::{
-                AeadInOut, AesGcm, KeyInit,
-                aead::{self, consts::U12},
-                aes::Aes256,
-            };
-            fn seal<A: AeadInOut>(cipher: &A) -> Vec<u8> {
-                let mut text = TEXT.to_vec();
-                cipher.encrypt_in_place(<&aead::Nonce<A>>::try_from(&NONCE[..]).unwrap(), AAD, &mut text).unwrap();
-                text
-            }
-            let key = (&KEY).into();
-            seal(&AesGcm::<Aes256, U12>::new(key))
-        };
-        let aes = Aes256::new((&KEY).into());
-        assert_eq!(before(&AesGcm::<Aes256, U12>::from(aes)), sealed());
-        assert_eq!([after, later], [sealed(), sealed()]);
-        // STREAM, by the replacement.
-        use aes_gcm_010::aead::stream::EncryptorBE32;
+        let (key, aes) = ((&KEY).into(), Aes256::new((&KEY).into()));
+        assert_eq!([seal::<Aes256>(&AesGcm::new(key)), seal::<Aes256>(&AesGcm::from(aes))], [sealed(), sealed()]);
         let (prefix, cipher) = (&[1; 7].into(), aes_gcm_010::Aes256Gcm::new((&KEY).into()));
         let theirs = EncryptorBE32::from_aead(cipher, prefix).encrypt_last(TEXT).unwrap();
         let (prefix, cipher) = (&[1; 7].into(), fastgcm_aes_gcm_010::Aes256Gcm::new((&KEY).into()));
         assert_eq!(theirs, EncryptorBE32::from_aead(cipher, prefix).encrypt_last(TEXT).unwrap());
-        assert!(fastgcm_aes_gcm_010::Aes256Gcm::new((&KEY).into()).decrypt(&NONCE.into(), TEXT).is_err());
     }
 }
 
@@ -603,6 +571,6 @@ fn every_row_is_here() {
         assert!(code.contains(&squeezed(piece)), "{piece}");
         pieces += 1;
     }
-    assert_eq!((rows, pieces), (41, 111));
+    assert_eq!((rows, pieces), (38, 104));
     println!("migrating::every_row_is_here ok {rows}");
 }

@@ -8,8 +8,12 @@ use subject::{
         consts::{U1, U4, U8, U11, U12, U13, U14, U15, U16, U17, U128},
         inout::InOutBuf,
     },
-    aes::{Aes128, Aes128Enc, Aes192, Aes256, Aes256Enc},
+    aes::{
+        Aes128, Aes128Enc, Aes192, Aes256, Aes256Enc,
+        cipher::{BlockCipherEncrypt, BlockSizeUser},
+    },
 };
+use camellia::{Camellia128, Camellia192, Camellia256};
 
 pub(crate) fn transcript() -> Vec<Entry> {
     let mut entries = Vec::new();
@@ -28,6 +32,7 @@ pub(crate) fn transcript() -> Vec<Entry> {
     keys::<U12, U4>(&mut entries);
     messages::<AesGcm<Aes128Enc, U12>>(&mut entries);
     messages::<AesGcm<Aes256Enc, U12>>(&mut entries);
+    others(&mut entries);
     streams(&mut entries);
     random();
     entries
@@ -39,10 +44,31 @@ fn keys<N: ArraySize, T: TagSize>(entries: &mut Vec<Entry>) {
     messages::<AesGcm<Aes256, N, T>>(entries);
 }
 
+/// Block ciphers that are not those of `aes`, and one that has its key already.
+fn others(entries: &mut Vec<Entry>) {
+    messages::<AesGcm<Camellia128, U12>>(entries);
+    messages::<AesGcm<Camellia192, U8>>(entries);
+    messages::<AesGcm<Camellia256, U17, U13>>(entries);
+    let key = bytes(32, 1);
+    messages_of(&AesGcm::<Aes256, U12>::from(Aes256::new_from_slice(&key).unwrap()), entries);
+    messages_of(&AesGcm::<Camellia256, U12, U4>::from(Camellia256::new_from_slice(&key).unwrap()), entries);
+    generic::<Aes256>(&key, entries);
+    generic::<Camellia256>(&key, entries);
+}
+
+/// Over any block cipher, with the bounds that `aes-gcm` asks for.
+fn generic<C: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> + KeyInit>(key: &[u8], entries: &mut Vec<Entry>) {
+    let cipher = AesGcm::<C, U12>::new_from_slice(key).unwrap();
+    entries.push(("generic", cipher.encrypt(&[5; 12].into(), b"text".as_slice()).unwrap()));
+}
+
 fn messages<C: KeyInit + AeadInOut>(entries: &mut Vec<Entry>) {
     let key = bytes(C::key_size(), 1);
     assert!(C::new_from_slice(&key[1..]).is_err());
-    let cipher = C::new_from_slice(&key).unwrap();
+    messages_of(&C::new_from_slice(&key).unwrap(), entries);
+}
+
+fn messages_of<C: AeadInOut>(cipher: &C, entries: &mut Vec<Entry>) {
     let nonce = bytes(C::NonceSize::USIZE, 2);
     let nonce = &Array::try_from(&nonce[..]).unwrap();
     for length in LENGTHS {
