@@ -490,7 +490,8 @@ fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
     let tls = root.join("lab/tls");
     linted(&tls, log, "--locked --workspace")?;
     log.step(&mut cargo(&tls, "test --locked --workspace -- --nocapture"))?;
-    log.step(&mut cargo(&tls, "run --locked --example quic_echo"))
+    log.step(&mut cargo(&tls, "run --locked --example quic_echo"))?;
+    log.step(&mut xtask(root, "quinn"))
 }
 
 /// The wheel as somebody installs it, and its tests. Returns the Python that has it.

@@ -17,6 +17,7 @@ mod matrix;
 mod mutants;
 mod package;
 mod planted;
+mod quinn;
 mod readme;
 mod rustcrypto;
 mod semver;
@@ -43,6 +44,7 @@ cargo xtask supply       licences and sources of all dependencies (cargo-deny), 
 cargo xtask semver       what of aes-gcm's interface fastgcm-aes-gcm lacks; with a commit: what has changed since (cargo-semver-checks)
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named
 cargo xtask arrow-rs     patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files
+cargo xtask quinn        runs quinn's own tests with rustls-fastgcm
 cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
 cargo xtask mutants      plants random faults, those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Some("semver") => semver::run(&root, &arguments),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Some("asm") => asm::run(&root, &arguments),
+        Some("quinn") => quinn::run(&root),
         Some("rustcrypto") => rustcrypto::run(&root, &arguments),
         Some("arrow-rs") => arrow_rs::run(&root, &arguments),
         Some("faults") => faults::run(&root, &arguments),

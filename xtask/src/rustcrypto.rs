@@ -87,7 +87,7 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
         let copy = scratch.join(format!("tests-of-{}", version.number));
         copy_tests(&theirs, &copy)?;
         write(&copy.join("Cargo.toml"), &manifest(version, &ours))?;
-        println!("rustcrypto::aes-gcm-{} ok {}", version.number, tests(&scratch, &copy, "", version.tests)?);
+        println!("rustcrypto::aes-gcm-{} ok {}", version.number, passed(&scratch, &copy, "", version.tests)?);
     }
     for dependent in DEPENDENTS.iter().filter(|dependent| wanted(dependent.name, dependent.large)) {
         let Dependent { name, version, .. } = dependent;
@@ -103,7 +103,7 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
         if *name == "dexios-core" {
             step(Command::new("cargo").args(["update", "blake3", "--precise", "1.5.0"]).current_dir(&copy))?;
         }
-        println!("rustcrypto::{name} ok {}", tests(&scratch, &copy, dependent.arguments, dependent.tests)?);
+        println!("rustcrypto::{name} ok {}", passed(&scratch, &copy, dependent.arguments, dependent.tests)?);
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ fn manifest(version: &Version, ours: &Path) -> String {
 }
 
 /// Runs the tests of a package. That many must pass, and none of it may be theirs that ours shall replace.
-fn tests(scratch: &Path, package: &Path, arguments: &str, expected: usize) -> Result<usize, String> {
+pub(crate) fn passed(scratch: &Path, package: &Path, arguments: &str, expected: usize) -> Result<usize, String> {
     let mut command = Command::new("cargo");
     command.args(["test", "--no-fail-fast", "--target-dir"]).arg(scratch.join("target")).args(arguments.split_whitespace());
     let output = command.current_dir(package).stderr(Stdio::inherit()).output().map_err(|e| e.to_string())?;
@@ -181,8 +181,8 @@ fn tests(scratch: &Path, package: &Path, arguments: &str, expected: usize) -> Re
     if lock.split("[[package]]\n").any(|entry| of_registry(&entry)) || !lock.contains("name = \"fastgcm\"\n") {
         return Err(format!("{name}: it was not fastgcm that was tested"));
     }
-    let passed = report.lines().filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<usize>().ok()).sum();
-    if passed == expected { Ok(passed) } else { Err(format!("{name}: {passed} tests passed, not {expected}")) }
+    let count = report.lines().filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<usize>().ok()).sum();
+    if count == expected { Ok(count) } else { Err(format!("{name}: {count} tests passed, not {expected}")) }
 }
 
 /// A copy, with nothing in it of an earlier one.
