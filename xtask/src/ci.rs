@@ -533,7 +533,7 @@ fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(Command::new(&python).args(["-m", "mypy", "--strict"]).args(&typed).current_dir(&folder))?;
     log.step(Command::new(&python).args(["-m", "pyright", "--pythonpath"]).arg(&python).args(&typed).current_dir(&folder))?;
     // The stubs beside what is installed.
-    log.step(Command::new(&python).args(["-m", "mypy.stubtest", "fastgcm"]).current_dir(&pages))?;
+    log.step(Command::new(&python).args(["-m", "mypy.stubtest", "fastgcm._fastgcm", "fastgcm.exceptions"]).current_dir(&pages))?;
     // pip asks the package for its name, and for that it wants what would build it.
     let path =
         env::join_paths([root.join("target/venv/bin")].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())));
