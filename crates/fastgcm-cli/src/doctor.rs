@@ -6,6 +6,7 @@ use crate::{
     output::{BY_UMASK, Target},
     print,
 };
+use fastgcm::Backend;
 use std::{
     env, fs,
     io::Write,
@@ -61,6 +62,12 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
         only || has("?provider=fastgcm"),
         "AES-GCM is not taken from the provider: the algorithms' section needs `default_properties = ?provider=fastgcm`",
     );
+    if let Some(name) = env::var_os("FASTGCM_BACKEND") {
+        let known = name.to_str().and_then(|name| name.parse::<Backend>().ok()).filter(|backend| backend.is_available());
+        let names = Backend::available().map(Backend::name).collect::<Vec<_>>().join(", ");
+        let problem = format!("FASTGCM_BACKEND={} is passed over: this machine has {names}", name.display());
+        check(known.is_some(), &problem);
+    }
     let offered = ciphers.contains("aes-256-gcm, id-aes256-GCM } @ fastgcm");
     check(offered || fips || !active, "with these properties OpenSSL finds no AES-GCM of the provider");
 

@@ -29,7 +29,7 @@ fn doctor() {
     let garbage = folder.join("garbage.so");
     fs::write(&garbage, "no module".repeat(100)).unwrap();
     let garbage = garbage.to_str().unwrap();
-    let faults: [(&str, &str, &str); 10] = [
+    let faults: [(&str, &str, &str); 15] = [
         (module, "/no/such/fastgcm.so", "/no/such/fastgcm.so"),
         (module, garbage, "invalid ELF header"),
         ("fastgcm = fastgcm_provider\n", "", "no section of a provider `fastgcm`"),
@@ -40,12 +40,31 @@ fn doctor() {
         ("?provider=fastgcm", "provider=fastgcm", "without `?`"),
         ("?provider=fastgcm", "?provider=fastgcm, fips = yes", "FIPS is in force"),
         ("?provider=fastgcm", "?provider=fastgcm, provider = default", "without `?`"),
+        (module, "fastgcm.so", "fastgcm.so: cannot open shared object file"),
+        ("openssl_conf = ", "openssl_config = ", "no section of a provider `fastgcm`"),
+        ("[fastgcm_provider]", "[fastgcm_providers]", "no section of a provider `fastgcm`"),
+        ("[algorithms]", "[algorithm]", "needs `default_properties = ?provider=fastgcm`"),
+        ("?provider=fastgcm", "fips=yes", "FIPS is in force"),
     ];
     for (what, fault, wanted) in faults {
         assert_eq!(right.matches(what).count(), 1, "{what}");
         fs::write(folder.join("wrong.cnf"), right.replace(what, fault)).unwrap();
         let (code, said) = run(&[], ("OPENSSL_CONF", "wrong.cnf"));
         assert!(code == Some(7) && said.contains(wanted) && !said.contains("times the speed"), "{fault}: {code:?} {said}");
+        seen += 1;
+    }
+
+    // A back end that nobody has: the provider passes it over, and a program would not notice.
+    fs::write(folder.join("wrong.cnf"), &right).unwrap();
+    for name in ["nonsense", "", "aes-neon"] {
+        let mut command = Command::new(&program);
+        command.args(["doctor", "wrong.cnf"]).env("FASTGCM_BACKEND", name).current_dir(&folder);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(7) && said.contains(&format!("FASTGCM_BACKEND={name} is passed over: this machine has ")),
+            "{said}"
+        );
         seen += 1;
     }
 
@@ -63,5 +82,5 @@ fn doctor() {
         seen += 1;
     }
     fs::remove_dir_all(folder).unwrap();
-    passed("openssl::doctor", seen, 1 + 10 + 5);
+    passed("openssl::doctor", seen, 1 + 15 + 3 + 5);
 }
