@@ -67,7 +67,8 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
         software::ctr(self.0, key, first, text);
     }
 
-    #[inline]
+    /// In line, so that the key of the message stands in the frame of the entry: what is wiped below that is less than a key and the calls behind it.
+    #[inline(always)]
     fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         software::siv(self.0, self.1, key, nonce, aad, text, given)
     }

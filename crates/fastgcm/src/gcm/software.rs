@@ -140,6 +140,7 @@ pub(crate) fn ctr<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Blo
 }
 
 /// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`. Returns the tag that it should have.
+#[inline(always)]
 pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
