@@ -2,6 +2,7 @@
 //! every version of rustls.
 
 mod connections;
+mod ends;
 mod quic;
 mod records;
 mod support;

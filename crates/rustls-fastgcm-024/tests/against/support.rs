@@ -66,8 +66,12 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Self {
+        Self::named(client, server, "localhost")
+    }
+
+    pub(crate) fn named(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>, name: &'static str) -> Self {
         let mut said = Vec::new();
-        let connection = client.connect("localhost".try_into().unwrap()).build(&mut said).unwrap();
+        let connection = client.connect(name.try_into().unwrap()).build(&mut said).unwrap();
         let client = End { connection, input: VecInput::default(), said };
         let connection = Connection::<ServerSide, Tcp>::new(server.clone()).unwrap();
         Self { client, server: End { connection, input: VecInput::default(), said: Vec::new() } }

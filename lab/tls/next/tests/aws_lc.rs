@@ -3,6 +3,8 @@
 
 #[path = "../../../../crates/rustls-fastgcm-024/tests/against/connections.rs"]
 mod connections;
+#[path = "../../../../crates/rustls-fastgcm-024/tests/against/ends.rs"]
+mod ends;
 #[path = "../../../../crates/rustls-fastgcm-024/tests/against/quic.rs"]
 mod quic;
 #[path = "../../../../crates/rustls-fastgcm-024/tests/against/support.rs"]
