@@ -12,6 +12,7 @@ import random
 import shutil
 import signal
 import sys
+import tempfile
 import time
 
 from cryptography import cobblestone
@@ -133,32 +134,36 @@ def there_and_back(name, run):
 
 
 def throughput():
-    """One process without an engine, and clusters of 1, 2 and 4 workers, in turn."""
+    """One process without an engine, and clusters of 1, 2 and 4 workers, in turn, on the disk and in memory (/dev/shm)."""
     from distributed import Client, LocalCluster
 
-    key, sealed, opened = jobs.EnvironmentKey("FASTGCM_KEY"), FOLDER / "throughput.sealed", FOLDER / "throughput.opened"
+    key = jobs.EnvironmentKey("FASTGCM_KEY")
     options = {"threads_per_worker": 1, "local_directory": FOLDER / "dask", "dashboard_address": ":0", "silence_logs": 40}
     clusters = {workers: LocalCluster(workers, **options) for workers in (1, 2, 4)}
     clients = {workers: Client(cluster) for workers, cluster in clusters.items()}
     whole = digest_of(TEXT)
-    for round in range(ROUNDS + 1):
-        for workers in (0, *clients):
-            for what, cls, source, target in (("seal", jobs.Sealing, TEXT, sealed), ("open", jobs.Opening, sealed, opened)):
-                began = time.monotonic()
-                job = cls.begin(key, source, target, context=b"context", part=PART)
-                if workers:
-                    jobs.on_dask(clients[workers], job)
-                else:
-                    job.finish([job.run(index) for index in range(job.parts)])
-                if round:  # the first one has warmed up
-                    figure(what="throughput", engine="dask", workers=workers, job=what, seconds=time.monotonic() - began)
-            assert digest_of(opened) == whole
-            sealed.unlink()
-            opened.unlink()
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        for where, folder in (("disk", FOLDER), ("memory", pathlib.Path(memory))):
+            sealed, opened = folder / "throughput.sealed", folder / "throughput.opened"
+            text = TEXT if where == "disk" else shutil.copyfile(TEXT, folder / "text")
+            for round in range(ROUNDS + 1):
+                for workers in (0, *clients):
+                    for what, cls, source, target in (("seal", jobs.Sealing, text, sealed), ("open", jobs.Opening, sealed, opened)):
+                        began = time.monotonic()
+                        job = cls.begin(key, source, target, context=b"context", part=4 * PART)
+                        if workers:
+                            jobs.on_dask(clients[workers], job)
+                        else:
+                            job.finish([job.run(index) for index in range(job.parts)])
+                        if round:  # the first one has warmed up
+                            figure(what="throughput", where=where, engine="dask", workers=workers, job=what, seconds=time.monotonic() - began)
+                    assert digest_of(opened) == whole
+                    sealed.unlink()
+                    opened.unlink()
     for workers in clients:
         clients[workers].close()
         clusters[workers].close()
-    print(f"data::throughput ok {len(clients) + 1}", flush=True)
+    print(f"data::throughput ok {2 * len(clients) + 2}", flush=True)
 
 
 def dask():
@@ -215,4 +220,4 @@ if __name__ == "__main__":
     throughput()
     dask()
     spark()
-    no_key_anywhere(FOLDER)
+    no_key_anywhere(FOLDER, "engines")

@@ -85,6 +85,7 @@ const CHECKS: &[Check] = &[
     Check { name: "python",          when: When::Always,       run: |root, log| wheel(root, log).map(drop) },
     Check { name: "python programs", when: When::Full,         run: python_programs },
     Check { name: "python wheels",   when: When::Full,         run: python_wheels },
+    Check { name: "data",            when: When::Full,         run: data },
     Check { name: "peers",           when: When::Full,         run: peers },
     Check { name: "mutants",         when: When::FullShared,   run: |root, log| log.step(&mut xtask(root, "mutants")) },
     Check { name: "rustcrypto",      when: When::Full,         run: |root, log| log.step(&mut xtask(root, "rustcrypto")) },
@@ -497,16 +498,41 @@ fn tls(root: &Path, log: &mut Log) -> Result<(), String> {
 /// The wheel as somebody installs it, and its tests. Returns the Python that has it.
 fn wheel(root: &Path, log: &mut Log) -> Result<PathBuf, String> {
     let folder = root.join("crates/fastgcm-python");
-    let python = venv(root, &["maturin>=1.14,<2", "cryptography==50.0.2", "pytest>=8"])?;
     linted(&folder, log, "--locked")?;
-    let wheels = root.join("target/wheels");
-    step(Command::new(&python).args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&wheels).current_dir(&folder))?;
-    step(pip(&python, "install --force-reinstall --no-deps --no-index fastgcm --find-links").arg(&wheels))?;
+    let python = installed_wheel(root)?;
     log.step(Command::new(&python).args(["-m", "pytest", "-q"]).current_dir(&folder))?;
     // A byte that is read twice shows with a back end that does so.
     let changing = ["-m", "pytest", "-q", "tests/test_changing.py", "-k", "one or another"];
     log.step(Command::new(&python).args(changing).env("FASTGCM_BACKEND", "portable").current_dir(&folder))?;
     Ok(python)
+}
+
+fn installed_wheel(root: &Path) -> Result<PathBuf, String> {
+    let python = venv(root, &["maturin>=1.14,<2", "cryptography==50.0.2", "pytest>=8"])?;
+    let wheels = root.join("target/wheels");
+    let mut build = Command::new(&python);
+    build.args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&wheels).current_dir(root.join("crates/fastgcm-python"));
+    step(&mut build)?;
+    step(pip(&python, "install --force-reinstall --no-deps --no-index fastgcm --find-links").arg(&wheels))?;
+    Ok(python)
+}
+
+/// The one that s3fs works with.
+const BOTO3: &str = "boto3==1.43.117";
+
+/// Beyond one machine: engines, files, objects, tables, and the guide to them. Amazon's client wants an older `cryptography`.
+fn data(root: &Path, log: &mut Log) -> Result<(), String> {
+    provider(root)?;
+    install("gcc", &["gcc"])?;
+    install("java", &["default-jre-headless"])?;
+    let python = installed_wheel(root)?;
+    // With these versions named, pip has nothing to try: s3fs works with one version of botocore only.
+    let engines =
+        ["dask[dataframe]==2026.8.0", "distributed==2026.8.0", "pyspark==4.3.0", "pandas==3.1.1", "pyarrow==26.0.1", "duckdb==2.0.0"];
+    let storage = ["fsspec==2026.9.0", "s3fs==2026.9.0", "aiobotocore==3.10.0", "botocore==1.43.117", BOTO3, "moto[server]==5.2.5"];
+    venv(root, &[&engines[..], &storage[..], &["matplotlib"]].concat())?;
+    environment_of(root, "official", &["amazon-s3-encryption-client-python==4.0.0"])?;
+    log.step(Command::new(&python).args(["lab/data/run.py", "--quick"]).current_dir(root))
 }
 
 /// pyca/cryptography's own tests with the wheel in its place, type checkers, and the code of the pages.
@@ -524,7 +550,7 @@ fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
         "pandas",
         "pandas-stubs",
         "fsspec",
-        "boto3",
+        BOTO3,
     ];
     venv(root, &more)?;
     let pages = root.join("target/python-pages");
@@ -567,8 +593,12 @@ fn long_answers(root: &Path, log: &mut Log) -> Result<(), String> {
 }
 
 /// Python with packages of other people, in an environment of its own.
-fn venv(root: &Path, packages: &[&str]) -> Result<std::path::PathBuf, String> {
-    let venv = root.join("target/venv");
+fn venv(root: &Path, packages: &[&str]) -> Result<PathBuf, String> {
+    environment_of(root, "venv", packages)
+}
+
+fn environment_of(root: &Path, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    let venv = root.join("target").join(name);
     step(python(root).args(["-m", "venv"]).arg(&venv))?;
     let python = venv.join("bin/python");
     // Not `bin/pip`, which holds the path that the environment was made at.
