@@ -468,6 +468,7 @@ fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     step(Command::new("lab/openssl/evp_files.sh").arg("target/evp").current_dir(root))?;
     tests.env("FASTGCM_MODULES", root.join("target/openssl")).env("FASTGCM_CAVP_FULL", cavp);
     log.step(tests.env("FASTGCM_EVP_DATA", root.join("target/evp")))?;
+    log.step(Command::new("lab/openssl/shared.sh").arg("target/openssl/fastgcm.so").current_dir(root))?;
     step(Command::new("lab/openssl/sources.sh").arg("target/evp").current_dir(root))?;
     log.step(Command::new(venv(root, &["pyarrow"])?).current_dir(root).args([
         "lab/openssl/programs.py",

@@ -1,8 +1,8 @@
 """Measures the package beside pyca/cryptography, both in turn in one process, and draws `docs/python-*.svg`:
 
-    python crates/fastgcm-python/tests/figures.py [--rounds N] [--draw]
+    python crates/fastgcm-python/tests/figures.py [--rounds N] [--draw] [--alone]
 
-Each line: what, pyca's best and median time, ours, and the ratios (pyca / ours: above 1 we are faster). The table goes to `docs/python-figures.md`.
+`--alone` keeps other programs off the processor meanwhile (root: SCHED_FIFO). Each line: what, pyca's best and median time, ours, and the ratios (pyca / ours: above 1 we are faster). The table goes to `docs/python-figures.md`.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import time
 DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
 GIB, MIB = 1 << 30, 1 << 20
 NONCE = b"n" * 12
+PLOTS = {"calls": "Calls: pyca's time divided by ours", "batches": "Batches and threads", "memory": "Memory that a call adds"}
 
 
 def seconds(call):
@@ -82,6 +83,8 @@ def figures(rounds):
     )
     data, buf = memoryview(bytearray(GIB)), bytearray(GIB + 16)
     few = max(3, rounds // 6)
+    for each in (data, buf):
+        memoryview(each)[:: 4096] = bytes(len(memoryview(each)[:: 4096]))  # no page is new to the first call
     yield measure(
         "encrypt_into, 1 GiB",
         [lambda: theirs.encrypt_into(NONCE, data, None, buf), lambda: ours.encrypt_into(NONCE, data, None, buf)],
@@ -90,6 +93,12 @@ def figures(rounds):
     yield measure(
         "encrypt_into, 1 GiB: ours with one thread; with two",
         [lambda: ours.encrypt_into(NONCE, data, None, buf), lambda: ours.encrypt_into(NONCE, data, None, buf, threads=2)],
+        few,
+    )
+    del buf
+    yield measure(
+        "encrypt, 1 GiB, to memory that is new each time",
+        [lambda: theirs.encrypt(NONCE, data, None), lambda: ours.encrypt(NONCE, data, None)],
         few,
     )
 
@@ -114,7 +123,7 @@ def shown(time):
     return f"{time * 1e9:.0f} ns" if time < 1e-6 else f"{time * 1e6:.1f} µs" if time < 1e-3 else f"{time * 1e3:.0f} ms"
 
 
-def draw(results):
+def draw(results, memory):
     import matplotlib
 
     matplotlib.use("svg")
@@ -129,13 +138,22 @@ def draw(results):
         axes.set_xlabel("the first one's time / the second one's (pyca / fastgcm), best of each")
         axes.tick_params(labelsize=8)
         figure.savefig(DOCS / f"python-{file}.svg", metadata={"Date": None})
+    figure, axes = pyplot.subplots(figsize=(7, 1.2), layout="constrained")
+    axes.barh(["fastgcm", "pyca"], [grown / 1024 for grown in memory[::-1]], color="#3465a4")
+    axes.axvline(1024, color="black", linewidth=0.8)
+    axes.set_xlabel("KiB that encrypt_into of 1 GiB adds; the line is 1 MiB")
+    axes.tick_params(labelsize=8)
+    figure.savefig(DOCS / "python-memory.svg", metadata={"Date": None})
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--rounds", type=int, default=30)
     arguments.add_argument("--draw", action="store_true")
+    arguments.add_argument("--alone", action="store_true")
     arguments = arguments.parse_args()
+    if arguments.alone:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     import cryptography
 
     import fastgcm
@@ -144,7 +162,7 @@ def main():
         processor = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), platform.machine())
     lines = [
         f"{processor}, back end {fastgcm.cpu()['backend']}, {os.cpu_count()} cores; Python {platform.python_version()}, cryptography {cryptography.__version__}",
-        f"({arguments.rounds} rounds, each of both in turn; load of the machine {os.getloadavg()[0]:.1f}).",
+        f"({arguments.rounds} rounds, each of both in turn; load of the machine {os.getloadavg()[0]:.1f}{', kept off the processor' if arguments.alone else ''}).",
         "",
         "| what | pyca: best, median | fastgcm: best, median | ratio of best, of median |",
         "|---|---|---|---|",
@@ -162,8 +180,10 @@ def main():
     lines.append(f"| memory that `encrypt_into` of 1 GiB adds | {theirs >> 10} KiB | {ours >> 10} KiB | |")
     print(lines[-1])
     if arguments.draw:
-        draw(results)
-        (DOCS / "python-figures.md").write_text("\n".join(lines) + "\n")
+        draw(results, (theirs, ours))
+        title = ["# Figures of the Python package", "", "Made by `python crates/fastgcm-python/tests/figures.py --draw --alone`.", ""]
+        plots = ["", *(f"![{what}](python-{file}.svg)\n" for file, what in PLOTS.items())]
+        (DOCS / "python-figures.md").write_text("\n".join([*title, *lines, *plots]))
 
 
 if __name__ == "__main__":
