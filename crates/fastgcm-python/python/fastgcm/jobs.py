@@ -25,10 +25,8 @@ import importlib
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from io import RawIOBase
-from typing import Any, TypeAlias
+from typing import Any, Callable, Iterable, TypeAlias
 
 from .exceptions import InvalidTag
 from .hazmat import CobblestoneChunks
@@ -42,9 +40,6 @@ CHUNK = 16384
 TAG = 16
 HEADER = 56
 SLICE = 64  # chunks that are read at a time
-
-KeyFunction: TypeAlias = Callable[[], bytes]
-Path: TypeAlias = str | os.PathLike[str]
 
 
 class OtherText(Exception):
@@ -187,7 +182,7 @@ class _Job(_Staged):
     `key` is called on workers, and returns 16 or 32 bytes. `source` and `target` are paths that all workers reach. `length` is that of the text.
     """
 
-    key: KeyFunction
+    key: Callable[[], bytes]
     source: str
     target: str
     context: bytes
@@ -225,8 +220,8 @@ class Sealing(_Job):
     """Seals `source` as the Cobblestone file `target`."""
 
     @classmethod
-    def begin(cls, key: Key, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
-        """A new attempt, with a new salt. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
+    def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Sealing":
+        """A new attempt, with a new salt. `key` is what `key_of` takes. Parts have `part` bytes, rounded down to whole chunks of 16,384, at least one.
 
         A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
         """
@@ -259,29 +254,12 @@ class Sealing(_Job):
         self._write(HEADER + first * (CHUNK + TAG), sealed)
         return index, receipt
 
-    def _claim(self, index: int, receipt: str) -> None:
-        """The first claim to a part stands, whole or not at all."""
-        claim = os.path.join(self.stage, str(index))
-        mine = f"{claim}.{secrets.token_hex(8)}"
-        with open(mine, "x") as file:
-            file.write(receipt)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(mine, claim)
-        except FileExistsError:
-            with open(claim) as file:
-                if not hmac.compare_digest(file.read(), receipt):
-                    raise OtherText(f"part {index} of {self.source} has another text than before") from None
-        finally:
-            os.unlink(mine)
-
-    def finish(self, receipts: Iterable[tuple[int, str]], *, overwrite: bool = False) -> None:
+    def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
         """Puts the file into its place, when each part has its receipt. The target appears whole. `FileExistsError` if it is there."""
-        claims = dict(receipts)
-        if set(claims) != set(range(self.parts)):
+        of_parts = dict(receipts)
+        if set(of_parts) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
-        for index, receipt in claims.items():
+        for index, receipt in of_parts.items():
             with open(os.path.join(self.stage, str(index))) as file:
                 if not hmac.compare_digest(file.read(), receipt):
                     raise OtherText(f"part {index} has another receipt than the one that was claimed")
@@ -297,7 +275,7 @@ class Opening(_Job):
     """Opens the Cobblestone file `source` as `target`, which appears when all of it was verified."""
 
     @classmethod
-    def begin(cls, key: Key, source: Path, target: Path, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
+    def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
         """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
         found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
         with open(source, "rb") as file:
@@ -323,14 +301,14 @@ class Opening(_Job):
                 self._write(chunk * CHUNK, cipher.open(chunk, _read(source, start, stop), last=ends))
         return index, ""
 
-    def finish(self, receipts: Iterable[tuple[int, str]], *, overwrite: bool = False) -> None:
+    def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
         """Puts the text into its place, when each part was opened. `FileExistsError` if the target is there."""
         if set(dict(receipts)) != set(range(self.parts)):
             raise ValueError("parts are missing: the job has not run to its end")
         self._publish(overwrite)
 
 
-def _read(file: RawIOBase, start: int, stop: int) -> bytes:
+def _read(file: Any, start: int, stop: int) -> bytes:
     """Those bytes, or fewer if the file ends before."""
     pieces = []
     while start < stop and (piece := os.pread(file.fileno(), stop - start, start)):
@@ -349,7 +327,7 @@ def on_spark(context: Any, job: Sealing | Opening, *, overwrite: bool = False) -
     _to_its_end(job, lambda: context.parallelize(range(job.parts), max(1, job.parts)).map(job.run).collect(), overwrite)
 
 
-def _to_its_end(job: Any, run: Callable[[], Iterable[tuple[int, str]]], overwrite: bool) -> None:
+def _to_its_end(job: Any, run: Callable[[], Any], overwrite: bool) -> None:
     try:
         job.finish(run(), overwrite=overwrite)
     except BaseException:
