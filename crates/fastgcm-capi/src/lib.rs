@@ -331,12 +331,13 @@ pub unsafe extern "C" fn fastgcm_seal(
         let output = unsafe { output.slice() };
         let tag = tag.apart(output)?;
         let nonce = Nonce::any(nonce)?;
+        // As a number: a `Result` of sixteen bytes is stored in pieces, and loading it as a whole waits for them (7 ns).
         let made = match place {
-            Place::Same => key.seal(nonce, aad, output),
-            Place::Apart(text) => key.seal_detached_to(nonce, aad, text, output),
-        }?;
+            Place::Same => u128::from_ne_bytes(key.seal(nonce, aad, output)?.0),
+            Place::Apart(text) => u128::from_ne_bytes(key.seal_detached_to(nonce, aad, text, output)?.0),
+        };
         // SAFETY: the caller's promise.
-        unsafe { tag.slice() }.copy_from_slice(&made.0);
+        unsafe { tag.slice() }.copy_from_slice(&made.to_ne_bytes());
         Ok(())
     })
 }
