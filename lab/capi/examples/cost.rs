@@ -40,6 +40,7 @@ fn main() {
                 assert_eq!(black_box(done), 0);
             },
             &mut || _ = black_box(rust.open_detached_to(black_box(nonce), &aad, black_box(&ciphertext), &mut opened, &sealed)),
+            // SAFETY: likewise.
             &mut || unsafe {
                 let (nonce, from) = (black_box(&nonce), black_box(&ciphertext));
                 let (tag, to) = (sealed.0.as_ptr(), reopened.as_mut_ptr());
