@@ -9,7 +9,7 @@ use crate::{
     limits,
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
-    packet::Packet,
+    packet::{Packet, TOGETHER},
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
@@ -392,8 +392,7 @@ impl Kernels {
     /// The first four of the packets go side by side: they have the same lengths, for which this row has a way.
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
-        // No vector has more lanes than four.
-        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.batch, packets.first_chunk::<4>()) else {
+        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.batch, packets.first_chunk::<TOGETHER>()) else {
             return false;
         };
         let bytes = first.bytes();

@@ -23,6 +23,7 @@
 use crate::{
     Error, Key, Packet, Tag,
     nonce::{Kind, Nonce},
+    packet::TOGETHER,
     seal::{verdict, wipe},
     tag::tags_differ,
 };
@@ -111,9 +112,6 @@ fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<()
     }
     all
 }
-
-/// The fewest packets that go side by side, which is how many lanes the widest vector has.
-const TOGETHER: usize = 4;
 
 impl Key {
     /// All of them under this key.

@@ -13,6 +13,7 @@
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
+    gcm::blocks_of_turn,
     inout::InOut,
     isa::Frame,
     limits,
@@ -263,8 +264,8 @@ impl Key {
 /// 937, 16 KiB 1090 and 1185, 32 KiB 2470 and 2110. Zen 5: 1420 bytes 70 and 284, 4 KiB 160 and 222.)
 const COPIED: usize = 12 << 10;
 
-/// Bytes of a turn of the widest vectors.
-const TURN: usize = 512;
+/// Bytes of a turn of the widest vectors, which is as many turns of narrower ones.
+const TURN: usize = 16 * blocks_of_turn(4);
 
 /// Bytes of AAD, of several pieces, that are put together.
 const AAD: usize = 128;

@@ -2,6 +2,9 @@
 
 use crate::{Block, Error, Tag, inout::InOut, nonce::Nonce96, tag::tags_differ};
 
+/// The fewest packets that go side by side: one for each lane of the widest vector.
+pub(crate) const TOGETHER: usize = 4;
+
 /// A message of a batch: what is sealed or opened, and what came of it ([`Key::seal_batch`](crate::Key::seal_batch)).
 ///
 /// The fields are those of DPDK's `rte_crypto_sym_vec`, one packet beside the other: `iv`, `aad`, source and destination, `digest`, `status`.

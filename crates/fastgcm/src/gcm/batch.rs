@@ -15,12 +15,12 @@ use crate::{
     isa::Isa,
     material::Material,
     nonce::{Nonce96, counter},
-    packet::Packet,
+    packet::{Packet, TOGETHER},
 };
 use core::hint::black_box;
 
 /// Packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the time, for 22 KB of code.)
-const LANES: usize = 4;
+const LANES: usize = TOGETHER;
 
 /// The most bytes of AAD, and of text, of such packets; and of text two and four times as many.
 pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
