@@ -25,6 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["packet"],
     &["tag", "nonce"],
     &["aes", "ghash"],
+    &["runs"],
     &["inout"],
     &["isa"],
     &["limits"],

@@ -10,6 +10,7 @@ use crate::{
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
     packet::{Packet, TOGETHER},
+    runs::{Runs, Text},
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
@@ -241,8 +242,8 @@ type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) ->
 /// An entry for a key and one short message.
 type Once = unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Block;
 
-/// An entry for all others.
-type Long = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>) -> Block;
+/// An entry for all others, and for texts in several buffers.
+type Long = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, &[u8], &mut Text<'a>) -> Block;
 
 /// An entry for packets side by side.
 type Batch = unsafe fn(Frame<'_>, &Material, &mut [Packet<'_>]) -> (usize, bool);
@@ -386,7 +387,31 @@ impl Kernels {
         }
         limits::check(aad.len(), len)?;
         // SAFETY: see the impl.
-        Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, text) })))
+        Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, &mut text.into()) })))
+    }
+
+    /// Whether this row has a loop that goes from one run of a text to the next.
+    #[inline(always)]
+    pub(crate) fn has_runs(&self) -> bool {
+        self.piece.is_some()
+    }
+
+    /// Seals (`seal`) or opens a text of more than a turn that lies in several buffers, on a row that [`has_runs`](Self::has_runs). Returns what `then`
+    /// makes of the tag that the message should have. The lengths are within the limits of the standard.
+    #[inline(always)]
+    pub(crate) fn runs<T>(
+        &self,
+        material: &Material,
+        nonce: Nonce96,
+        aad: &[u8],
+        runs: Runs<'_>,
+        seal: bool,
+        then: impl FnOnce(Block) -> T,
+    ) -> T {
+        let (long, mut runs) = (if seal { self.seal } else { self.open }, runs);
+        let mut text = Text { all: *runs.rest(), runs: Some(&mut runs) };
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, &mut text) }))
     }
 
     /// The first four of the packets go side by side: they have the same lengths, for which this row has a way.

@@ -21,6 +21,7 @@ macro_rules! entries {
                 material::Material,
                 nonce::{J0, Nonce96, Start},
                 packet::Packet,
+                runs::Text,
             };
             use core::mem::MaybeUninit;
 
@@ -110,10 +111,16 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn seal(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal<'a>(
+                frame: Frame<'_>,
+                key: &'a Material,
+                nonce: Nonce96,
+                aad: &[u8],
+                text: &mut Text<'a>,
+            ) -> Block {
                 E::enter(frame);
-                if engine!().has_much_aad(aad, &text) {
-                    seal_much_aad(frame, key, nonce, aad, text)
+                if engine!().has_much_aad(aad, text.all.len()) {
+                    seal_much_aad(frame, key, nonce, aad, text.all)
                 } else {
                     seal_long(frame, key, nonce, aad, text)
                 }
@@ -121,7 +128,13 @@ macro_rules! entries {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn seal_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn seal_long<'a>(
+                frame: Frame<'_>,
+                key: &'a Material,
+                nonce: Nonce96,
+                aad: &[u8],
+                text: &mut Text<'a>,
+            ) -> Block {
                 E::enter(frame);
                 engine!().long::<true>(Row(frame), key, nonce, aad, text)
             }
@@ -134,10 +147,16 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn open(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open<'a>(
+                frame: Frame<'_>,
+                key: &'a Material,
+                nonce: Nonce96,
+                aad: &[u8],
+                text: &mut Text<'a>,
+            ) -> Block {
                 E::enter(frame);
-                if engine!().has_much_aad(aad, &text) {
-                    open_much_aad(frame, key, nonce, aad, text)
+                if engine!().has_much_aad(aad, text.all.len()) {
+                    open_much_aad(frame, key, nonce, aad, text.all)
                 } else {
                     open_long(frame, key, nonce, aad, text)
                 }
@@ -145,7 +164,13 @@ macro_rules! entries {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn open_long(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+            fn open_long<'a>(
+                frame: Frame<'_>,
+                key: &'a Material,
+                nonce: Nonce96,
+                aad: &[u8],
+                text: &mut Text<'a>,
+            ) -> Block {
                 E::enter(frame);
                 engine!().long::<false>(Row(frame), key, nonce, aad, text)
             }

@@ -6,18 +6,20 @@
 //! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
 //! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
 //!
-//! A function copies a text of up to 12 KiB for one buffer to its place and encrypts it there. It reads a longer text where the text lies, but for
+//! A function copies a text of up to 8 KiB for one buffer to its place and encrypts it there. It reads a longer text where the text lies, but for
 //! less than 512 bytes at the end of a chunk and as many at the beginning of the next one.
 //!
 //! `text` is a list of chunks of any lengths. `extra` is the text that a protocol puts behind them (the type of a TLS 1.3 record); it may be empty.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
-    gcm::blocks_of_turn,
+    gcm::runs_from,
     inout::InOut,
     isa::Frame,
     limits,
+    nonce::Kind,
     running::Running,
+    runs::{Runs, total},
     seal::{self, wipe},
     tag::{AnyTag, tags_differ},
 };
@@ -53,7 +55,7 @@ impl Key {
             copy(text, extra, ciphertext)?;
             return self.seal(nonce, aad, ciphertext);
         }
-        self.gathered(nonce.into(), aad, text, extra, ciphertext, true, Tag::of)
+        self.gathered(nonce.into(), aad, Runs::new(text, extra, ciphertext)?, true, Tag::of)
     }
 
     /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which have as many bytes together. Returns the tag.
@@ -99,7 +101,7 @@ impl Key {
             copy(ciphertext, &[], text)?;
             return self.open(nonce, aad, text, tag);
         }
-        let wrong = self.gathered(nonce.into(), aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
+        let wrong = self.gathered(nonce.into(), aad, Runs::new(ciphertext, &[], text)?, false, |found| tags_differ(found, tag))?;
         seal::verdict(wrong, text)
     }
 
@@ -171,43 +173,28 @@ impl Key {
     }
 
     /// From a list to one buffer. Returns what `then` makes of the tag.
-    ///
-    /// Whole turns of a chunk are read where they lie. What lies between them, less than a turn of each of two chunks, is copied to its place, and
-    /// encrypted there as one turn: in two pieces it would take three times as long.
-    #[allow(clippy::too_many_arguments)]
     fn gathered<T>(
         &self,
         nonce: Nonce<'_>,
         aad: &[&[u8]],
-        from: &[&[u8]],
-        extra: &[u8],
-        mut to: &mut [u8],
+        mut runs: Runs<'_>,
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
-        Frame::wiped_after_all(|| {
-            let mut running = self.gather(nonce, aad, from, extra, &[to])?;
-            // Bytes of a turn that has begun, which were copied already.
-            let mut copied = 0;
-            for mut chunk in from.iter().copied().chain([extra]) {
-                if copied > 0 {
-                    let (here, rest) = chunk.split_at(chunk.len().min(TURN - copied));
-                    to[copied..copied + here.len()].copy_from_slice(here);
-                    (copied, chunk) = (copied + here.len(), rest);
-                    if copied < TURN {
-                        continue;
-                    }
-                    running.text(self.keyed(), InOut::in_place(to.split_off_mut(..TURN).ok_or(Error::InvalidLength)?), seal)?;
-                }
-                let (turns, rest) = chunk.split_at(chunk.len() - chunk.len() % TURN);
-                let there = to.split_off_mut(..turns.len()).ok_or(Error::InvalidLength)?;
-                running.text(self.keyed(), InOut::copying(turns, there).ok_or(Error::InvalidLength)?, seal)?;
-                to[..rest.len()].copy_from_slice(rest);
-                copied = rest.len();
+        let mut room = [0; AAD];
+        match (together(aad, &mut room), nonce.0) {
+            (Some(aad), Kind::Public(nonce)) if self.kernels.has_runs() => {
+                limits::check(aad.len(), runs.rest().len())?;
+                Ok(self.kernels.runs(&self.material, nonce, aad, runs, seal, then))
             }
-            running.text(self.keyed(), InOut::in_place(to), seal)?;
-            Ok(then(running.finish(self.keyed())))
-        })
+            _ => Frame::wiped_after_all(|| {
+                let mut running = self.begin(nonce, aad, runs.rest().len())?;
+                while runs.rest().len() > 0 {
+                    running.text(self.keyed(), runs.next(WIDEST), seal)?;
+                }
+                Ok(then(running.finish(self.keyed())))
+            }),
+        }
     }
 
     /// From one list to another. Returns what `then` makes of the tag.
@@ -259,13 +246,13 @@ impl Key {
     }
 }
 
-/// Bytes up to which text for one buffer is copied to its place and encrypted there, which needs no other buffer. In pieces the loop of long messages
-/// is started anew for each. (Intel with VAES, AES-128, ns of four chunks copied, and in pieces: 4 KiB 272 and 475, 8 KiB 522 and 699, 12 KiB 811 and
-/// 937, 16 KiB 1090 and 1185, 32 KiB 2470 and 2110. Zen 5: 1420 bytes 70 and 284, 4 KiB 160 and 222.)
-const COPIED: usize = 12 << 10;
+/// Bytes up to which text for one buffer is copied to its place and encrypted there. (Intel with VAES, AES-128, ns of four chunks copied first, and as
+/// runs: 4 KiB 298 and 326, 8 KiB 569 and 550, 16 KiB 1217 and 1045.)
+const COPIED: usize = 8 << 10;
+const _: () = assert!(COPIED >= runs_from(), "a longer text comes in runs");
 
-/// Bytes of a turn of the widest vectors, which is as many turns of narrower ones.
-const TURN: usize = 16 * blocks_of_turn(4);
+/// Blocks of the widest vectors, of which a turn is as many turns of narrower ones.
+const WIDEST: usize = 4;
 
 /// Bytes of AAD, of several pieces, that are put together.
 const AAD: usize = 128;
@@ -302,12 +289,6 @@ fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
     }
     to.copy_from_slice(extra);
     Ok(())
-}
-
-/// The sum of lengths. Chunks may be one and the same, so it may be larger than any memory.
-#[inline]
-fn total(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
-    lengths.try_fold(0, usize::checked_add).ok_or(Error::TooLong)
 }
 
 /// What is read beside what is written, cut wherever a chunk of either ends.

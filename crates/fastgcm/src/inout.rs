@@ -125,7 +125,13 @@ impl<'a> InOut<'a> {
     /// Takes the next `blocks` blocks, or all that is left.
     #[inline(always)]
     pub(crate) fn take_blocks(&mut self, blocks: usize) -> Self {
-        let len = self.len.min(16 * blocks);
+        self.take_len(16 * blocks)
+    }
+
+    /// Takes the next `len` bytes, or all that is left.
+    #[inline(always)]
+    pub(crate) fn take_len(&mut self, len: usize) -> Self {
+        let len = self.len.min(len);
         let taken = Self { len, ..*self };
         // SAFETY: `len` bytes lie inside the message.
         unsafe {
@@ -134,6 +140,19 @@ impl<'a> InOut<'a> {
         }
         self.len -= len;
         taken
+    }
+
+    /// The same where it is written, read from as many bytes elsewhere, if they are as many.
+    #[inline(always)]
+    pub(crate) fn reading(self, from: &'a [u8]) -> Option<Self> {
+        (from.len() == self.len).then_some(Self { src: from.as_ptr(), ..self })
+    }
+
+    /// Copies bytes to where it is written. (Longer input is cut.)
+    #[inline(always)]
+    pub(crate) fn fill(self, bytes: &[u8]) {
+        // SAFETY: so many bytes are writable, and nobody else borrows them.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.dst, bytes.len().min(self.len)) }
     }
 
     /// Takes the next `n <= 16` bytes, or all that is left, as a piece of a block: `f` makes what is written of what is read, in numbers whose
@@ -167,7 +186,7 @@ impl<'a> InOut<'a> {
     /// No turn can be taken from it that leaves so many bytes.
     #[inline(always)]
     pub(crate) fn is_tail<S: Vectors>(&self, left: usize) -> bool {
-        self.len < 16 * TURN * S::BLOCKS + left
+        is_tail::<S>(self.len, left)
     }
 
     /// Vector `I` of what is left, of which `WHOLE` vectors are whole; zeros behind the end.
@@ -208,6 +227,12 @@ impl<'a> InOut<'a> {
         assert!(self.len >= whole * 16 * S::BLOCKS);
         self
     }
+}
+
+/// No turn can be taken from so many bytes that leaves `left` of them.
+#[inline(always)]
+pub(crate) fn is_tail<S: Vectors>(bytes: usize, left: usize) -> bool {
+    bytes < 16 * TURN * S::BLOCKS + left
 }
 
 /// The fewest bytes that have a block for each lane: behind the turns of a message, the lanes of its hash meet there.

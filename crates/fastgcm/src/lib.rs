@@ -102,6 +102,7 @@ mod parallel;
 #[cfg_attr(not(feature = "hazmat"), allow(unreachable_pub))]
 mod parts;
 mod running;
+mod runs;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
 pub mod seal;

@@ -25,6 +25,7 @@ use crate::{
     material::Material,
     nonce::{J0, Nonce96, Start},
     packet::Packet,
+    runs::Text,
 };
 use core::mem::MaybeUninit;
 
@@ -62,19 +63,19 @@ pub(crate) trait Engine: Copy {
     /// A short message.
     #[inline(always)]
     fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        self.long::<SEAL>(row, key, nonce, aad, text)
+        self.long::<SEAL>(row, key, nonce, aad, &mut text.into())
     }
-    /// Any other.
-    fn long<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block;
+    /// Any other. Only a row with `TURN` is given a text in runs.
+    fn long<'a, const SEAL: bool>(self, row: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block;
     /// A short text with much AAD: whether it is one, and a way of its own.
     #[inline(always)]
-    fn has_much_aad(self, _aad: &[u8], _text: &InOut<'_>) -> bool {
+    fn has_much_aad(self, _aad: &[u8], _text: usize) -> bool {
         false
     }
     /// See [`has_much_aad`](Self::has_much_aad).
     #[inline(always)]
     fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        self.long::<SEAL>(row, key, nonce, aad, text)
+        self.long::<SEAL>(row, key, nonce, aad, &mut text.into())
     }
 
     /// Seals or opens packets while they have the lengths of the first, which `MOST_BATCH` allows, as many as a vector has lanes at a time. Returns

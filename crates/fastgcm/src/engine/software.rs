@@ -9,6 +9,7 @@ use crate::{
     isa::{Frame, Sliced},
     material::Material,
     nonce::{J0, Nonce96, Start},
+    runs::Text,
 };
 use core::mem::MaybeUninit;
 
@@ -43,8 +44,8 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn long<const SEAL: bool>(self, _: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        message(self.0, self.1, key, nonce.into(), aad, text, SEAL)
+    fn long<'a, const SEAL: bool>(self, _: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
+        message(self.0, self.1, key, nonce.into(), aad, text.all, SEAL)
     }
 
     #[inline]

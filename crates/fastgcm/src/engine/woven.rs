@@ -13,6 +13,7 @@ use crate::{
     material::Material,
     nonce::{J0, Nonce96, Start},
     packet::Packet,
+    runs::Text,
 };
 use core::mem::MaybeUninit;
 
@@ -61,12 +62,12 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn long<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+    fn long<'a, const SEAL: bool>(self, row: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
         gcm::long::<_, M, SEAL>(self.0, self.1, row, key, nonce, aad, text)
     }
 
     #[inline(always)]
-    fn has_much_aad(self, aad: &[u8], text: &InOut<'_>) -> bool {
+    fn has_much_aad(self, aad: &[u8], text: usize) -> bool {
         gcm::has_much_aad(self.0, aad, text)
     }
 

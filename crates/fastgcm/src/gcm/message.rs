@@ -10,10 +10,11 @@ use crate::{
     Block,
     aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, TURN, Turn, load_bytes, meeting, zeroed},
+    inout::{Hash, InOut, Place, TURN, Turn, is_tail, load_bytes, meeting, zeroed},
     isa::Isa,
     material::Material,
     nonce::Nonce96,
+    runs::{Runs, Text},
 };
 use core::{hint::black_box, mem::MaybeUninit};
 use zeroize::Zeroize;
@@ -64,8 +65,8 @@ const SHORT: usize = 4;
 /// A short message but for its AAD, which the powers of the key are enough for. (Narrow vectors, of which a key has few, would gain less than this
 /// costs in code.)
 #[inline(always)]
-pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: &InOut<'_>) -> bool {
-    S::ROOMY && S::BLOCKS > 1 && text.len() <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
+pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: usize) -> bool {
+    S::ROOMY && S::BLOCKS > 1 && text <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
 }
 
 /// A short message: no loop but that over much AAD. Returns the tag.
@@ -158,20 +159,23 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     key: &'a Material,
     nonce: Nonce96,
     aad: &[u8],
-    text: InOut<'a>,
+    text: &mut Text<'a>,
 ) -> Block {
-    let mut text = text.here();
+    let Text { all, runs } = text;
+    let mut text = all.here();
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
-    let mut before = before::<S, M>(s, key, aad, &text);
+    let mut before = before::<S, M>(s, key, aad, text.len());
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
-    let pending = if faces || cfg!(feature = "scrub") && many {
-        let all = Bulk { counters, text, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
+    let pending = if faces || many && (cfg!(feature = "scrub") || runs.is_some()) {
+        let runs = runs.take();
+        let all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
         let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
-        turns::<S, M, _, SEAL>(s, key, !cfg!(feature = "scrub") && many, meeting(S::BLOCKS), &mut counters, &mut text, &mut before.hash)
+        let many = !cfg!(feature = "scrub") && many;
+        turns::<S, M, _, SEAL>(s, key, many, meeting(S::BLOCKS), &mut counters, &mut text, &mut None, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest { counters, text, before, pending })
 }
@@ -194,7 +198,7 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let faces = face_pays::<S, SEAL>(text.len(), key.schedule.size);
     // What is sealed may end with its last turn, whose blocks are hashed each with its own power. What is opened was hashed lane by lane.
     let left = if SEAL { 0 } else { meeting(S::BLOCKS) };
-    let all = Bulk { counters, text, left, hash: hash.load(s, 0), pending: None };
+    let all = Bulk { counters, text, runs: None, left, hash: hash.load(s, 0), pending: None };
     let after = if faces { row.bulk::<SEAL, true>(s, multiply, key, all) } else { row.bulk::<SEAL, false>(s, multiply, key, all) };
     let mut lanes = after.hash;
     if let Some(place) = after.pending {
@@ -216,6 +220,8 @@ pub(crate) const fn blocks_of_turn(blocks: usize) -> usize {
 pub(crate) struct Bulk<'a, S: Isa> {
     counters: TableCounter<S>,
     text: InOut<'a>,
+    /// The text, if it lies in several buffers.
+    runs: Option<&'a mut Runs<'a>>,
     /// The fewest bytes that they leave.
     left: usize,
     hash: S::V,
@@ -233,18 +239,22 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     key: &'a Material,
     all: Bulk<'a, S>,
 ) -> Bulk<'a, S> {
-    let Bulk { mut counters, text, left, mut hash, .. } = all;
-    let mut text = text.here();
+    let Bulk { mut counters, text, runs, mut left, mut hash, .. } = all;
+    let (mut text, mut runs) = (text.here(), if S::BLOCKS > 1 { runs } else { None });
+    if let Some(runs) = &mut runs {
+        (text, left) = (runs.next(S::BLOCKS), 0);
+    }
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL>(s, key, true, left, &mut face, &mut text, &mut hash).map(|pending| pending.text.place());
+        let pending =
+            turns::<S, M, _, SEAL>(s, key, true, left, &mut face, &mut text, &mut runs, &mut hash).map(|pending| pending.text.place());
         face.done(s, &key.schedule);
         pending
     } else {
-        turns::<S, M, _, SEAL>(s, key, true, left, &mut counters, &mut text, &mut hash).map(|pending| pending.text.place())
+        turns::<S, M, _, SEAL>(s, key, true, left, &mut counters, &mut text, &mut runs, &mut hash).map(|pending| pending.text.place())
     };
-    Bulk { counters, text, left, hash, pending }
+    Bulk { counters, text, runs: None, left, hash, pending }
 }
 
 /// Whether a message is long enough for a table of first rounds. AES-128 that is sealed with narrow vectors never is: without its first round a
@@ -259,13 +269,13 @@ fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, size: KeySize) -> bool {
 /// block, which have no lane to spare: 3 to 9 ns slower at 128 to 512 bytes, while a short message gains 6 to 10 ns by it.) Else the
 /// hash begins with it.
 #[inline(always)]
-fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut<'_>) -> Before<S> {
-    let (lengths, zero) = (lengths(aad.len() as u64, text.len() as u64), s.splat(0));
-    if aad.len() <= 16 * (S::BLOCKS - 1) && text.is_tail::<S>(meeting(S::BLOCKS)) {
+fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize) -> Before<S> {
+    let (lengths, zero) = (lengths(aad.len() as u64, text as u64), s.splat(0));
+    if aad.len() <= 16 * (S::BLOCKS - 1) && is_tail::<S>(text, meeting(S::BLOCKS)) {
         return Before { header: Header::new(s, aad), hash: zero, lengths };
     }
     let vector = 16 * S::BLOCKS;
-    let hash = if !aad.is_empty() && aad.len() <= vector && text.len() >= vector {
+    let hash = if !aad.is_empty() && aad.len() <= vector && text >= vector {
         // One vector, n blocks. Its block i stands n - i places before the first block of the text, and its lane is added to block i of
         // the text, which stands i places behind the first: so every lane wants H^n.
         let powers = key.powers.down_from(s, blocks(aad.len()));
@@ -280,6 +290,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: &InOut
 
 /// All turns of a message. Returns the one that is left to hash, if any.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
@@ -287,6 +298,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
     left: usize,
     counters: &mut C,
     text: &mut InOut<'a>,
+    runs: &mut Option<&'a mut Runs<'a>>,
     hash: &mut S::V,
 ) -> Option<HashTurn<'a, S, true>> {
     if text.is_tail::<S>(left) {
@@ -301,17 +313,17 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
         let mut first = text.turn(s, left)?;
         turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
         pending = Some(first);
-        if text.is_tail::<S>(left) {
+        if text.is_tail::<S>(left) && runs.is_none() {
             return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
         }
     }
     if S::BLOCKS == 1 || !many {
-        return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, left, counters, text, hash, pending);
+        return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, left, counters, text, runs, hash, pending);
     }
     // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
     let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
     each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
-    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), left, counters, text, hash, pending)
+    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), left, counters, text, runs, hash, pending)
 }
 
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
@@ -328,6 +340,11 @@ pub(super) const fn spread_pays(seal: bool) -> usize {
     }
 }
 
+/// Bytes of a text from which on it may come in runs.
+pub(crate) const fn runs_from() -> usize {
+    spread_pays(true)
+}
+
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
@@ -338,20 +355,30 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     left: usize,
     counters: &mut C,
     text: &mut InOut<'a>,
+    runs: &mut Option<&'a mut Runs<'a>>,
     hash: &mut S::V,
     mut pending: Option<Turn<'a, S>>,
 ) -> Option<HashTurn<'a, S, true>> {
     let mut powers = &key.powers;
-    while let Some(mut next) = text.turn(s, left) {
-        if S::BLOCKS > 1 && S::ROOMY && !K::SPREAD {
-            powers = black_box(powers); // else LLVM spreads them before the loop
+    loop {
+        while let Some(mut next) = text.turn(s, left) {
+            if S::BLOCKS > 1 && S::ROOMY && !K::SPREAD {
+                powers = black_box(powers); // else LLVM spreads them before the loop
+            }
+            let hashed = HashTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
+            if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
+                *hash = hashed.reduce::<M>(s, sum);
+            }
+            if SEAL {
+                pending = Some(next);
+            }
         }
-        let hashed = HashTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
-        if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
-            *hash = hashed.reduce::<M>(s, sum);
-        }
-        if SEAL {
-            pending = Some(next);
+        let Some(runs) = runs else { break };
+        *text = runs.next(S::BLOCKS);
+        // Not in registers over that call.
+        pending = pending.map(|turn| Turn::at(s, turn.place()));
+        if runs.rest().len() == 0 {
+            break;
         }
     }
     pending.map(|text| HashTurn { powers, hash: *hash, text })

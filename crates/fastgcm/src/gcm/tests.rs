@@ -12,6 +12,7 @@ use crate::{
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
     packet::Packet,
+    runs::{Runs, Text},
     tag::Tag,
 };
 use core::mem::MaybeUninit;
@@ -30,10 +31,10 @@ pub(super) fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let (most_aad, most_text) = most_short(S::BLOCKS);
     if aad.len() <= most_aad && text.len() <= most_text {
         short::<_, _, SEAL, false>(s, multiply, Inlined, key, nonce, aad, text)
-    } else if has_much_aad(s, aad, &text) {
+    } else if has_much_aad(s, aad, text.len()) {
         short::<_, _, SEAL, true>(s, multiply, Inlined, key, nonce, aad, text)
     } else {
-        long::<_, _, SEAL>(s, multiply, Inlined, key, nonce, aad, text)
+        long::<_, _, SEAL>(s, multiply, Inlined, key, nonce, aad, &mut text.into())
     }
 }
 
@@ -99,6 +100,21 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
             let lengths = lengths(aad.len() as u64, length as u64);
             let new = sequential::finish(s, multiply, &material, &hash, lengths, Some(j0));
             assert_eq!((new.to_le_bytes(), &found), (tag, output), "in pieces, {length} bytes, seal: {seal}");
+        }
+        // Gathered from three chunks and what stands behind them, where that is asked of a row.
+        if S::BLOCKS > 1 && length > runs_from() {
+            for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
+                let (cut, extra) = (16 * turn + messages % 100, length - messages % 3 * 700);
+                let (chunks, mut found) = ([&input[..cut], &[], &input[cut..extra]], vec![0; length]);
+                let mut runs = Runs::new(&chunks, &input[extra..], &mut found).unwrap();
+                let mut text = Text { all: *runs.rest(), runs: Some(&mut runs) };
+                let new = if seal {
+                    long::<_, _, true>(s, multiply, Inlined, &material, nonce96, &aad, &mut text)
+                } else {
+                    long::<_, _, false>(s, multiply, Inlined, &material, nonce96, &aad, &mut text)
+                };
+                assert_eq!((new.to_le_bytes(), &found), (tag, output), "gathered, {length} bytes, seal: {seal}");
+            }
         }
         messages += 1;
     }

@@ -1,0 +1,96 @@
+//! A text that lies in several buffers and goes to one, as runs of whole turns, so that one loop goes through all of it.
+
+use crate::{
+    Error,
+    inout::{InOut, TURN, meeting},
+};
+use core::slice::Iter;
+
+/// The text of a message: in one place, or gathered from several.
+pub(crate) struct Text<'a> {
+    /// All of it. With `runs`, it is written there, and read where these say.
+    pub(crate) all: InOut<'a>,
+    /// Given only to rows with [`TURN`](crate::engine::Engine::TURN), and only if the text is longer than `gcm::runs_from()`.
+    pub(crate) runs: Option<&'a mut Runs<'a>>,
+}
+
+impl<'a> From<InOut<'a>> for Text<'a> {
+    #[inline(always)]
+    fn from(all: InOut<'a>) -> Self {
+        Self { all, runs: None }
+    }
+}
+
+/// Where such a text is read. Whole turns of a chunk are read where they lie. What lies between them, less than a turn of each of two chunks or more, is
+/// copied to its place and encrypted there, as a turn of its own.
+pub(crate) struct Runs<'a> {
+    chunks: Iter<'a, &'a [u8]>,
+    /// The last chunk.
+    extra: &'a [u8],
+    /// What is left of the chunk that has been begun.
+    chunk: &'a [u8],
+    /// Where the text goes: as many bytes as are left in all chunks.
+    rest: InOut<'a>,
+}
+
+impl<'a> Runs<'a> {
+    /// # Errors
+    /// `TooLong` if no buffer can be that long, `InvalidLength` if `to` has not the length of all chunks together.
+    #[inline]
+    pub(crate) fn new(chunks: &'a [&'a [u8]], extra: &'a [u8], to: &'a mut [u8]) -> Result<Self, Error> {
+        if total(chunks.iter().chain([&extra]).map(|chunk| chunk.len()))? != to.len() {
+            return Err(Error::InvalidLength);
+        }
+        Ok(Self { chunks: chunks.iter(), extra, chunk: &[], rest: InOut::in_place(to) })
+    }
+
+    /// What is left.
+    #[inline]
+    pub(crate) fn rest(&self) -> &InOut<'a> {
+        &self.rest
+    }
+
+    /// The next run of whole turns of vectors of `blocks` blocks. If none leaves a block for each lane behind it: all that is left, in place.
+    #[inline(never)]
+    pub(crate) fn next(&mut self, blocks: usize) -> InOut<'a> {
+        let (turn, all) = (16 * blocks * TURN, self.rest.len().saturating_sub(meeting(blocks)));
+        if all < turn {
+            return self.copied(self.rest.len());
+        }
+        while self.chunk.is_empty() && self.begin() {}
+        let bytes = self.chunk.len().min(all);
+        match bytes - bytes % turn {
+            0 => self.copied(turn),
+            whole => {
+                let from = self.chunk.split_off(..whole).unwrap_or_default();
+                self.rest.take_len(whole).reading(from).unwrap_or(InOut::EMPTY)
+            }
+        }
+    }
+
+    /// So many bytes, copied to their place.
+    #[inline]
+    fn copied(&mut self, bytes: usize) -> InOut<'a> {
+        let place = self.rest.take_len(bytes);
+        let mut empty = place;
+        while empty.len() > 0 && (!self.chunk.is_empty() || self.begin()) {
+            let here = self.chunk.split_off(..empty.len().min(self.chunk.len())).unwrap_or_default();
+            empty.take_len(here.len()).fill(here);
+        }
+        place
+    }
+
+    /// Begins the next chunk, if there is one.
+    #[inline]
+    fn begin(&mut self) -> bool {
+        let next = self.chunks.next();
+        self.chunk = next.copied().unwrap_or_else(|| core::mem::take(&mut self.extra));
+        next.is_some() || !self.chunk.is_empty()
+    }
+}
+
+/// The sum of lengths. Chunks may be one and the same, so it may be larger than any memory.
+#[inline]
+pub(crate) fn total(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
+    lengths.try_fold(0, usize::checked_add).ok_or(Error::TooLong)
+}
