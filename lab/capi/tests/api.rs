@@ -127,45 +127,45 @@ fn published_answers() {
 #[test]
 fn f08_overlaps() {
     const SIZE: usize = 40;
-    let (key, nonce, mut calls) = (Key::new(&[1; 16], null()), [2; 12], 0);
-    let before: Vec<u8> = (0..200).collect();
-    let seal = |memory: &mut [u8], [aad, text, to, tag]: [usize; 4]| {
+    let (key, mut calls) = (Key::new(&[1; 16], null()), 0);
+    let before: Vec<u8> = (0..240).collect();
+    let seal = |memory: &mut [u8], [aad, text, to, tag, nonce]: [usize; 5]| {
         let at = memory.as_mut_ptr();
         // SAFETY: all of it lies in `memory`.
-        unsafe { fastgcm_seal(key.0, nonce.as_ptr(), 12, at.add(aad), 13, at.add(text), SIZE, at.add(to), at.add(tag)) }
+        unsafe { fastgcm_seal(key.0, at.add(nonce), 12, at.add(aad), 13, at.add(text), SIZE, at.add(to), at.add(tag)) }
     };
     let reach = |a: (usize, usize), b: (usize, usize)| a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
-    for moved in 0..3 {
+    for moved in 0..4 {
         for offset in 0..=160 {
-            let mut places = [0, 60, 60, 180];
-            places[[0, 2, 3][moved]] = offset;
-            let [aad, text, to, tag] = places;
+            let mut places = [0, 60, if moved == 3 { 110 } else { 60 }, 180, 220];
+            places[[0, 2, 3, 4][moved]] = offset;
+            let [aad, text, to, tag, nonce] = places;
             let same = text == to;
-            let clash = reach((to, SIZE), (aad, 13))
+            let clash = [(aad, 13), (nonce, 12)].iter().any(|read| reach((to, SIZE), *read))
                 || !same && reach((to, SIZE), (text, SIZE))
-                || [(aad, 13), (text, SIZE), (to, SIZE)].iter().any(|other| reach((tag, 16), *other));
+                || [(aad, 13), (nonce, 12), (text, SIZE), (to, SIZE)].iter().any(|other| reach((tag, 16), *other));
             let mut memory = before.clone();
             let done = seal(&mut memory, places);
             assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
             if clash {
                 assert!(memory == before, "{places:?}");
             } else {
-                let mut apart = [&before[aad..aad + 13], &before[text..text + SIZE], &[0; 56]].concat();
-                assert_eq!(seal(&mut apart, [0, 13, 53, 93]), 0);
-                assert!(memory[to..to + SIZE] == apart[53..93] && memory[tag..tag + 16] == apart[93..], "{places:?}");
+                let mut apart = [&before[aad..aad + 13], &before[text..text + SIZE], &[0; 56], &before[nonce..nonce + 12]].concat();
+                assert_eq!(seal(&mut apart, [0, 13, 53, 93, 109]), 0);
+                assert!(memory[to..to + SIZE] == apart[53..93] && memory[tag..tag + 16] == apart[93..109], "{places:?}");
                 // And back, with the tag wherever it is, but the AAD must not be overwritten.
                 let at = memory.as_mut_ptr();
                 // SAFETY: as above.
                 let done =
-                    unsafe { fastgcm_open(key.0, nonce.as_ptr(), 12, at.add(aad), 13, at.add(to), SIZE, at.add(tag), 16, at.add(text)) };
-                let clash = reach((text, SIZE), (aad, 13));
+                    unsafe { fastgcm_open(key.0, at.add(nonce), 12, at.add(aad), 13, at.add(to), SIZE, at.add(tag), 16, at.add(text)) };
+                let clash = reach((text, SIZE), (aad, 13)) || reach((text, SIZE), (nonce, 12));
                 assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
                 assert!(clash || memory[text..text + SIZE] == before[text..text + SIZE], "{places:?}");
             }
             calls += 1;
         }
     }
-    passed("capi::f08_overlaps", calls, 3 * 161);
+    passed("capi::f08_overlaps", calls, 4 * 161);
 }
 
 /// Packets of one call are what single calls make of them, in place and apart, on each back end; one that is forged harms no other.
@@ -229,7 +229,7 @@ fn batches() {
     passed("capi::batches", packets_seen / backends().len(), 441);
 }
 
-/// Two packets, and the list itself, at all distances: what overlaps is refused, and nothing is written.
+/// Two packets, the first with and without text, and the list itself, at all distances: what overlaps is refused, and nothing is written.
 #[test]
 fn f08_overlaps_of_a_batch() {
     const SIZE: usize = 24;
@@ -237,8 +237,9 @@ fn f08_overlaps_of_a_batch() {
     let (key, mut calls, mut refused) = (Key::new(&[1; 16], null()), 0, 0);
     #[repr(align(16))]
     struct Memory([u8; 512]);
-    let reach = |a: (usize, usize), b: (usize, usize)| a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
-    for moved in 0..6 {
+    let reach = |a: (usize, usize), b: (usize, usize)| a.1 > 0 && b.1 > 0 && a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
+    // The first one's text is empty, or is not.
+    for (moved, size) in (0..6).flat_map(|moved| [(moved, SIZE), (moved, 0)]) {
         for offset in 0..=480 {
             // The list, which lies where it may; AAD, text and output of the first, text and output of the second.
             let mut places = [0, 160, 192, 224, 256, 256];
@@ -251,29 +252,29 @@ fn f08_overlaps_of_a_batch() {
             let at = memory.0.as_mut_ptr();
             // SAFETY: all of it lies in `memory`, and the list is aligned.
             unsafe {
-                let packet = |nonce, aad_size, from, to| fastgcm_packet {
+                let packet = |nonce, aad_size, from, to, size| fastgcm_packet {
                     nonce: [nonce; 12],
                     status: 77,
                     aad: at.add(aad),
                     aad_size,
                     from: at.add(from),
                     to: at.add(to),
-                    size: SIZE,
+                    size,
                     tag: [0; 16],
                 };
                 let packets: *mut fastgcm_packet = at.add(list).cast();
-                let two = [packet(1, 13, from, to), packet(2, 0, other_from, other_to)];
+                let two = [packet(1, 13, from, to, size), packet(2, 0, other_from, other_to, SIZE)];
                 packets.write(two[0]);
                 packets.add(1).write(two[1]);
                 let before = memory.0;
                 let done = fastgcm_seal_batch(key.0, packets, 2);
-                let writes = [(list, LIST), (to, SIZE), (other_to, SIZE)];
+                let writes = [(list, LIST), (to, size), (other_to, SIZE)];
                 let clash = (0..3).any(|i| (0..i).any(|j| reach(writes[i], writes[j])))
                     || writes.iter().any(|write| {
-                        let own = |from, to| from == to && *write == (to, SIZE);
+                        let own = |from, to, size| from == to && *write == (to, size);
                         reach(*write, (aad, 13))
-                            || reach(*write, (from, SIZE)) && !own(from, to)
-                            || reach(*write, (other_from, SIZE)) && !own(other_from, other_to)
+                            || reach(*write, (from, size)) && !own(from, to, size)
+                            || reach(*write, (other_from, SIZE)) && !own(other_from, other_to, SIZE)
                     });
                 assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{places:?}");
                 assert_eq!(memory.0 == before, clash, "{places:?}");
@@ -283,7 +284,7 @@ fn f08_overlaps_of_a_batch() {
         }
     }
     assert!(refused > 500 && calls - refused > 500);
-    passed("capi::f08_overlaps_of_a_batch", calls, 2781);
+    passed("capi::f08_overlaps_of_a_batch", calls, 2 * 2781);
 }
 
 /// NULL, lengths that nothing has, places that are no places: an error each, and nothing is written.
