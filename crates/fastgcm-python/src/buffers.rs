@@ -9,7 +9,10 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyString},
 };
-use std::{ffi::c_int, ptr, slice};
+use std::{
+    ffi::{CStr, c_int},
+    ptr, slice,
+};
 
 /// Bytes that a call reads: those of any object with a contiguous buffer.
 pub(crate) enum Source<'a> {
@@ -141,10 +144,10 @@ impl View {
             // SAFETY: a live object and a fresh view.
             (unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } == 0).then(|| Self(view))
         };
-        get(flags).ok_or_else(|| {
+        get(flags | ffi::PyBUF_FORMAT).filter(|view| !view.has_objects()).ok_or_else(|| {
             drop(PyErr::take(object.py()));
             // As pyca/cryptography says it.
-            match get(ffi::PyBUF_FULL_RO) {
+            match get(ffi::PyBUF_FULL_RO).filter(|view| !view.has_objects()) {
                 Some(view) if flags & ffi::PyBUF_WRITABLE != 0 && view.0.readonly != 0 => PyTypeError::new_err("Buffer is not writable."),
                 Some(_) => PyBufferError::new_err("Buffer is not contiguous."),
                 None => {
@@ -154,6 +157,17 @@ impl View {
                 }
             }
         })
+    }
+
+    /// Whether items, or fields of them, are references to objects (`O` in the syntax of PEP 3118, where names stand between colons). As text these are
+    /// addresses of this process, and text in their place would crash it.
+    fn has_objects(&self) -> bool {
+        if self.0.format.is_null() {
+            return false;
+        }
+        // SAFETY: the exporter keeps it as long as the view.
+        let format = unsafe { CStr::from_ptr(self.0.format) }.to_bytes();
+        format.split(|&byte| byte == b':').step_by(2).any(|types| types.contains(&b'O'))
     }
 
     fn len(&self) -> usize {

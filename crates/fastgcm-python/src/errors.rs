@@ -22,9 +22,14 @@ macro_rules! class {
 }
 
 class!(invalid_tag, "InvalidTag", ());
-class!(already_finalized, "AlreadyFinalized", ());
+class!(finalized, "AlreadyFinalized", (&'static str,));
 class!(other_text, "OtherText", (&'static str,));
 class!(exhausted, "Exhausted", (&'static str,));
+
+/// As pyca/cryptography says it.
+pub(crate) fn already_finalized(py: Python<'_>) -> PyErr {
+    finalized(py, ("Context was already finalized.",))
+}
 
 /// An error of the library, as Python says it.
 pub(crate) fn of(py: Python<'_>, error: fastgcm::Error) -> PyErr {

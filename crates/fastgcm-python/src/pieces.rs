@@ -24,7 +24,7 @@ impl Message {
     }
 
     fn running(&mut self, py: Python<'_>) -> PyResult<(&Key, &mut Pieces)> {
-        self.pieces.as_mut().map(|pieces| (&*self.key, &mut **pieces)).ok_or_else(|| errors::already_finalized(py, ()))
+        self.pieces.as_mut().map(|pieces| (&*self.key, &mut **pieces)).ok_or_else(|| errors::already_finalized(py))
     }
 
     fn aad(&mut self, py: Python<'_>, data: &Source<'_>) -> PyResult<()> {

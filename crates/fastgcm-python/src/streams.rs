@@ -93,12 +93,12 @@ impl Encryptor {
     }
 
     fn out_len(&self, py: Python<'_>, data: usize) -> PyResult<usize> {
-        let chunks = self.chunks.as_ref().ok_or_else(|| errors::already_finalized(py, ()))?;
+        let chunks = self.chunks.as_ref().ok_or_else(|| errors::already_finalized(py))?;
         Ok(self.header.map_or(0, |header| header.len()) + (chunks.rest.len() + data) / CHUNK_LEN * SEALED_CHUNK_LEN)
     }
 
     fn update(&mut self, py: Python<'_>, data: &Source<'_>, out: &mut [u8]) -> PyResult<()> {
-        let chunks = self.chunks.as_mut().ok_or_else(|| errors::already_finalized(py, ()))?;
+        let chunks = self.chunks.as_mut().ok_or_else(|| errors::already_finalized(py))?;
         let out = put_header(&self.header, out);
         detached(py, data.len(), || chunks.update::<true>(data, 0, out)).map_err(|e| of_file(py, e))?;
         self.header = None;
@@ -106,7 +106,7 @@ impl Encryptor {
     }
 
     fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let chunks = self.chunks.take().ok_or_else(|| errors::already_finalized(py, ()))?;
+        let chunks = self.chunks.take().ok_or_else(|| errors::already_finalized(py))?;
         let header = self.header.take();
         new_bytes(py, header.map_or(0, |header| header.len()) + chunks.rest.len() + TAG_LEN, |out| {
             let out = put_header(&header, out);
@@ -151,7 +151,7 @@ impl Decryptor {
         let body = match &self.state {
             State::Header(header) => data.saturating_sub(HEADER_LEN - header.len()),
             State::Body(chunks) => chunks.rest.len() + data,
-            State::Ended => return Err(errors::already_finalized(py, ())),
+            State::Ended => return Err(errors::already_finalized(py)),
         };
         Ok(body / SEALED_CHUNK_LEN * CHUNK_LEN)
     }
@@ -184,7 +184,7 @@ impl Decryptor {
 
     fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         match std::mem::replace(&mut self.state, State::Ended) {
-            State::Ended => Err(errors::already_finalized(py, ())),
+            State::Ended => Err(errors::already_finalized(py)),
             State::Header(_) => Err(errors::invalid_tag(py, ())),
             State::Body(chunks) => {
                 let len = chunks.rest.len().checked_sub(TAG_LEN).ok_or_else(|| errors::invalid_tag(py, ()))?;
