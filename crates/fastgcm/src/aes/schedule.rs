@@ -27,6 +27,14 @@ pub(crate) enum KeySize {
     Aes256 = 4,
 }
 
+impl KeySize {
+    /// Bytes of the key: four for each round more.
+    #[inline(always)]
+    pub(crate) fn bytes(self) -> usize {
+        16 + 4 * self as usize
+    }
+}
+
 /// Words that fill `more` up to a block.
 const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 

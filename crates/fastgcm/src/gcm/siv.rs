@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Block,
-    aes::{KeySize, Schedule},
+    aes::Schedule,
     ghash::{Multiply, Rows},
     inout::{InOut, TURN, Table, load_bytes, load_vector},
     isa::Isa,
@@ -34,9 +34,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
 ) -> Block {
     let mut derived = Table::ZERO;
     derive::<S, M>(s, generating, nonce, &mut derived);
-    let length = if generating.size == KeySize::Aes128 { 16 } else { 32 };
     let mut schedule = Schedule::ZERO;
-    schedule.expand::<S, false>(s, &derived.bytes()[16..16 + length]);
+    schedule.expand::<S, false>(s, &derived.bytes()[16..16 + generating.size.bytes()]);
     let most = blocks(aad.len()).max(blocks(text.len()) + 1);
     let mut rows = Rows::new(s);
     rows.fill::<M>(s, s.splat(derived.get(0)), most.div_ceil(S::BLOCKS));
@@ -72,7 +71,7 @@ pub(super) fn swapped_lengths(aad: usize, text: usize) -> Block {
     lengths(aad as u64, text as u64).rotate_left(64)
 }
 
-/// The keys of a message (section 4): that of POLYVAL, then one or two halves of that of AES. Each is the first halves of AES of two blocks, a number
+/// The keys of a message (section 4): that of POLYVAL, then that of AES, in halves. Each is the first halves of AES of two blocks, a number
 /// before the nonce, which stand here in the same lane of two vectors.
 #[inline(always)]
 fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, keys: &mut Table<4>) {

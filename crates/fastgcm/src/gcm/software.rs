@@ -153,7 +153,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of POLYVAL, then that of AES.
     let nonce = nonce.with_counter(0);
     let mut blocks = [[0; 16]; 6];
-    let used = &mut blocks[..(generating.schedule.rounds() - 6).min(6)];
+    let used = &mut blocks[..2 + generating.schedule.size.bytes() / 8];
     ctr_straight(s, generating, nonce << 32, InOut::in_place(used.as_flattened_mut()));
     let mut halves = [[0; 8]; 6];
     halves.iter_mut().zip(&*used).for_each(|(half, block)| half.copy_from_slice(&block[..8]));
