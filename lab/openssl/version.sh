@@ -16,6 +16,6 @@ without="shared docs tests quic dtls legacy comp cms cmp ct ts srp ocsp rfc3779 
 # shellcheck disable=SC2046,SC2086
 perl Configure --prefix="$folder" --libdir=lib $(printf 'no-%s ' $without) > configured
 make --silent -j "$(nproc)" build_sw
-# The crate has no configuration that `install_ssldirs` could install.
 make --silent install_sw > installed
-touch "$folder/built"
+# The crate has no configuration that `install_ssldirs` could install; programs want one, and an empty one does.
+mkdir -p "$folder/ssl" && touch "$folder/ssl/openssl.cnf" "$folder/built"
