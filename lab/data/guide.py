@@ -1,6 +1,7 @@
 """Runs docs/data.md as it stands there: `guide.py FOLDER`. Commands run where the project is, Python in FOLDER, which it makes anew.
 
-moto's server stands in for S3 and KMS, which have a bucket `bucket` and a key `alias/data`. Only `pip install`, which asks a registry, is left out.
+S3 (of moto, or FASTGCM_S3 is its URL) has a bucket `bucket`, and KMS, of moto, a key `alias/data`. Only `pip install`, which asks a registry, is left
+out.
 """
 
 import os
@@ -23,6 +24,7 @@ def main(folder):
     server.start()
     host, port = server.get_host_and_port()
     os.environ.update(AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b", AWS_DEFAULT_REGION="us-east-1", AWS_ENDPOINT_URL=f"http://{host}:{port}")
+    os.environ["AWS_ENDPOINT_URL_S3"] = os.environ.get("FASTGCM_S3", os.environ["AWS_ENDPOINT_URL"])
     boto3.client("s3").create_bucket(Bucket="bucket")
     kms = boto3.client("kms")
     kms.create_alias(AliasName="alias/data", TargetKeyId=kms.create_key()["KeyMetadata"]["KeyId"])

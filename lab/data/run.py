@@ -1,9 +1,10 @@
 """All checks of data beyond one machine in one command, offline: engines, files, objects, encrypted Parquet, the guide, and a page with plots.
 
-    python lab/data/run.py [FOLDER] [--official PYTHON] [--module FASTGCM.SO] [--quick] [--draw]
+    python lab/data/run.py [FOLDER] [--official PYTHON] [--official-java FOLDER] [--object PROGRAM] [--module FASTGCM.SO] [--quick] [--draw]
 
-It works in FOLDER (target/data), which it makes anew. Every server is moto's, on this machine. `--official` is a Python that has Amazon's client,
-`--module` the provider. `--quick` measures little. `--draw` writes the page where the project has it, lab/data/results; else it goes to FOLDER/results.
+It works in FOLDER (target/data), which it makes anew. Every server runs on this machine: KMS is moto's, and S3 is moto's and Ceph's (radosgw.py), in turn.
+`--official` is a Python that has Amazon's client, `--official-java` what java/pom.xml makes, `--object` the example of fastgcm-s3, `--module` the provider.
+`--quick` measures little. `--draw` writes the page where the project has it, lab/data/results; else it goes to FOLDER/results.
 """
 
 import argparse
@@ -16,17 +17,20 @@ import statistics
 import subprocess
 import sys
 
+import radosgw
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 
-def run(folder, name, *command, least=1):
-    """Runs a program of this folder. Its output goes to a log; what it says about suites is shown."""
+def run(folder, name, *command, least=1, **environment):
+    """Runs a program of this folder, with these variables. Its output goes to a log; what it says about suites is shown."""
     log = folder / f"{name}.log"
     print(f"-- {name}", flush=True)
     with open(log, "wb") as out:
         try:
-            code = subprocess.run([sys.executable, *map(str, command)], cwd=HERE, stdout=out, stderr=subprocess.STDOUT, timeout=1800).returncode
+            options = {"cwd": HERE, "env": os.environ | environment, "stdout": out, "stderr": subprocess.STDOUT, "timeout": 1800}
+            code = subprocess.run([sys.executable, *map(str, command)], **options).returncode
         except subprocess.TimeoutExpired:
             code = "none: it hangs"
     lines = [line for line in log.read_text(errors="replace").splitlines() if " ok " in line and "::" in line.split(" ok ")[0]]
@@ -146,24 +150,33 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "target/data")
     arguments.add_argument("--official", type=pathlib.Path, default=ROOT / "target/official/bin/python")
+    arguments.add_argument("--official-java", type=pathlib.Path, default=ROOT / "target/official-java")
+    arguments.add_argument("--object", type=pathlib.Path, default=ROOT / "target/adapters/release/examples/object")
     arguments.add_argument("--module", type=pathlib.Path, default=ROOT / "target/openssl/fastgcm.so")
     arguments.add_argument("--quick", action="store_true")
     arguments.add_argument("--draw", action="store_true")
     arguments = arguments.parse_args()
-    for needed, how in ((arguments.official, "the official client"), (arguments.module, "the OpenSSL provider")):
+    wanted = {"official": "the official client for Python", "official_java": "the one for Java", "object": "the example of fastgcm-s3"}
+    for name, how in (wanted | {"module": "the OpenSSL provider"}).items():
+        needed = getattr(arguments, name)
         if not needed.exists():
             sys.exit(f"{needed}: {how} is not there")
     folder = arguments.folder.absolute()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "tmp").mkdir(parents=True)
-    os.environ.update(FASTGCM_OFFICIAL=str(arguments.official.absolute()), TMPDIR=str(folder / "tmp"), NO_PROXY="127.0.0.1,localhost")
+    os.environ.update({f"FASTGCM_{name.upper()}": str(getattr(arguments, name).absolute()) for name in wanted})
+    os.environ.update(TMPDIR=str(folder / "tmp"), NO_PROXY="127.0.0.1,localhost")
     os.environ["FASTGCM_KEY"] = os.urandom(32).hex()
     mib, rounds = (64, 2) if arguments.quick else (256, 5)
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", folder / "pytest"]
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
     run(folder, "engines", "engines.py", folder / "engines", mib, rounds, least=6)
     run(folder, "parquet", "parquet.py", folder / "parquet", arguments.module.absolute(), 8 if arguments.quick else 32, rounds + 2)
-    run(folder, "tests", *tests, "test_abstract.py", "test_fsspec.py", "test_s3.py", least=3)
-    run(folder, "guide", "guide.py", folder / "guide")
+    of_s3 = ["test_fsspec.py", "test_rust.py", "test_s3.py"]
+    run(folder, "tests", *tests, "--basetemp", folder / "pytest", "test_abstract.py", *of_s3, least=4)
+    print(f"-- Ceph {radosgw.version()}", flush=True)
+    with radosgw.server(folder / "ceph") as url:
+        run(folder, "tests-ceph", *tests, "--basetemp", folder / "pytest-ceph", *of_s3, least=3, FASTGCM_S3=url, FASTGCM_S3_NAME="ceph")
+        run(folder, "guide", "guide.py", folder / "guide", FASTGCM_S3=url)
     run(folder, "search", "search.py", folder)
     results = HERE / "results" if arguments.draw else folder / "results"
     page(folder, results)

@@ -285,6 +285,28 @@ FORMS = [KEY, KEY.hex().encode(), base64.b64encode(KEY)[:40]]
 FORMS += [base64.b64encode(bytes(shift) + KEY)[4:40] for shift in (1, 2)]
 
 
+def test_a_condition_that_a_server_overlooks(endpoint, tmp_path):
+    """That of an upload, as Ceph's does."""
+    sealed = SealedFileSystem(key=NAME, target_protocol="s3", target_options={"endpoint_url": endpoint, "skip_instance_cache": True})
+    seen = []
+
+    def without(request, **_):
+        seen.append(request.headers["If-None-Match"])
+        del request.headers["If-None-Match"]
+
+    sealed.fs.connect()
+    sealed.fs.s3.meta.events.register("before-sign.s3.CompleteMultipartUpload", without)
+    path = f"bucket/{tmp_path.name}/exclusive"
+    assert not sealed.exists(path)  # a listing that is kept
+    first, second = (sealed.open(path, "xb") for _ in range(2))
+    first.write(b"first")
+    second.write(b"second")
+    first.close()
+    with pytest.raises(FileExistsError):
+        second.close()
+    assert sealed.cat_file(path) == b"first" and seen == ["*"]
+
+
 def test_keys(tmp_path, monkeypatch):
     (tmp_path / "key").write_text(KEY.hex())
     module = __name__

@@ -1,6 +1,7 @@
 """Objects of the S3 Encryption Client beside the official client, which runs in an environment of its own (`FASTGCM_OFFICIAL`: its Python)."""
 
 import base64
+import contextlib
 import os
 import pathlib
 import pickle
@@ -12,6 +13,7 @@ import textwrap
 import threading
 import time
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 import cloudpickle
 import dask.config
@@ -21,45 +23,18 @@ from botocore.exceptions import BotoCoreError, ClientError
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from fastgcm import InvalidTag, jobs, s3
-from fastgcm.s3 import Envelope, Opening, OtherText, Sealing
+from fastgcm import InvalidTag, OtherText, jobs, s3
+from fastgcm.s3 import Envelope, Opening, Sealing
 from proxy import Proxy
 
 HERE = pathlib.Path(__file__).resolve().parent
-OFFICIAL = os.environ.get("FASTGCM_OFFICIAL", HERE / "../../target/official/bin/python")
 PART = 5 << 20
 CONTEXT = {"name": "object"}
 
 
-@pytest.fixture(scope="session")
-def kms(endpoint):
-    import boto3
-
-    return boto3.client("kms", endpoint_url=endpoint)
-
-
-@pytest.fixture(scope="session")
-def kms_key(kms):
-    return kms.create_key()["KeyMetadata"]["KeyId"]
-
-
 @pytest.fixture
-def options(endpoint):
-    return {"context": CONTEXT, "part": PART, "s3": {"endpoint_url": endpoint}, "kms": {"endpoint_url": endpoint}}
-
-
-@pytest.fixture(scope="session")
-def official(endpoint, kms_key):
-    process = subprocess.Popen([OFFICIAL, HERE / "official.py", endpoint, kms_key], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(*words):
-        process.stdin.write(" ".join(map(str, words)) + "\n")
-        process.stdin.flush()
-        return process.stdout.readline().strip()
-
-    yield ask
-    process.stdin.close()
-    process.wait()
+def options(endpoint, kms_endpoint):
+    return {"context": CONTEXT, "part": PART, "s3": {"endpoint_url": endpoint}, "kms": {"endpoint_url": kms_endpoint}}
 
 
 @pytest.fixture
@@ -81,21 +56,24 @@ LENGTHS = [0, 1, 16, PART - 1, PART, PART + 1, 3 * PART, 3 * PART + 12345]
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_beside_the_official_client(tmp_path, text, length, official, kms_key, options):
+def test_beside_the_official_clients(tmp_path, text, length, officials, kms_key, options):
     text.write_bytes(random.randbytes(length))
     s3.upload(text, "bucket", f"ours-{length}", kms_key, **options)
-    assert official("get", f"ours-{length}", tmp_path / "got") == "ok"
-    assert (tmp_path / "got").read_bytes() == text.read_bytes()
-    for how in ("put", "series"):
-        assert official(how, f"{how}-{length}", text) == "ok"
-        s3.download("bucket", f"{how}-{length}", tmp_path / how, **options)
-        assert (tmp_path / how).read_bytes() == text.read_bytes()
     s3.download("bucket", f"ours-{length}", tmp_path / "back", **options | {"part": 2 * PART})
     assert (tmp_path / "back").read_bytes() == text.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "got", "put", "series", "text"]
+    for language, official in officials.items():
+        got = tmp_path / f"got-{language}"
+        assert official("get", f"ours-{length}", got) == "ok" and got.read_bytes() == text.read_bytes()
+        for how in ("put", "series"):
+            theirs = f"{how}-{language}"
+            assert official(how, f"{theirs}-{length}", text) == "ok"
+            s3.download("bucket", f"{theirs}-{length}", tmp_path / theirs, **options)
+            assert (tmp_path / theirs).read_bytes() == text.read_bytes()
+    of_each = [f"{how}-{language}" for how in ("got", "put", "series") for language in ("java", "python")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", *of_each, "text"]
 
 
-def test_what_was_not_sealed_is_refused(tmp_path, text, kms, kms_key, options, endpoint, official):
+def test_what_was_not_sealed_is_refused(tmp_path, text, kms, kms_key, options, endpoint, officials):
     import boto3
 
     client = boto3.client("s3", endpoint_url=endpoint)
@@ -110,8 +88,11 @@ def test_what_was_not_sealed_is_refused(tmp_path, text, kms, kms_key, options, e
         client.put_object(Bucket="bucket", Key="changed", Body=other, Metadata=metadata)
         with pytest.raises(InvalidTag):
             s3.download("bucket", "changed", tmp_path / "never", **options)
-        assert official("get", "changed", tmp_path / "never") != "ok"
-        (tmp_path / "never").unlink(missing_ok=True)
+        for language, official in officials.items():
+            if language == "java" and len(other) == 15:
+                continue  # 4.0.1 waits for more, for ever
+            assert "Exception" in (answer := official("get", "changed", tmp_path / "never")) or answer == "S3EncryptionClientError", answer
+            (tmp_path / "never").unlink(missing_ok=True)
     other_key = kms.generate_data_key(KeyId=kms_key, KeySpec="AES_256", EncryptionContext=CONTEXT | {"aws:x-amz-cek-alg": "115"})
     swapped = metadata | {"x-amz-3": base64.b64encode(other_key["CiphertextBlob"]).decode()}
     for name in ("x-amz-i", "x-amz-d"):
@@ -319,13 +300,62 @@ def test_connections_are_cut(tmp_path, text, kms_key, options, endpoint, officia
     s3._made.cache_clear()
     s3.upload(text, "bucket", "lost", kms_key, **options | {"s3": {"endpoint_url": losing_proxy.url}})
     assert lost and official("get", "lost", tmp_path / "got") == "ok" and nothing_left(client)
-    # A server that overlooks `If-None-Match` is refused, before anything is sealed.
-    old = Proxy(port_of(endpoint), lambda number, up, data: data.replace(b"If-None-Match", b"X-Nobody-Cares") if up else data)
-    with pytest.raises(ValueError, match="conditional"):
-        s3.upload(text, "bucket", "never", kms_key, **options | {"s3": {"endpoint_url": old.url}})
-    assert "never" not in names(client) and nothing_left(client)
-    for one in (proxy, hopeless, losing_proxy, old):
+    for one in (proxy, hopeless, losing_proxy):
         one.close()
+
+
+@contextlib.contextmanager
+def overlooked(options, operation):
+    """`If-None-Match` does not get to the server, which so seems to overlook it."""
+    s3._made.cache_clear()
+    events = s3._client("s3", s3._frozen(options["s3"])).meta.events
+    seen = []
+
+    def without(request, **_):
+        seen.append(request.headers["If-None-Match"])
+        del request.headers["If-None-Match"]
+
+    events.register(f"before-sign.s3.{operation}", without)
+    yield seen
+    s3._made.cache_clear()
+
+
+def test_conditions_that_a_server_overlooks(text, kms_key, options, endpoint):
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=endpoint)
+    text.write_bytes(bytes(PART))
+    # Of parts: it is refused, before anything is sealed.
+    with overlooked(options, "PutObject") as seen, pytest.raises(ValueError, match="conditional"):
+        s3.upload(text, "bucket", "never", kms_key, **options)
+    assert seen == ["*", "*"] and "never" not in names(client) and nothing_left(client)
+    # Of the whole, as Ceph's does: an object that is there stays.
+    client.put_object(Bucket="bucket", Key="there", Body=b"old")
+    with overlooked(options, "CompleteMultipartUpload") as seen:
+        with pytest.raises(FileExistsError):
+            s3.upload(text, "bucket", "there", kms_key, **options)
+        assert client.get_object(Bucket="bucket", Key="there")["Body"].read() == b"old" and nothing_left(client)
+        s3.upload(text, "bucket", "not there", kms_key, **options)
+    assert seen == ["*"] and "not there" in names(client) and nothing_left(client)
+
+
+def test_the_first_claim_stands(text, kms_key, options, endpoint):
+    """Of many at the same moment. A server that looks first and then writes (s3s-fs does) has several winners, and mixes them."""
+    text.write_bytes(bytes(PART))
+    job = Sealing.begin(text, "bucket", "claims", kms_key, **options)
+    workers, rounds = 8, 20
+    with ThreadPoolExecutor(workers) as pool:
+        for number in range(rounds):
+            together = threading.Barrier(workers)
+
+            def claim(worker):
+                together.wait()
+                return job._put_claim(f"of-{number}", f"{worker}")
+
+            won = list(pool.map(claim, range(workers)))
+            stands = s3._client("s3", job.s3).get_object(Bucket="bucket", Key=f"{job.claims}of-{number}")["Body"].read()
+            assert won == [worker == int(stands) for worker in range(workers)]
+    job.abandon()
 
 
 class Deadly:
@@ -391,23 +421,23 @@ MEMORY = """
     def most():
         return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
 
-    what, file, key, kms_key, endpoint = sys.argv[1:]
-    at = {"endpoint_url": endpoint}
+    what, file, key, kms_key, endpoint, kms_endpoint = sys.argv[1:]
+    at, of_kms = {"endpoint_url": endpoint}, {"endpoint_url": kms_endpoint}
     [boto3.client(name, **at) for name in ("s3", "kms")]
     before = most()
-    options = {"s3": at, "kms": at, "part": 16 << 20, "workers": 2}
+    options = {"s3": at, "kms": of_kms, "part": 16 << 20, "workers": 2}
     s3.upload(file, "bucket", key, kms_key, **options) if what == "up" else s3.download("bucket", key, file, **options)
     print(most() - before)
     """
 
 
-def test_memory_is_bounded_by_the_parts(tmp_path, text, kms_key, endpoint):
+def test_memory_is_bounded_by_the_parts(tmp_path, text, kms_key, endpoint, kms_endpoint):
     with open(text, "wb") as file:
         for _ in range(320):
             file.write(random.randbytes(1 << 20))
     took = {}
     for what, name in (("up", text), ("down", tmp_path / "back")):
-        command = [sys.executable, "-c", textwrap.dedent(MEMORY), what, name, "memory", kms_key, endpoint]
+        command = [sys.executable, "-c", textwrap.dedent(MEMORY), what, name, "memory", kms_key, endpoint, kms_endpoint]
         took[what] = int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout) >> 10
     assert (tmp_path / "back").read_bytes() == text.read_bytes()
     print(f"320 MiB, two threads with parts of 16 MiB: {took} MiB of memory more than before")

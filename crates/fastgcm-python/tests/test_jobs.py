@@ -10,8 +10,8 @@ import time
 import pytest
 from cryptography import cobblestone
 from fastgcm import jobs
-from fastgcm.exceptions import InvalidTag
-from fastgcm.jobs import CHUNK, EnvironmentKey, FileKey, FunctionKey, Opening, OtherText, Sealing, key_of
+from fastgcm.exceptions import InvalidTag, OtherText
+from fastgcm.jobs import CHUNK, EnvironmentKey, FileKey, FunctionKey, Opening, Sealing, key_of
 
 KEY = os.urandom(32)
 NAME = EnvironmentKey("FASTGCM_TEST_KEY")

@@ -19,7 +19,10 @@ class Exhausted(Exception):
 
 
 class OtherText(Exception):
-    """A part of a message was sealed before, with another text. The ciphertext must be destroyed: the two would give each other away."""
+    """A part of a message was sealed before, with another text. Two ciphertexts would give each other away.
+
+    A job (`fastgcm.jobs`, `fastgcm.s3`) has written nothing of the other text. Whoever holds its ciphertext (`hazmat.Plan`) must destroy it.
+    """
 
 
 __all__ = ["AlreadyFinalized", "Exhausted", "InvalidTag", "OtherText"]

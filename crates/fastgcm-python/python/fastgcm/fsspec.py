@@ -414,6 +414,7 @@ class _Multipart:
     """In S3: as an upload in parts, which `commit` completes. One that is neither completed nor aborted stays in the bucket as such, and is no object."""
 
     def __init__(self, fs: Any, path: str, mode: str, block_size: int | None) -> None:
+        self.fs, self.path, self.exclusive = fs, path, mode == "xb"
         self.file = fs.open(path, mode, block_size=max(block_size, 5 << 20) if block_size else None, autocommit=False)
 
     def write(self, sealed: bytes) -> None:
@@ -423,6 +424,10 @@ class _Multipart:
         self.file.close()
 
     def commit(self) -> None:
+        if self.exclusive:  # some servers, like Ceph's, overlook the condition of an upload
+            self.fs.invalidate_cache(self.fs._parent(self.path))
+            if self.fs.exists(self.path):
+                raise FileExistsError(self.path)
         self.file.commit()
 
     def discard(self) -> None:

@@ -28,7 +28,7 @@ import shutil
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, TypeAlias
 
-from .exceptions import InvalidTag
+from .exceptions import InvalidTag, OtherText
 from .hazmat import CobblestoneChunks
 
 __all__ = ["CHUNK", "EnvironmentKey", "FileKey", "FunctionKey", "Opening", "OtherText", "Sealing", "key_of", "on_dask", "on_spark"]
@@ -40,10 +40,6 @@ CHUNK = 16384
 TAG = 16
 HEADER = 56
 SLICE = 64  # chunks that are read at a time
-
-
-class OtherText(Exception):
-    """A part that is sealed again has another text than before: the input has changed. Nothing of it was written."""
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,11 @@ from boto3.session import Session  # type: ignore[import-untyped]
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
 from . import AESGCM, jobs
-from .exceptions import InvalidTag
+from .exceptions import InvalidTag, OtherText
 from .hazmat import PartHash, Plan, open_part_into, seal_part_into
-from .jobs import OtherText, Receipts, StrPath
+from .jobs import Receipts, StrPath
 
-__all__ = ["MIN_PART", "Envelope", "Opening", "OtherText", "Sealing", "download", "jobs", "upload"]
+__all__ = ["MIN_PART", "Envelope", "Opening", "Sealing", "download", "jobs", "upload"]
 
 MIN_PART = 5 << 20  # S3's limits
 MAX_PART = 5 << 30
@@ -304,6 +304,8 @@ class Sealing:
 
     def _complete(self, last: int, overwrite: bool) -> None:
         client, where = _client("s3", self.s3), {"Bucket": self.bucket, "Key": self.key}
+        if not overwrite and self._there(client):  # some servers, like Ceph's, overlook the condition below
+            raise FileExistsError(f"s3://{self.bucket}/{self.key}")
         for attempt in range(3):
             # As they are there: a worker that was given up may have uploaded its part, with the same bytes, once more.
             pages = client.get_paginator("list_parts").paginate(**where, UploadId=self.upload_id)
@@ -325,6 +327,15 @@ class Sealing:
                 if _says(error) in THERE:
                     raise FileExistsError(f"s3://{self.bucket}/{self.key}") from None
                 raise
+
+    def _there(self, client: Any) -> bool:
+        try:
+            client.head_object(Bucket=self.bucket, Key=self.key)
+        except ClientError as error:
+            if _says(error) not in ("404", "NoSuchKey", "NotFound"):
+                raise
+            return False
+        return True
 
     def _remove_claims(self) -> None:
         client = _client("s3", self.s3)
