@@ -16,6 +16,20 @@ use crate::{
 use crate::{ghash::Multiply, isa::Isa};
 use core::{fmt, str::FromStr};
 
+/// What a row has, if it was compiled for this target.
+macro_rules! of_row {
+    ($family:ident, $item:expr) => {
+        on!($family => Some($item))
+    };
+    ($family:ident without $without:ident, $item:expr) => {{
+        #[cfg(not($without))]
+        let item = on!($family => Some($item));
+        #[cfg($without)]
+        let item = None;
+        item
+    }};
+}
+
 macro_rules! backends {
     ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident $(without $without:ident)?: $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
@@ -63,12 +77,40 @@ macro_rules! backends {
 
             /// The row's functions, if they were compiled for this target at all.
             pub(crate) fn compiled(self) -> Option<&'static Kernels> {
-                match self { $(Self::$variant => {
-                    $(#[cfg(not($without))])?
-                    let row = on!($family => Some(&$row::KERNELS));
-                    $(#[cfg($without)] let row = None;)?
-                    row
-                }),+ }
+                match self { $(Self::$variant => of_row!($family $(without $without)?, &$row::KERNELS)),+ }
+            }
+
+            // What not every program calls is found here, not in `Kernels`: what none calls the linker leaves out.
+
+            /// The steps of any message.
+            fn steps(self) -> &'static Steps {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, &$row::STEPS)),+ }.unwrap_or(&portable::STEPS)
+            }
+
+            /// A key in place.
+            fn expand(self) -> Expand {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::EXPAND)),+ }.unwrap_or(portable::EXPAND)
+            }
+
+            /// A key for one short message, where there is a way for that.
+            fn once(self) -> Option<Once> {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::ONCE)),+ }.flatten()
+            }
+
+            /// Packets side by side, likewise.
+            fn batch(self) -> Option<Batches> {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::BATCH)),+ }.flatten()
+            }
+
+            /// CTR alone.
+            #[cfg(feature = "hazmat")]
+            fn ctr(self) -> Ctr {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::CTR)),+ }.unwrap_or(portable::CTR)
+            }
+
+            /// A message of AES-GCM-SIV.
+            fn siv(self) -> Siv {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::SIV)),+ }.unwrap_or(portable::SIV)
             }
         }
 
@@ -236,17 +278,27 @@ macro_rules! short_text {
 }
 pub(crate) use short_text;
 
+/// An entry for a key in place of another.
+type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8]);
+
 /// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
 type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) -> Block;
 
-/// An entry for a key and one short message.
-type Once = unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Block;
+/// The most bytes of AAD, and of text, of a message with a key of its own, and the entry for both.
+type Once = ((usize, usize), unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Block);
 
 /// An entry for all others, and for texts in several buffers.
 type Long = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, &[u8], &mut Text<'a>) -> Block;
 
 /// An entry for packets side by side.
 type Batch = unsafe fn(Frame<'_>, &Material, &mut [Packet<'_>]) -> (usize, bool);
+
+/// The most bytes of AAD and text of packets side by side (or twice, or four times as many: see `gcm::batch`), and the entries that seal and open them.
+type Batches = ((usize, usize), Batch, Batch);
+
+/// CTR alone.
+#[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
+type Ctr = unsafe fn(Frame<'_>, &Material, Block, InOut<'_>);
 
 /// A message of AES-GCM-SIV under its own keys.
 type Siv = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>, Option<Block>) -> Block;
@@ -262,29 +314,15 @@ type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash,
 pub(crate) struct Kernels {
     pub(crate) backend: Backend,
     pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize) -> Material,
-    pub(crate) expand: unsafe fn(Frame<'_>, &mut Material, &[u8]),
     pub(crate) wipe: unsafe fn(&mut Material),
     /// The most bytes of AAD, and of text, of a short message.
     pub(crate) most_short: (usize, usize),
-    /// A key for one short message, and the most bytes of its AAD and text.
-    pub(crate) once: Option<((usize, usize), Once)>,
     pub(crate) seal_short: Short,
     pub(crate) seal: Long,
     pub(crate) open_short: Short,
     pub(crate) open: Long,
-    /// Packets side by side, sealed and opened, and the most bytes of their AAD and text (or twice, or four times as many): see `gcm::batch`.
-    pub(crate) batch: Option<((usize, usize), Batch, Batch)>,
-    // Of these any message can be made, in pieces.
-    pub(crate) hash: unsafe fn(Frame<'_>, &Material, &mut Hash, &[u8]),
-    pub(crate) crypt: Crypt,
-    /// Long pieces, and the blocks of a turn, with which they begin.
-    pub(crate) piece: Option<(usize, Piece)>,
-    pub(crate) finish: unsafe fn(Frame<'_>, &Material, &Hash, Block, Option<J0>) -> Block,
-    #[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
-    pub(crate) ctr: unsafe fn(Frame<'_>, &Material, Block, InOut<'_>),
-    /// A message of GCM-SIV.
-    pub(crate) siv: Siv,
-    pub(crate) aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
+    /// Whether `seal` and `open` go from one run of a text to the next.
+    pub(crate) has_runs: bool,
     /// The proof of the row's multiplication (`ghash::proof`), with a fault planted or none.
     #[cfg(test)]
     pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
@@ -294,6 +332,17 @@ pub(crate) struct Kernels {
     /// Powers of a hash key of the test's choice.
     #[cfg(test)]
     pub(crate) fill: unsafe fn(&mut Material, Block),
+}
+
+/// Of these any message can be made, in pieces. Whoever has them got them from `Kernels`.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    hash: unsafe fn(Frame<'_>, &Material, &mut Hash, &[u8]),
+    crypt: Crypt,
+    /// Long pieces, and the blocks of a turn, with which they begin.
+    piece: Option<(usize, Piece)>,
+    finish: unsafe fn(Frame<'_>, &Material, &Hash, Block, Option<J0>) -> Block,
+    aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
 }
 
 #[allow(unsafe_code)]
@@ -315,7 +364,7 @@ impl Kernels {
     #[inline(always)]
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.expand)(frame, material, key) })
+        Frame::wiped_after(|frame| unsafe { (self.backend.expand())(frame, material, key) })
     }
 
     /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of its tag.
@@ -329,7 +378,7 @@ impl Kernels {
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Option<T> {
-        let (Some(((most_aad, most_text), once)), Kind::Public(nonce)) = (self.once, nonce.0) else { return None };
+        let (Some(((most_aad, most_text), once)), Kind::Public(nonce)) = (self.backend.once(), nonce.0) else { return None };
         let fits = aad.len() <= most_aad && text.len() <= most_text;
         // SAFETY: see the impl.
         fits.then(|| Frame::wiped_after(|frame| then(unsafe { once(frame, key, nonce, aad, text, seal) })))
@@ -390,13 +439,7 @@ impl Kernels {
         Ok(Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, &mut text.into()) })))
     }
 
-    /// Whether this row has a loop that goes from one run of a text to the next.
-    #[inline(always)]
-    pub(crate) fn has_runs(&self) -> bool {
-        self.piece.is_some()
-    }
-
-    /// Seals (`seal`) or opens a text of more than a turn that lies in several buffers, on a row that [`has_runs`](Self::has_runs). Returns what `then`
+    /// Seals (`seal`) or opens a text of more than a turn that lies in several buffers, on a row with `has_runs`. Returns what `then`
     /// makes of the tag that the message should have. The lengths are within the limits of the standard.
     #[inline(always)]
     pub(crate) fn runs<T>(
@@ -417,7 +460,8 @@ impl Kernels {
     /// The first four of the packets go side by side: they have the same lengths, for which this row has a way.
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
-        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.batch, packets.first_chunk::<TOGETHER>()) else {
+        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.backend.batch(), packets.first_chunk::<TOGETHER>())
+        else {
             return false;
         };
         let bytes = first.bytes();
@@ -432,12 +476,45 @@ impl Kernels {
     /// was wrong.
     #[inline(always)]
     pub(crate) fn batch(&self, material: &Material, packets: &mut [Packet<'_>], seal: bool) -> (usize, bool) {
-        let Some((_, sealing, opening)) = self.batch else { return (0, false) };
+        let Some((_, sealing, opening)) = self.backend.batch() else { return (0, false) };
         let function = if seal { sealing } else { opening };
         // SAFETY: see the impl.
         Frame::wiped_after(|frame| unsafe { function(frame, material, packets) })
     }
 
+    /// CTR alone, from that counter block on.
+    #[cfg(feature = "hazmat")]
+    #[inline(always)]
+    pub(crate) fn ctr(&self, material: &Material, first: Block, text: InOut<'_>) {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.backend.ctr())(frame, material, first, text) })
+    }
+
+    /// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`, and returns what `then` makes of the tag that it should have.
+    #[inline(always)]
+    pub(crate) fn siv<T>(
+        &self,
+        material: &Material,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: InOut<'_>,
+        given: Option<Block>,
+        then: impl FnOnce(Block) -> T,
+    ) -> T {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| then(unsafe { (self.backend.siv())(frame, material, nonce, aad, text, given) }))
+    }
+
+    /// The steps of any message.
+    #[inline(always)]
+    pub(crate) fn steps(&self) -> &'static Steps {
+        self.backend.steps()
+    }
+}
+
+/// Safe, likewise.
+#[allow(unsafe_code)]
+impl Steps {
     /// GHASH goes on over `data`, padded with zeros to whole blocks.
     #[inline(always)]
     pub(crate) fn hash(&self, material: &Material, hash: &mut Hash, data: &[u8]) {
@@ -484,29 +561,6 @@ impl Kernels {
                 Start::Secret(J0(self.finish(material, &hash, lengths(0, bytes.len() as u64), None)))
             }
         }
-    }
-
-    /// CTR alone, from that counter block on.
-    #[cfg(feature = "hazmat")]
-    #[inline(always)]
-    pub(crate) fn ctr(&self, material: &Material, first: Block, text: InOut<'_>) {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.ctr)(frame, material, first, text) })
-    }
-
-    /// Seals a message of AES-GCM-SIV, or opens it if its tag is `given`, and returns what `then` makes of the tag that it should have.
-    #[inline(always)]
-    pub(crate) fn siv<T>(
-        &self,
-        material: &Material,
-        nonce: Nonce96,
-        aad: &[u8],
-        text: InOut<'_>,
-        given: Option<Block>,
-        then: impl FnOnce(Block) -> T,
-    ) -> T {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| then(unsafe { (self.siv)(frame, material, nonce, aad, text, given) }))
     }
 
     /// AES of a block.

@@ -116,7 +116,7 @@ fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<()
 impl Key {
     /// All of them under this key.
     fn batch<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
-        let ((kernels, material), mut rest, mut all) = (self.keyed(), packets, Ok(()));
+        let (kernels, material, mut rest, mut all) = (self.kernels, &self.material, packets, Ok(()));
         while !rest.is_empty() {
             // Asked of each packet, and not of each four, that would cost one of 200 bytes 6 % more than a call of its own.
             let (many, wrong) = if kernels.side_by_side(rest) { kernels.batch(material, rest, SEAL) } else { (0, false) };

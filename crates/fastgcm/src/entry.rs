@@ -12,7 +12,7 @@ macro_rules! entries {
             #[allow(unused_imports)]
             use crate::{
                 Block,
-                backend::{Backend, Kernels},
+                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps},
                 engine::{Engine, Sequential, Software, Woven},
                 gcm::{self, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
@@ -30,22 +30,13 @@ macro_rules! entries {
             pub(super) static KERNELS: Kernels = Kernels {
                 backend: Backend::$variant,
                 derive,
-                expand,
                 wipe,
                 most_short: E::MOST_SHORT,
-                once: if let Some(most) = E::MOST_ONCE { Some((most, once)) } else { None },
                 seal_short,
                 open_short,
                 seal,
                 open,
-                batch: if let Some(most) = E::MOST_BATCH { Some((most, seal_batch, open_batch)) } else { None },
-                hash,
-                crypt,
-                piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None },
-                finish,
-                ctr,
-                siv,
-                aes,
+                has_runs: E::TURN.is_some(),
                 #[cfg(test)]
                 prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault),
                 #[cfg(test)]
@@ -53,6 +44,15 @@ macro_rules! entries {
                 #[cfg(test)]
                 fill,
             };
+
+            pub(super) static STEPS: Steps =
+                Steps { hash, crypt, piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None }, finish, aes };
+            pub(super) const EXPAND: Expand = expand;
+            pub(super) const ONCE: Option<Once> = if let Some(most) = E::MOST_ONCE { Some((most, once)) } else { None };
+            pub(super) const BATCH: Option<Batches> = if let Some(most) = E::MOST_BATCH { Some((most, seal_batch, open_batch)) } else { None };
+            #[cfg_attr(not(feature = "hazmat"), allow(dead_code))]
+            pub(super) const CTR: Ctr = ctr;
+            pub(super) const SIV: Siv = siv;
 
             /// The engine, where the row's features are enabled.
             macro_rules! engine {

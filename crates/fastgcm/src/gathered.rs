@@ -183,7 +183,7 @@ impl Key {
     ) -> Result<T, Error> {
         let mut room = [0; AAD];
         match (together(aad, &mut room), nonce.0) {
-            (Some(aad), Kind::Public(nonce)) if self.kernels.has_runs() => {
+            (Some(aad), Kind::Public(nonce)) if self.kernels.has_runs => {
                 limits::check(aad.len(), runs.rest().len())?;
                 Ok(self.kernels.runs(&self.material, nonce, aad, runs, seal, then))
             }

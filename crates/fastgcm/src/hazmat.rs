@@ -256,8 +256,8 @@ pub fn open_once_unverified<'n>(
 /// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header protection.
 #[inline]
 pub fn aes_block(key: &Key, block: &mut [u8; 16]) {
-    let (kernels, material) = key.keyed();
-    *block = kernels.aes(material, Block::from_le_bytes(*block)).to_le_bytes();
+    let (steps, material) = key.keyed();
+    *block = steps.aes(material, Block::from_le_bytes(*block)).to_le_bytes();
 }
 
 /// Encrypts each block in place with AES.
@@ -271,6 +271,5 @@ pub fn aes_blocks(key: &Key, blocks: &mut [[u8; 16]]) {
 /// any bit of the text.
 #[inline]
 pub fn ctr(key: &Key, counter: &[u8; 16], text: &mut [u8]) {
-    let (kernels, material) = key.keyed();
-    kernels.ctr(material, Block::from_le_bytes(*counter), InOut::in_place(text));
+    key.kernels.ctr(&key.material, Block::from_le_bytes(*counter), InOut::in_place(text));
 }

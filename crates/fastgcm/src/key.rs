@@ -1,6 +1,10 @@
 //! The key: everything that its messages need, derived once and wiped on drop.
 
-use crate::{Backend, Error, backend::Kernels, material::Material};
+use crate::{
+    Backend, Error,
+    backend::{Kernels, Steps},
+    material::Material,
+};
 use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 
@@ -142,8 +146,8 @@ impl Key {
     }
 
     #[inline(always)]
-    pub(crate) fn keyed(&self) -> (&'static Kernels, &Material) {
-        (self.kernels, &self.material)
+    pub(crate) fn keyed(&self) -> (&'static Steps, &Material) {
+        (self.kernels.steps(), &self.material)
     }
 
     /// Returns the length in bytes of the AES key: 16, 24 or 32.

@@ -174,12 +174,12 @@ pub fn combine<'n, 'p>(
     parts: impl IntoIterator<Item = &'p PartHash>,
 ) -> Result<Tag, Error> {
     limits::check(aad.len(), 0)?;
-    let (kernels, material) = key.keyed();
+    let (steps, material) = key.keyed();
     Frame::wiped_after_all(|| {
-        let start = kernels.start(material, nonce.into());
+        let start = steps.start(material, nonce.into());
         let mut hash = Hash::ZERO;
-        kernels.hash(material, &mut hash, aad);
-        let h = kernels.aes(material, 0);
+        steps.hash(material, &mut hash, aad);
+        let h = steps.aes(material, 0);
         let (mut text, mut sum) = (0u64, hash.get(0).swap_bytes());
         let mut power = (0, Power::of(h, 0));
         for part in parts {
@@ -195,7 +195,7 @@ pub fn combine<'n, 'p>(
         }
         limits::check(0, text as usize)?;
         hash.set(0, sum.swap_bytes());
-        let tag = Tag::of(kernels.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0())));
+        let tag = Tag::of(steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0())));
         hash.zeroize();
         Ok(tag)
     })

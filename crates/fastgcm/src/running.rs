@@ -5,7 +5,7 @@
 
 use crate::{
     Block, Error, Nonce,
-    backend::Kernels,
+    backend::Steps,
     gcm::lengths,
     inout::{Hash, InOut, part_of_block},
     limits,
@@ -18,7 +18,7 @@ use zeroize::{Zeroize, optimization_barrier};
 #[derive(Clone)]
 pub(crate) struct Running {
     /// The row whose form `hash` has.
-    kernels: &'static Kernels,
+    steps: &'static Steps,
     start: Start,
     /// GHASH of all whole blocks.
     hash: Hash,
@@ -32,13 +32,13 @@ pub(crate) struct Running {
 }
 
 /// A key, as a row wants it.
-pub(crate) type Keyed<'a> = (&'static Kernels, &'a Material);
+pub(crate) type Keyed<'a> = (&'static Steps, &'a Material);
 
 impl Running {
     /// Begins a message with that nonce.
     #[inline]
-    pub(crate) fn begin((kernels, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
-        Self { kernels, start: kernels.start(material, nonce), hash: Hash::ZERO, part: 0, pad: 0, aad: 0, text: 0 }
+    pub(crate) fn begin((steps, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
+        Self { steps, start: steps.start(material, nonce), hash: Hash::ZERO, part: 0, pad: 0, aad: 0, text: 0 }
     }
 
     /// Begins in the middle of the text, with the block at byte `offset`. What follows has a hash of its own, and no AAD.
@@ -52,10 +52,10 @@ impl Running {
 
     /// GHASH of such a part, of which that was the last byte, padded with zeros to whole blocks.
     #[cfg(any(feature = "hazmat", feature = "rayon"))]
-    pub(crate) fn hash_of_part(&mut self, (kernels, material): Keyed<'_>) -> Block {
-        debug_assert!(self.aad == 0 && core::ptr::eq(self.kernels, kernels));
+    pub(crate) fn hash_of_part(&mut self, (steps, material): Keyed<'_>) -> Block {
+        debug_assert!(self.aad == 0 && core::ptr::eq(self.steps, steps));
         if !self.text.is_multiple_of(16) {
-            self.whole(kernels, material);
+            self.whole(steps, material);
         }
         self.hash.get(0).swap_bytes()
     }
@@ -63,8 +63,8 @@ impl Running {
     /// It was begun with a key of that row.
     #[cfg(feature = "hazmat")]
     #[inline]
-    pub(crate) fn fits(&self, (kernels, _): Keyed<'_>) -> bool {
-        core::ptr::eq(self.kernels, kernels)
+    pub(crate) fn fits(&self, (steps, _): Keyed<'_>) -> bool {
+        core::ptr::eq(self.steps, steps)
     }
 
     /// Goes on with AAD. There must have been no text yet.
@@ -72,11 +72,11 @@ impl Running {
     /// # Errors
     /// `TooLong`: nothing has changed.
     #[inline]
-    pub(crate) fn aad(&mut self, (kernels, material): Keyed<'_>, aad: &[u8]) -> Result<(), Error> {
-        debug_assert!(self.text == 0 && core::ptr::eq(self.kernels, kernels));
+    pub(crate) fn aad(&mut self, (steps, material): Keyed<'_>, aad: &[u8]) -> Result<(), Error> {
+        debug_assert!(self.text == 0 && core::ptr::eq(self.steps, steps));
         let used = (self.aad % 16) as usize;
         self.aad = Some(self.aad + aad.len() as u64).filter(|all| *all <= limits::AAD).ok_or(Error::TooLong)?;
-        self.hash_bytes(kernels, material, used, aad);
+        self.hash_bytes(steps, material, used, aad);
         Ok(())
     }
 
@@ -85,15 +85,15 @@ impl Running {
     /// # Errors
     /// `TooLong`: nothing has changed, and nothing is written.
     #[inline]
-    pub(crate) fn text(&mut self, (kernels, material): Keyed<'_>, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
-        debug_assert!(core::ptr::eq(self.kernels, kernels));
+    pub(crate) fn text(&mut self, (steps, material): Keyed<'_>, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
+        debug_assert!(core::ptr::eq(self.steps, steps));
         let so_far = self.text;
         self.text = so_far.checked_add(text.len() as u64).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
         if text.len() == 0 {
             return Ok(());
         }
         if so_far == 0 {
-            self.end_aad(kernels, material);
+            self.end_aad(steps, material);
         }
         let used = (so_far % 16) as usize;
         if used != 0 {
@@ -103,18 +103,18 @@ impl Running {
             if !(self.text - text.len() as u64).is_multiple_of(16) {
                 return Ok(());
             }
-            self.whole(kernels, material);
+            self.whole(steps, material);
         }
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
         let mut index = so_far.div_ceil(16) as u32;
         let blocks = text.take_blocks(text.len() / 16);
         if blocks.len() > 0 {
             let behind = index.wrapping_add((blocks.len() / 16) as u32);
-            kernels.crypt(material, self.start, index, &mut self.hash, blocks, seal);
+            steps.crypt(material, self.start, index, &mut self.hash, blocks, seal);
             index = behind;
         }
         if text.len() > 0 {
-            self.pad = kernels.aes(material, self.start.j0().counter_block(index));
+            self.pad = steps.aes(material, self.start.j0().counter_block(index));
             let (read, written) = text.take_bytes(15, |bytes| bytes ^ self.pad);
             self.part = if seal { written } else { read };
         }
@@ -125,39 +125,39 @@ impl Running {
     ///
     /// # Errors
     /// `TooLong`: nothing has changed.
-    pub(crate) fn verify(&mut self, (kernels, material): Keyed<'_>, ciphertext: &[u8]) -> Result<(), Error> {
+    pub(crate) fn verify(&mut self, (steps, material): Keyed<'_>, ciphertext: &[u8]) -> Result<(), Error> {
         let so_far = self.text;
         self.text = so_far.checked_add(ciphertext.len() as u64).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
         if so_far == 0 && !ciphertext.is_empty() {
-            self.end_aad(kernels, material);
+            self.end_aad(steps, material);
         }
-        self.hash_bytes(kernels, material, (so_far % 16) as usize, ciphertext);
+        self.hash_bytes(steps, material, (so_far % 16) as usize, ciphertext);
         Ok(())
     }
 
     /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe where it was.)
     #[inline]
-    pub(crate) fn finish(&mut self, (kernels, material): Keyed<'_>) -> Block {
-        debug_assert!(core::ptr::eq(self.kernels, kernels));
+    pub(crate) fn finish(&mut self, (steps, material): Keyed<'_>) -> Block {
+        debug_assert!(core::ptr::eq(self.steps, steps));
         if !self.text.is_multiple_of(16) {
-            self.whole(kernels, material);
+            self.whole(steps, material);
         } else if self.text == 0 {
-            self.end_aad(kernels, material);
+            self.end_aad(steps, material);
         }
-        kernels.finish(material, &self.hash, lengths(self.aad, self.text), Some(self.start.j0()))
+        steps.finish(material, &self.hash, lengths(self.aad, self.text), Some(self.start.j0()))
     }
 
     /// Bytes that are only hashed, behind the `used` ones of the block that is waiting.
     #[inline]
-    fn hash_bytes(&mut self, kernels: &Kernels, material: &Material, used: usize, bytes: &[u8]) {
+    fn hash_bytes(&mut self, steps: &Steps, material: &Material, used: usize, bytes: &[u8]) {
         let (first, others) = bytes.split_at(bytes.len().min((16 - used) % 16));
         self.part |= part_of_block(first) << (8 * used);
         if used + first.len() == 16 {
-            self.whole(kernels, material);
+            self.whole(steps, material);
         }
         let (blocks, rest) = others.split_at(others.len() & !15);
         if !blocks.is_empty() {
-            kernels.hash(material, &mut self.hash, blocks);
+            steps.hash(material, &mut self.hash, blocks);
         }
         if !rest.is_empty() {
             self.part = part_of_block(rest);
@@ -166,16 +166,16 @@ impl Running {
 
     /// AAD is padded with zeros to whole blocks.
     #[inline]
-    fn end_aad(&mut self, kernels: &Kernels, material: &Material) {
+    fn end_aad(&mut self, steps: &Steps, material: &Material) {
         if !self.aad.is_multiple_of(16) {
-            self.whole(kernels, material);
+            self.whole(steps, material);
         }
     }
 
     /// The block that has been waiting.
     #[inline]
-    fn whole(&mut self, kernels: &Kernels, material: &Material) {
-        kernels.hash(material, &mut self.hash, &self.part.to_le_bytes());
+    fn whole(&mut self, steps: &Steps, material: &Material) {
+        steps.hash(material, &mut self.hash, &self.part.to_le_bytes());
         self.part = 0;
     }
 }

@@ -52,7 +52,7 @@ impl Xaes256Gcm {
 
     #[inline(always)]
     fn of(key: Key) -> Self {
-        let l = Block::from_be_bytes(key.kernels.aes(&key.material, 0).to_le_bytes());
+        let l = Block::from_be_bytes(key.kernels.steps().aes(&key.material, 0).to_le_bytes());
         // No branch on the key: the mask is all ones or all zeros.
         let k1 = l << 1 ^ ((l as i128 >> 127) as Block & 0x87);
         Self { key, k1: k1.swap_bytes() }
@@ -142,7 +142,7 @@ impl Xaes256Gcm {
         let mut block = [0, 0, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         block[4..].copy_from_slice(nonce);
         let block = Block::from_le_bytes(block) ^ self.k1;
-        let half = |i: Block| self.key.kernels.aes(&self.key.material, block ^ i << 8);
+        let half = |i: Block| self.key.kernels.steps().aes(&self.key.material, block ^ i << 8);
         let mut derived = [0; 32];
         derived[..16].copy_from_slice(&half(1).to_le_bytes());
         derived[16..].copy_from_slice(&half(2).to_le_bytes());
