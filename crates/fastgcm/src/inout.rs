@@ -240,6 +240,15 @@ pub(crate) const fn meeting(blocks: usize) -> usize {
     16 * (blocks - 1) + 1
 }
 
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// How far ahead of a turn memory is asked for. The processor does so by itself, but not soon enough. Sealing 128 MiB took 0.81 to 0.93 of the time
+/// with this (`vaes-avx512`; most where vectors cross lines of the cache), 0.85 to 0.89 (`vaes-avx2`) and 0.88 (`aesni-avx`), opening 0.93 to 0.98,
+/// 0.85 to 0.90 and 0.94 to 0.98. Within the cache it made no difference. Half as far gained two thirds of that; twice as far gained less where
+/// vectors cross lines. (Emerald Rapids, AES-256.)
+const AHEAD: usize = 2048;
+
 /// `TURN` vectors, known to be in bounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn<'a, S: Vectors> {
@@ -283,6 +292,14 @@ impl<'a, S: Vectors> Turn<'a, S> {
         const { assert!(I < TURN) }
         // SAFETY: a turn is in bounds.
         unsafe { s.load(self.place.src.add(I * 16 * S::BLOCKS)) }
+    }
+
+    /// Asks for the memory that a later turn loads in the place of vector `I`.
+    #[inline(always)]
+    pub(crate) fn ask_for<const I: usize>(&self, s: S) {
+        if (I * 16 * S::BLOCKS).is_multiple_of(LINE) {
+            s.ask_for(self.place.src.wrapping_add(I * 16 * S::BLOCKS + AHEAD));
+        }
     }
 
     #[inline(always)]

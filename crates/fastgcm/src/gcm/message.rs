@@ -402,6 +402,9 @@ pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
     let last = s.state(s.splat(schedule.last));
     let mut out = [s.splat(0); TURN];
     each!(I in 0 1 2 3 4 5 6 7 => { out[I] = s.last_round(x[I], prev, last, turn.load::<I>(s)); });
+    if C::FACE {
+        each!(I in 0 1 2 3 4 5 6 7 => { turn.ask_for::<I>(s); }); // of a long message, which may not be in the cache
+    }
     each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
     sum
 }

@@ -145,6 +145,9 @@ pub trait Vectors: Copy + 'static {
     /// # Safety
     /// `16 * BLOCKS` bytes are writable.
     unsafe fn store(self, dst: *mut u8, v: Self::V);
+    /// Asks for the line of the cache that has the byte at `src`, which may be anywhere: a hint, that reads nothing.
+    #[inline(always)]
+    fn ask_for(self, _src: *const u8) {}
     /// The first `n` bytes; zeros behind them. No page is touched that holds none of them.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are readable.

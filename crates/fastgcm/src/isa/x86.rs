@@ -39,6 +39,7 @@ macro_rules! isa {
             const ROOMY: bool = $roomy;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { unsafe { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { unsafe { $store(dst.cast(), v) } }
+            #[inline(always)] fn ask_for(self, src: *const u8) { unsafe { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { unsafe { $load_first(src, n) } }
             #[inline(always)] unsafe fn load_block(self, src: *const u8, n: usize) -> $v { unsafe { $load_block(src, n) } }
             #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { unsafe { $store_first(dst, n, v) } }
