@@ -34,6 +34,8 @@ pub(crate) fn derive<'a, S: Isa, M: Multiply<S>>(
         new.powers.fill_first::<S, M, 4>(s, h);
     } else if S::BLOCKS > 1 && powers <= 16 {
         new.powers.fill_first::<S, M, 16>(s, h);
+    } else if S::BLOCKS > 2 && powers <= 24 {
+        new.powers.fill_first::<S, M, 24>(s, h);
     } else {
         new.powers.fill::<S, M>(s, h);
     }

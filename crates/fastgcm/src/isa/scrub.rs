@@ -68,8 +68,12 @@ impl Frame<'_> {
     #[inline(always)]
     #[cfg(not(feature = "scrub"))]
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
-        entry(Frame { life: PhantomData })
+        entry(Frame::UNWIPED)
     }
+
+    /// For an entry that is called without a closure around it.
+    #[cfg(not(feature = "scrub"))]
+    pub(crate) const UNWIPED: Self = Frame { life: PhantomData };
 
     /// The same for work that calls more than one entry, with a secret in between (J0): it gets a frame of its own, which is wiped too.
     #[inline(always)]

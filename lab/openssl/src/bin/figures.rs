@@ -1,6 +1,6 @@
 //! Times of the provider beside OpenSSL's own, in one process and in turn: the median over rounds of a batch's mean, in nanoseconds.
 //!
-//! `FASTGCM_MODULES=FOLDER cargo run --release --bin figures [ROUNDS]`
+//! `FASTGCM_MODULES=FOLDER cargo run --release --bin figures [ROUNDS [PART-OF-A-NAME]]`
 
 use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control, ffi};
 use std::{ffi::CStr, ptr, time::Instant};
@@ -34,6 +34,9 @@ type Call<'a> = Box<dyn FnMut() + 'a>;
 
 /// Both in turn.
 fn line(what: &str, rounds: usize, mut calls: [Call<'_>; 2]) {
+    if std::env::args().nth(2).is_some_and(|part| !what.contains(&part)) {
+        return;
+    }
     let mut repeat = 1;
     while time(&mut calls[0], repeat) * (repeat as f64) < 200_000.0 {
         repeat *= 2;
