@@ -521,11 +521,15 @@ fn installed_wheel(root: &Path) -> Result<PathBuf, String> {
 /// The one that s3fs works with.
 const BOTO3: &str = "boto3==1.43.117";
 
-/// Beyond one machine: engines, files, objects, tables, and the guide to them. Amazon's client wants an older `cryptography`.
+/// Beyond one machine: engines, files, objects, tables, and the guide to them; and faults in that. Amazon's client for Python wants an older
+/// `cryptography`. Ceph's server of S3 is Debian's.
 fn data(root: &Path, log: &mut Log) -> Result<(), String> {
     provider(root)?;
     install("gcc", &["gcc"])?;
-    install("java", &["default-jre-headless"])?;
+    install("mvn", &["maven", "default-jdk-headless"])?;
+    install("radosgw", &["radosgw", "ceph-mon", "ceph-osd"])?;
+    step(&mut cargo(&root.join("crates/fastgcm-s3"), "build --locked --release --example object --target-dir ../../target/adapters"))?;
+    step(Command::new("mvn").args(["--quiet", "--batch-mode", "--file", "lab/data/java/pom.xml", "package"]).current_dir(root))?;
     let python = installed_wheel(root)?;
     // With these versions named, pip has nothing to try: s3fs works with one version of botocore only.
     let engines =
@@ -533,7 +537,8 @@ fn data(root: &Path, log: &mut Log) -> Result<(), String> {
     let storage = ["fsspec==2026.9.0", "s3fs==2026.9.0", "aiobotocore==3.10.0", "botocore==1.43.117", BOTO3, "moto[server]==5.2.5"];
     venv(root, &[&engines[..], &storage[..], &["matplotlib"]].concat())?;
     environment_of(root, "official", &["amazon-s3-encryption-client-python==4.0.0"])?;
-    log.step(Command::new(&python).args(["lab/data/run.py", "--quick"]).current_dir(root))
+    log.step(Command::new(&python).args(["lab/data/run.py", "--quick"]).current_dir(root))?;
+    log.step(xtask(root, "faults --python").arg(&python))
 }
 
 /// pyca/cryptography's own tests with the wheel in its place, type checkers, and the code of the pages.

@@ -19,12 +19,16 @@
 //! build of their own wait for `FASTGCM_FULL=1`, or for being named.
 //!
 //! `cargo xtask faults [NAME]...`
+//!
+//! **Faults of Python**, those of `xtask/faults/python.patch`: in the jobs, the file system and the objects on S3. They need no build, but a
+//! Python that has the wheel and what the tests want, and so the check `data` plants them: `cargo xtask faults --python PYTHON [NAME]...`.
 
 use crate::{
-    planted::{Copy, Patch, Verdict},
+    package::files,
+    planted::{Copy, Patch, Verdict, quietly, with_texts},
     together::Together,
 };
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, process::Command, time::Instant};
 
 /// What notices kernel faults: seconds to run. (Hardly optimised, `open_to` reads the tag before the length is refused.)
 const QUICK: &str = "--test known_answers --test api --test every_length --test memory --test guard_pages -- --skip f05_too_long";
@@ -47,12 +51,17 @@ const IN_THE_GATE: [&str; 1] = ["kernel.patch"];
 
 /// All of them; or those whose names are given.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
+    if let [option, python, names @ ..] = names
+        && option == "--python"
+    {
+        return of_python(root, Path::new(python), names);
+    }
     let folder = root.join("xtask/faults");
     let mut kinds = vec![("faults", patches(root)?)];
     check_page(root, &kinds[0].1)?;
     let copy = Copy::new(root)?;
     // Whoever changes the code that a patch changes shall hear of it now, not when the full run plants it.
-    for file in crate::package::files(&folder, "patch") {
+    for file in files(&folder, "patch") {
         Patch::read(&file)?.iter().try_for_each(|patch| patch.check(&copy.root))?;
     }
     for (file, kind, tests) in FILES.iter().filter(|(file, ..)| folder.join(file).exists()) {
@@ -92,6 +101,50 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
             caught => println!("{kind} ok {caught}"),
         }
     }
+    Ok(())
+}
+
+/// Plants each fault in a copy of the Python package, which Python finds before the one that is installed, and runs the tests that must find it.
+fn of_python(root: &Path, python: &Path, names: &[String]) -> Result<(), String> {
+    const SOURCES: &str = "crates/fastgcm-python/python/fastgcm";
+    let copy = root.join("target/planted/python");
+    let package = copy.join("fastgcm");
+    if copy.exists() {
+        fs::remove_dir_all(&copy).map_err(|e| format!("{}: {e}", copy.display()))?;
+    }
+    fs::create_dir_all(&package).map_err(|e| format!("{}: {e}", package.display()))?;
+    let (found, installed) = quietly(Command::new(python).args(["-c", "import fastgcm, os; print(os.path.dirname(fastgcm.__file__))"]))?;
+    let libraries = files(Path::new(installed.trim()), "so");
+    if !found || libraries.is_empty() {
+        return Err(format!("{} has no fastgcm: {installed}", python.display()));
+    }
+    for file in libraries.iter().chain(&files(&root.join(SOURCES), "py")) {
+        fs::copy(file, package.join(file.file_name().unwrap_or_default())).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    let run = |tests: &str| {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "300"]).arg(python).args(["-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]);
+        quietly(command.args(tests.split_whitespace()).env("PYTHONPATH", &copy).current_dir(root))
+    };
+    let (mut done, mut controlled) = (Done { alone_too: true, ..Done::default() }, BTreeSet::new());
+    let patches = Patch::read(&root.join("xtask/faults/python.patch"))?;
+    for patch in patches.iter().filter(|patch| names.is_empty() || names.contains(&patch.name)) {
+        if controlled.insert(&patch.tests) {
+            let (passed, said) = run(&patch.tests)?; // without a fault; pytest fails if no test is named so
+            if !passed {
+                return Err(format!("{} fails without a fault:\n{said}", patch.tests));
+            }
+        }
+        let changed = patch.changed(root)?.into_iter().map(|(path, text)| (package.join(path.file_name().unwrap_or_default()), text));
+        let start = Instant::now();
+        let (passed, said) = with_texts(&changed.collect::<Vec<_>>(), || run(&patch.tests))?;
+        let failed = || said.lines().find_map(|line| line.strip_prefix("FAILED ")).unwrap_or("it does not end").to_owned();
+        done.judge(patch, if passed { Verdict::Missed } else { Verdict::Caught { by: failed(), took: start.elapsed() } })?;
+    }
+    if !done.missed.is_empty() {
+        return Err(format!("planted, and not found:\n  {}", done.missed.join("\n  ")));
+    }
+    println!("python_faults ok {}", done.caught.len());
     Ok(())
 }
 
@@ -156,7 +209,7 @@ impl<'a> Done<'a> {
 fn patches(root: &Path) -> Result<Vec<Patch>, String> {
     let folder = root.join("xtask/faults");
     let mut patches = Vec::new();
-    for file in crate::package::files(&folder, "patch") {
+    for file in files(&folder, "patch") {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if stem.strip_prefix('f').is_none_or(|number| number.parse::<u8>().is_err()) {
             continue;

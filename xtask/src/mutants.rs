@@ -15,7 +15,7 @@ mod places;
 
 use crate::{
     package::step,
-    planted::{Copy, KEPT, Verdict, first_failure, quietly},
+    planted::{Copy, KEPT, Verdict, first_failure, quietly, with_texts},
     together::{Together, add_switch},
 };
 use places::{Edit, Places, blamed};
@@ -158,7 +158,7 @@ impl Tally {
             let start = Instant::now();
             let path = copy.root.join(&mutant.file);
             let text = Places::of(read(&path)?)?.alone(mutant);
-            let verdict = copy.with_texts(&[(path, text)], || {
+            let verdict = with_texts(&[(path, text)], || {
                 // What keeps the compiler busy for ever does not compile either.
                 if !quietly(&mut copy.cargo_within(120, "check -p fastgcm --lib"))?.0 {
                     return Ok(Verdict::DoesNotCompile);
@@ -210,7 +210,7 @@ fn complaints(copy: &Copy, texts: &[(PathBuf, String)]) -> Result<Vec<usize>, St
     let mut texts = texts.to_vec();
     add_switch(copy, &mut texts)?;
     let mut command = copy.cargo("check -p fastgcm --lib --profile test --message-format json");
-    let (fine, said) = copy.with_texts(&texts, || quietly(&mut command))?;
+    let (fine, said) = with_texts(&texts, || quietly(&mut command))?;
     if fine {
         return Ok(Vec::new());
     }

@@ -89,7 +89,7 @@ impl Patch {
     }
 
     /// The changed files, as (path, text). Fails if what is to change does not stand there exactly once.
-    fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
+    pub(crate) fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let mut files: Vec<(PathBuf, String)> = Vec::new();
         for Change { file, from, to } in &self.changes {
             let path = root.join(file);
@@ -173,22 +173,22 @@ impl Copy {
 
     /// Plants a fault, does something, and takes the fault out again.
     pub(crate) fn with<T>(&self, patch: &Patch, with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-        self.with_texts(&patch.changed(&self.root)?, with)
+        with_texts(&patch.changed(&self.root)?, with)
     }
+}
 
-    /// Does something while these files have other text.
-    pub(crate) fn with_texts<T>(&self, texts: &[(PathBuf, String)], with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-        let mut before = Vec::new();
-        for (path, text) in texts {
-            before.push((path, fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?));
-            fs::write(path, text).map_err(|e| e.to_string())?;
-        }
-        let result = with();
-        for (path, bytes) in before {
-            fs::write(path, bytes).map_err(|e| e.to_string())?;
-        }
-        result
+/// Does something while these files have other text.
+pub(crate) fn with_texts<T>(texts: &[(PathBuf, String)], with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let mut before = Vec::new();
+    for (path, text) in texts {
+        before.push((path, fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?));
+        fs::write(path, text).map_err(|e| e.to_string())?;
     }
+    let result = with();
+    for (path, bytes) in before {
+        fs::write(path, bytes).map_err(|e| e.to_string())?;
+    }
+    result
 }
 
 /// What became of a planted fault.

@@ -8,7 +8,7 @@
 //! and a run of the tests plants the fault whose number is in its environment. Without a number the program is right, which is the
 //! control. What is no expression (an attribute, a constant, a table) wants a build of its own, and so does what overlaps another change.
 
-use crate::planted::{Copy, Patch, Verdict, first_failure, parts, quietly};
+use crate::planted::{Copy, Patch, Verdict, first_failure, parts, quietly, with_texts};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -103,7 +103,7 @@ impl Together {
             };
             Ok(output.lines().filter_map(program).collect::<Vec<_>>())
         };
-        let programs = copy.with_texts(&texts, || packages.into_iter().map(build).collect::<Result<Vec<_>, _>>())?;
+        let programs = with_texts(&texts, || packages.into_iter().map(build).collect::<Result<Vec<_>, _>>())?;
         Ok(Self { programs: programs.into_iter().flatten().collect(), faults })
     }
 
