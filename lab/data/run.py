@@ -92,9 +92,12 @@ def page(folder, results):
         for name, style in (("openssl", "--"), ("provider", "-")):
             label = f"{job}, {'OpenSSL' if name == 'openssl' else 'the provider'}"
             third.plot([line["page"] >> 10 for line in lines], [100 * line[f"share {name}"] for line in lines], style, marker=marker, label=label)
+    pages = sorted({line["page"] >> 10 for line in known if line["what"].startswith("parquet")})
     third.set_xscale("log", base=2)
+    third.set_xticks(pages, map(str, pages))
+    third.set_xlabel("KiB of a page")
     third.set_ylim(bottom=0)
-    third.set_title("Parquet: encryption in % of a task, by KiB of a page")
+    third.set_title("encrypted Parquet: % of a task for encryption")
     third.legend()
     for line in [line for line in known if line["what"].startswith("parquet")]:
         shares.append([line["kind"], f"{line['page'] >> 10} KiB", line["what"].split()[1]])

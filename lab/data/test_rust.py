@@ -79,15 +79,15 @@ def test_beside_the_official_clients(tmp_path, length, rust, officials, new_key,
 def test_changed_objects_are_refused(tmp_path, rust, s3, new_key, unwrapped):
     text, back = tmp_path / "text", tmp_path / "back"
     text.write_bytes(b"1")
-    done(rust("seal", text, "good", **new_key()))
-    found = s3.get_object(Bucket="bucket", Key="good")
+    done(rust("seal", text, "rust-good", **new_key()))
+    found = s3.get_object(Bucket="bucket", Key="rust-good")
     body, metadata = found["Body"].read(), found["Metadata"]
-    key = unwrapped("good")
-    done(rust("open", back, "good", data_key=key))
+    key = unwrapped("rust-good")
+    done(rust("open", back, "rust-good", data_key=key))
     back.unlink()
     for other, changed in ((metadata, bytes([body[0] ^ 1]) + body[1:]), (metadata | {"x-amz-d": "A" * 38 + "=="}, body), (metadata, body[:15])):
-        s3.put_object(Bucket="bucket", Key="changed", Body=changed, Metadata=other)
-        process = rust("open", back, "changed", data_key=key)
+        s3.put_object(Bucket="bucket", Key="rust-changed", Body=changed, Metadata=other)
+        process = rust("open", back, "rust-changed", data_key=key)
         assert "Unauthentic" in process.communicate()[1] and process.returncode == 1 and not back.exists()
 
 
@@ -104,23 +104,23 @@ def test_it_is_killed_and_begun_anew(tmp_path, rust, s3, officials, new_key, unw
     with open(text, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").digest()
     key = new_key()
-    process = rust("seal", text, "large", **key)
-    while not any(s3.list_parts(Bucket="bucket", Key="large", UploadId=upload).get("Parts") for upload in uploads(s3, "large")):
+    process = rust("seal", text, "rust-large", **key)
+    while not any(s3.list_parts(Bucket="bucket", Key="rust-large", UploadId=upload).get("Parts") for upload in uploads(s3, "rust-large")):
         assert process.poll() is None, "it was too fast to be killed"
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    assert not [found for found in s3.list_objects_v2(Bucket="bucket").get("Contents", []) if found["Key"] == "large"]
-    (left,) = uploads(s3, "large")
-    s3.abort_multipart_upload(Bucket="bucket", Key="large", UploadId=left)  # as a rule of the bucket does
+    assert not [found for found in s3.list_objects_v2(Bucket="bucket").get("Contents", []) if found["Key"] == "rust-large"]
+    (left,) = uploads(s3, "rust-large")
+    s3.abort_multipart_upload(Bucket="bucket", Key="rust-large", UploadId=left)  # as a rule of the bucket does
     # The whole again, with a new message under the same data key.
-    _, sealing = done(rust("seal", text, "large", **key))
-    assert officials["python"]("get", "large", back) == "ok"
+    _, sealing = done(rust("seal", text, "rust-large", **key))
+    assert officials["python"]("get", "rust-large", back) == "ok"
     with open(back, "rb") as file:
         assert hashlib.file_digest(file, "sha256").digest() == digest
     back.unlink()
-    _, opening = done(rust("open", back, "large", data_key=unwrapped("large")))
+    _, opening = done(rust("open", back, "rust-large", data_key=unwrapped("rust-large")))
     with open(back, "rb") as file:
         assert hashlib.file_digest(file, "sha256").digest() == digest
     assert sealing < 64 << 10 and opening < 64 << 10, (sealing, opening)
@@ -141,17 +141,17 @@ def test_connections_are_cut(tmp_path, rust, s3, endpoint, officials, new_key, u
         return data
 
     proxy = Proxy(urllib.parse.urlsplit(endpoint).port, through)
-    done(rust("seal", text, "cut", **new_key(), at=proxy.url))
-    assert len(cut) == 4 and officials["java"]("get", "cut", got) == "ok" and got.read_bytes() == text.read_bytes()
+    done(rust("seal", text, "rust-cut", **new_key(), at=proxy.url))
+    assert len(cut) == 4 and officials["java"]("get", "rust-cut", got) == "ok" and got.read_bytes() == text.read_bytes()
     cut.clear()
     seen.clear()
-    done(rust("open", back, "cut", data_key=unwrapped("cut"), at=proxy.url))
+    done(rust("open", back, "rust-cut", data_key=unwrapped("rust-cut"), at=proxy.url))
     assert len(cut) == 4 and back.read_bytes() == text.read_bytes()
     # One part never arrives: the upload is aborted, and there is no object.
     hopeless = Proxy(urllib.parse.urlsplit(endpoint).port, lambda number, up, data: None if up and b"partNumber=3" in data else data)
-    process = rust("seal", text, "hopeless", **new_key(), at=hopeless.url)
-    assert process.wait(300) == 1 and not uploads(s3, "hopeless")
+    process = rust("seal", text, "rust-hopeless", **new_key(), at=hopeless.url)
+    assert process.wait(300) == 1 and not uploads(s3, "rust-hopeless")
     with pytest.raises(s3.exceptions.ClientError, match="404"):
-        s3.head_object(Bucket="bucket", Key="hopeless")
+        s3.head_object(Bucket="bucket", Key="rust-hopeless")
     for one in (proxy, hopeless):
         one.close()
