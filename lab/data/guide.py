@@ -1,4 +1,5 @@
 """Runs docs/data.md as it stands there: `guide.py FOLDER`. Commands run where the project is, Python in FOLDER, which it makes anew.
+Blocks of `console` are for the folder of another project, and do not run.
 
 S3 (of moto, or FASTGCM_S3 is its URL) has a bucket `bucket`, and KMS, of moto, a key `alias/data`. Only `pip install`, which asks a registry, is left
 out.
