@@ -71,7 +71,8 @@ def server(folder):
         subprocess.run([*map(str, command)], check=True, timeout=120, **options)
 
     def start(*command):
-        running.append(subprocess.Popen([*map(str, command)], **options))
+        # It ends with us, whatever ends us.
+        running.append(subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *map(str, command)], **options))
 
     def key(name, *rights):
         run("ceph-authtool", keys, "--gen-key", "-n", name, *(word for who, right in rights for word in ("--cap", who, right)))
@@ -91,7 +92,7 @@ def server(folder):
         start("radosgw", "-f", "-n", "client.admin", "--keyring", keys)
         url = f"http://127.0.0.1:{port}"
         for _ in range(600):
-            if ended := [process.args[0] for process in running if process.poll() is not None]:
+            if ended := [process.args[3] for process in running if process.poll() is not None]:
                 raise RuntimeError(f"{ended} ended: {folder}/out and the logs beside it say why")
             with contextlib.suppress(urllib.error.URLError, ConnectionError):
                 urllib.request.urlopen(url, timeout=10).close()
