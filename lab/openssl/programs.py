@@ -285,7 +285,130 @@ def valgrind():
     return 1
 
 
-PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, evp_test, valgrind]
+def files():
+    """The folder `files` with three files, each of which has its length as its name."""
+    pathlib.Path("files").mkdir(exist_ok=True)
+    for length in (0, 1, LONG):
+        pathlib.Path("files", str(length)).write_bytes(data[:length])
+
+
+def lighttpd():
+    files()
+    at = port()
+    pathlib.Path("lighttpd.conf").write_text(
+        f'server.modules = ("mod_openssl")\nserver.document-root = "{folder}/files"\nserver.port = {at}\nserver.bind = "127.0.0.1"\n'
+        f'ssl.engine = "enable"\nssl.pemfile = "{folder}/ck.pem"\nssl.openssl.ssl-conf-cmd = ("MinProtocol" => "TLSv1.2")\n'
+    )
+
+    for version, bits in SUITES:
+
+        def run(here, there):
+            with server(["lighttpd", "-D", "-f", "lighttpd.conf"], at, here):
+                return curl(at, version, bits, there)
+
+        both(f"lighttpd TLS {version} AES-{bits}", run)
+    return len(SUITES)
+
+
+def apache():
+    files()
+    at = port()
+    modules = "".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n" for name in ("mpm_event", "authz_core", "ssl"))
+    pathlib.Path("apache.conf").write_text(
+        f"{modules}ServerRoot {folder}\nServerName localhost\nListen 127.0.0.1:{at}\nPidFile {folder}/apache.pid\nErrorLog {folder}/apache.log\n"
+        f"DocumentRoot {folder}/files\nSSLEngine on\nSSLCertificateFile {folder}/ck.pem\nSSLProtocol -all +TLSv1.2 +TLSv1.3\n"
+    )
+
+    for version, bits in SUITES:
+
+        def run(here, there):
+            with server(["apache2", "-D", "FOREGROUND", "-f", f"{folder}/apache.conf"], at, here):
+                return curl(at, version, bits, there)
+
+        both(f"Apache TLS {version} AES-{bits}", run)
+    return len(SUITES)
+
+
+def stunnel():
+    """Two of them around a server without TLS: what goes in is what comes out."""
+    files()
+    at, entry, plain = port(), port(), port()
+    handler = lambda *arguments: http.server.SimpleHTTPRequestHandler(*arguments, directory="files")
+    http.server.SimpleHTTPRequestHandler.log_message = lambda *_: None
+    threading.Thread(target=http.server.ThreadingHTTPServer(("127.0.0.1", plain), handler).serve_forever, daemon=True).start()
+    common = "foreground = quiet\npid =\n"
+    for version in ("1.2", "1.3"):
+        only = f"sslVersionMin = TLSv{version}\nsslVersionMax = TLSv{version}\n"
+        pathlib.Path("there.conf").write_text(f"{common}[s]\naccept = 127.0.0.1:{at}\nconnect = 127.0.0.1:{plain}\ncert = ck.pem\n{only}")
+        pathlib.Path("here.conf").write_text(
+            f"{common}[c]\nclient = yes\naccept = 127.0.0.1:{entry}\nconnect = 127.0.0.1:{at}\nverifyChain = yes\nCAfile = c.pem\n{only}"
+        )
+
+        def run(here, there):
+            with server(["stunnel4", "there.conf"], at, here), server(["stunnel4", "here.conf"], entry, there):
+                return output(["curl", "-sS", f"http://127.0.0.1:{entry}/{LONG}"], environment(None)) == data
+
+        both(f"stunnel TLS {version}", run)
+    return 2
+
+
+def socat():
+    at = port()
+    pathlib.Path("long").write_bytes(data)
+    for version in ("1.2", "1.3"):
+        only = f"openssl-min-proto-version=TLS{version},openssl-max-proto-version=TLS{version}"
+        listen = f"OPENSSL-LISTEN:{at},bind=127.0.0.1,reuseaddr,fork,cert=ck.pem,verify=0,{only}"
+
+        def run(here, there):
+            with server(["socat", "-U", listen, "OPEN:long,rdonly"], at, here):
+                return output(["socat", "-u", f"OPENSSL:localhost:{at},cafile=c.pem,{only}", "-"], there) == data
+
+        both(f"socat TLS {version}", run)
+    return 2
+
+
+def mosquitto():
+    at = port()
+    pathlib.Path("long").write_bytes(data)
+    for version in ("1.2", "1.3"):
+        pathlib.Path("mosquitto.conf").write_text(
+            f"listener {at} 127.0.0.1\nallow_anonymous true\ncertfile {folder}/c.pem\nkeyfile {folder}/k.pem\ntls_version tlsv{version}\nuser root\n"
+        )
+        to = f"-h localhost -p {at} --cafile c.pem --tls-version tlsv{version} -t topic -q 1".split()
+
+        def run(here, there):
+            with server(["mosquitto", "-c", "mosquitto.conf"], at, here):
+                output(["mosquitto_pub", *to, "-r", "-f", "long"], there)
+                return output(["mosquitto_sub", *to, "-N", "-C", "1"], there) == data
+
+        both(f"Mosquitto TLS {version}", run, 2 * LONG)
+    return 2
+
+
+def mariadb():
+    at = port()
+    pathlib.Path("my").mkdir()
+    shutil.chown("my", "mysql", "mysql")
+    output(["mariadb-install-db", "--no-defaults", "--user=mysql", f"--datadir={folder}/my", "--auth-root-authentication-method=normal"], environment(None))
+    for name in ("c.pem", "k.pem"):
+        shutil.copy(name, "my")
+        shutil.chown(f"my/{name}", "mysql", "mysql")
+    settings = f"--no-defaults --user=mysql --datadir={folder}/my --socket={folder}/my/socket --bind-address=127.0.0.1 --port={at} --max-allowed-packet=128M"
+    settings += f" --ssl-cert={folder}/my/c.pem --ssl-key={folder}/my/k.pem --pid-file={folder}/my/pid --skip-networking=0"
+    digest = hashlib.sha256(b"0123456789abcdef" * (LONG // 16) + b"\n").hexdigest()
+    for version in ("1.2", "1.3"):
+        to = f"--no-defaults -h localhost --protocol=tcp -P {at} -u root --ssl --ssl-ca=c.pem --ssl-verify-server-cert --max-allowed-packet=128M -BN --raw".split()
+
+        def run(here, there):
+            with server(["mariadbd", *settings.split(), f"--tls-version=TLSv{version}"], at, here):
+                got = output(["mariadb", *to, "-e", f"select repeat('0123456789abcdef', {LONG // 16})"], there)
+                return hashlib.sha256(got).hexdigest() == digest
+
+        both(f"MariaDB TLS {version}", run, sides=["server"])  # Debian's client uses GnuTLS.
+    return 2
+
+
+PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, lighttpd, apache, stunnel, socat, mosquitto, mariadb, evp_test, valgrind]
 try:
     for program in PROGRAMS:
         if not wanted or program.__name__ in wanted:

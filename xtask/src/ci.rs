@@ -456,6 +456,14 @@ fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
         "postgresql",
         "bind9",
         "bind9-dnsutils",
+        "lighttpd",
+        "lighttpd-mod-openssl",
+        "apache2-bin",
+        "stunnel4",
+        "socat",
+        "mosquitto",
+        "mosquitto-clients",
+        "mariadb-server",
         "gcc",
     ])?;
     install("node", &["nodejs"])?;

@@ -56,11 +56,12 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     let has = |wanted: &str| properties.iter().any(|property| property == wanted);
     let fips = ["fips=yes", "?fips=yes", "fips", "?fips"].into_iter().any(has) || provider(&list, "fips").is_some();
     check(!fips, "FIPS is in force, and this provider is not validated: do not use it here");
-    let only = properties.iter().any(|property| property.starts_with("provider"));
-    check(!only, "`provider` without `?` refuses what other providers have");
+    let only = properties.iter().find(|property| property.starts_with("provider") || property.starts_with("x.fastgcm"));
+    let named = only.map(|property| property.split('=').next().unwrap_or_default()).unwrap_or_default();
+    check(only.is_none(), &format!("`{named}` without `?` refuses what other providers have"));
     check(
-        only || has("?provider=fastgcm"),
-        "AES-GCM is not taken from the provider: the algorithms' section needs `default_properties = ?provider=fastgcm`",
+        only.is_some() || has("?x.fastgcm=yes") || has("?x.fastgcm") || has("?provider=fastgcm"),
+        "AES-GCM is not taken from the provider: the algorithms' section needs `default_properties = ?x.fastgcm=yes`",
     );
     if let Some(name) = env::var_os("FASTGCM_BACKEND") {
         let known = name.to_str().and_then(|name| name.parse::<Backend>().ok()).filter(|backend| backend.is_available());

@@ -29,22 +29,24 @@ fn doctor() {
     let garbage = folder.join("garbage.so");
     fs::write(&garbage, "no module".repeat(100)).unwrap();
     let garbage = garbage.to_str().unwrap();
-    let faults: [(&str, &str, &str); 15] = [
+    let faults: [(&str, &str, &str); 17] = [
         (module, "/no/such/fastgcm.so", "/no/such/fastgcm.so"),
         (module, garbage, "invalid ELF header"),
         ("fastgcm = fastgcm_provider\n", "", "no section of a provider `fastgcm`"),
         ("\nactivate = 1\n\n[algorithms]", "\n[algorithms]", "its section needs `activate = 1`"),
         ("[default_provider]\nactivate = 1", "[default_provider]", "activate `default` too"),
-        ("default_properties = ?provider=fastgcm", "", "needs `default_properties = ?provider=fastgcm`"),
-        ("alg_section", "no_section", "needs `default_properties = ?provider=fastgcm`"),
-        ("?provider=fastgcm", "provider=fastgcm", "without `?`"),
-        ("?provider=fastgcm", "?provider=fastgcm, fips = yes", "FIPS is in force"),
-        ("?provider=fastgcm", "?provider=fastgcm, provider = default", "without `?`"),
+        ("default_properties = ?x.fastgcm=yes", "", "needs `default_properties = ?x.fastgcm=yes`"),
+        ("alg_section", "no_section", "needs `default_properties = ?x.fastgcm=yes`"),
+        ("?x.fastgcm=yes", "x.fastgcm=yes", "`x.fastgcm` without `?`"),
+        ("?x.fastgcm=yes", "provider=fastgcm", "`provider` without `?`"),
+        ("?x.fastgcm=yes", "?x.fastgcm=yes, fips = yes", "FIPS is in force"),
+        ("?x.fastgcm=yes", "?x.fastgcm=yes, provider = default", "`provider` without `?`"),
+        ("?x.fastgcm=yes", "?fastgcm=yes", "needs `default_properties = ?x.fastgcm=yes`"),
         (module, "fastgcm.so", "fastgcm.so: cannot open shared object file"),
         ("openssl_conf = ", "openssl_config = ", "no section of a provider `fastgcm`"),
         ("[fastgcm_provider]", "[fastgcm_providers]", "no section of a provider `fastgcm`"),
-        ("[algorithms]", "[algorithm]", "needs `default_properties = ?provider=fastgcm`"),
-        ("?provider=fastgcm", "fips=yes", "FIPS is in force"),
+        ("[algorithms]", "[algorithm]", "needs `default_properties = ?x.fastgcm=yes`"),
+        ("?x.fastgcm=yes", "fips=yes", "FIPS is in force"),
     ];
     for (what, fault, wanted) in faults {
         assert_eq!(right.matches(what).count(), 1, "{what}");
@@ -53,6 +55,12 @@ fn doctor() {
         assert!(code == Some(7) && said.contains(wanted) && !said.contains("times the speed"), "{fault}: {code:?} {said}");
         seen += 1;
     }
+
+    // The preference of most manuals does it too.
+    fs::write(folder.join("provider.cnf"), right.replace("?x.fastgcm=yes", "?provider=fastgcm")).unwrap();
+    let (code, said) = run(&["provider.cnf"], ("FASTGCM_BACKEND", "portable"));
+    assert!(code == Some(0) && said.contains(" times the speed"), "{said}");
+    seen += 1;
 
     // A back end that nobody has: the provider passes it over, and a program would not notice.
     fs::write(folder.join("wrong.cnf"), &right).unwrap();
@@ -82,5 +90,5 @@ fn doctor() {
         seen += 1;
     }
     fs::remove_dir_all(folder).unwrap();
-    passed("openssl::doctor", seen, 1 + 15 + 3 + 5);
+    passed("openssl::doctor", seen, 1 + 17 + 1 + 3 + 5);
 }
