@@ -389,13 +389,20 @@ fn bench(root: &Path, log: &mut Log) -> Result<(), String> {
     log.step(&mut cargo(&bench, "run --release --locked -- --install --check"))
 }
 
-/// The C library: its functions, its header, and the examples as C and C++ that are linked with it, with ASan and under valgrind.
+/// The C library: its functions (in the full run with ASan too), its header, and the examples as C and C++ that are linked with it, with ASan and under
+/// valgrind.
 fn capi(root: &Path, log: &mut Log) -> Result<(), String> {
     install("valgrind", &["valgrind", "libc6-dbg"])?;
     install("pkg-config", &["pkg-config", "g++", "binutils"])?;
     let lab = root.join("lab/capi");
     linted(&lab, log, "--locked")?;
     log.step(&mut cargo(&lab, "test --locked --test api --test header -- --nocapture"))?;
+    if full() && cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        // Likewise with ASan in all of the Rust code, which a compiler that is released has, but keeps to itself.
+        let mut tests = cargo(&lab, "test --locked --test api --target x86_64-unknown-linux-gnu -- --nocapture");
+        tests.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address").env("CARGO_TARGET_DIR", root.join("target/asan"));
+        log.step(&mut tests)?;
+    }
     log.step(Command::new("lab/capi/examples.sh").current_dir(root))
 }
 
