@@ -282,7 +282,14 @@ class Sealing:
 
     def _put_part(self, index: int, sealed: bytearray) -> None:
         client = _client("s3", self.s3)
-        client.upload_part(Bucket=self.bucket, Key=self.key, PartNumber=index + 1, UploadId=self.upload_id, Body=sealed)
+        try:
+            client.upload_part(Bucket=self.bucket, Key=self.key, PartNumber=index + 1, UploadId=self.upload_id, Body=sealed)
+        except ClientError as error:
+            # The job has ended meanwhile, and with it the upload: nobody else removes a claim that comes so late.
+            if _says(error) == "NoSuchUpload":
+                with contextlib.suppress(ClientError, BotoCoreError):
+                    client.delete_object(Bucket=self.bucket, Key=f"{self.claims}{index}")
+            raise
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:
         """Uploads the rest and the tag, and completes the object, when each part has its receipt. `FileExistsError` if the object is there."""
