@@ -34,7 +34,8 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
         write(new, args.module.as_deref())?;
     }
     // OpenSSL passes over a file that it cannot read.
-    let text = fs::read_to_string(&file).map_err(|error| Failure::io(file.display(), error))?;
+    let mut text = fs::read_to_string(&file).map_err(|error| Failure::io(file.display(), error))?;
+    include(&mut text);
     let list = openssl(Some(&file), &["list", "-providers", "-verbose"])?;
     let ciphers = openssl(Some(&file), &["list", "-cipher-algorithms"])?;
 
@@ -139,6 +140,29 @@ fn why_not(text: &str) -> String {
     match openssl(None, &arguments) {
         Ok(_) => "the provider is not active: its section needs `activate = 1`".into(),
         Err(failure) => failure.message().into(),
+    }
+}
+
+/// Puts what a configuration includes in the place of each `.include`: a file, or those of a folder whose names end with `.cnf` or `.conf`. OpenSSL passes
+/// over one that it cannot read. A file that includes itself ends at some depth.
+fn include(text: &mut String) {
+    let included = |line: &str| {
+        let name = line.trim().strip_prefix(".include").filter(|rest| rest.starts_with([' ', '\t', '=']))?;
+        let path = Path::new(name.trim_start_matches([' ', '\t', '=']).trim());
+        let base = env::var_os("OPENSSL_CONF_INCLUDE").unwrap_or_default();
+        let path = Path::new(&base).join(path);
+        let mut files = vec![path.clone()];
+        if let Ok(folder) = fs::read_dir(&path) {
+            files = folder
+                .filter_map(|file| Some(file.ok()?.path()))
+                .filter(|file| file.extension().is_some_and(|end| end == "cnf" || end == "conf"))
+                .collect();
+            files.sort();
+        }
+        Some(files.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text + "\n").collect::<String>())
+    };
+    for _ in 0..5 {
+        *text = text.lines().map(|line| included(line).unwrap_or_else(|| format!("{line}\n"))).collect();
     }
 }
 

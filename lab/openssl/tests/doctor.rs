@@ -62,6 +62,17 @@ fn doctor() {
     assert!(code == Some(0) && said.contains(" times the speed"), "{said}");
     seen += 1;
 
+    // Sections in files of their own.
+    let (head, tail) = right.split_at(right.find("[algorithms]").unwrap());
+    fs::create_dir(folder.join("parts")).unwrap();
+    fs::write(folder.join("parts/algorithms.cnf"), tail).unwrap();
+    for how in [".include parts/algorithms.cnf", ".include=parts"] {
+        fs::write(folder.join("including.cnf"), format!("{head}{how}\n")).unwrap();
+        let (code, said) = run(&["including.cnf"], ("FASTGCM_BACKEND", "portable"));
+        assert!(code == Some(0) && said.contains(" times the speed"), "{how}: {said}");
+        seen += 1;
+    }
+
     // A back end that nobody has: the provider passes it over, and a program would not notice.
     fs::write(folder.join("wrong.cnf"), &right).unwrap();
     for name in ["nonsense", "", "aes-neon"] {
@@ -90,5 +101,5 @@ fn doctor() {
         seen += 1;
     }
     fs::remove_dir_all(folder).unwrap();
-    passed("openssl::doctor", seen, 1 + 17 + 1 + 3 + 5);
+    passed("openssl::doctor", seen, 1 + 17 + 1 + 2 + 3 + 5);
 }
