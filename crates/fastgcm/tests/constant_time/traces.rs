@@ -1,17 +1,13 @@
 //! The same call with other secrets has the same trace.
 
 use crate::{
-    backends::backends,
+    backends::{backends, for_each_backend},
     call::{Call, LONGEST, Public, Verb},
     suite::{emulated, full, passed},
     trace::{Trace, Tracer},
 };
 use fastgcm::Backend;
-use std::{
-    hint::black_box,
-    sync::{Mutex, PoisonError},
-    thread,
-};
+use std::hint::black_box;
 
 /// Every number of vectors in a tail on every back end, with and without a part of a block; turns; a counter that leaves its low byte.
 const LENGTHS: [usize; 40] = [
@@ -102,17 +98,6 @@ impl Same {
         }
         self.compared += 1;
     }
-}
-
-/// Does this for each back end, as many at a time as there are processors: most of a trace is the kernel's time.
-fn for_each_backend(trace: impl Fn(Backend) + Sync) {
-    let waiting = Mutex::new(backends().into_iter());
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| std::iter::from_fn(next).for_each(&trace));
-        }
-    });
 }
 
 /// F15: no address and no branch depends on a secret, whatever is done and however long it is.

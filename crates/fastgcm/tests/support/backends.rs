@@ -2,7 +2,11 @@
 #![allow(dead_code)] // no test file needs all of it
 
 use fastgcm::{Backend, Key};
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    thread,
+};
 
 /// All that this machine can run; with `FASTGCM_ONLY=vaes-avx512,vaes-avx2` those of them. An emulated processor is slow, and is there
 /// for the sake of these two.
@@ -11,6 +15,17 @@ pub(crate) fn backends() -> Vec<Backend> {
     let named: Vec<Backend> = only.split(',').map(|name| name.parse().expect("FASTGCM_ONLY names back ends")).collect();
     assert!(named.iter().all(|backend| backend.is_available()), "FASTGCM_ONLY: this machine cannot run {named:?}");
     named
+}
+
+/// Does this for each back end, as many at a time as there are processors: most of a trace is the kernel's time.
+pub(crate) fn for_each_backend(trace: impl Fn(Backend) + Sync) {
+    let waiting = Mutex::new(backends().into_iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| std::iter::from_fn(next).for_each(&trace));
+        }
+    });
 }
 
 /// A key of that back end. Every suite makes its keys here, because it prints the name of the back end that it asked for: the key says itself
