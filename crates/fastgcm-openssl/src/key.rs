@@ -3,76 +3,9 @@
 use crate::{Provider, abi::Reason, object::Failure};
 use fastgcm::{Key, Tag, hazmat};
 use std::{
-    mem::{MaybeUninit, take},
-    ops::Deref,
-    ptr::NonNull,
-    sync::{
-        OnceLock,
-        atomic::{
-            AtomicUsize,
-            Ordering::{AcqRel, Acquire, Relaxed},
-        },
-    },
+    mem::take,
+    sync::{Arc, OnceLock, atomic::Ordering::Relaxed},
 };
-
-/// An expanded key and how many share it: an `Arc` that knows when it is alone. Then nothing of it needs an exchange of the bus, of which `Arc` has three
-/// where a context has one key for one message.
-struct Shared(NonNull<Counted>);
-
-struct Counted {
-    key: Key,
-    count: AtomicUsize,
-}
-
-// SAFETY: a key is for all threads, and it is dropped by the last one that has it.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    /// Derived where it stays.
-    fn new(bytes: &[u8], provider: &Provider) -> Result<Self, Failure> {
-        let mut place = Box::<Counted>::new_uninit();
-        let counted = place.as_mut_ptr();
-        // SAFETY: of memory that is not yet anything, each field is written.
-        unsafe {
-            Key::init_in_place(&mut *(&raw mut (*counted).key).cast::<MaybeUninit<Key>>(), bytes, provider.backend).map_err(|_| None)?;
-            (&raw mut (*counted).count).write(AtomicUsize::new(1));
-            Ok(Self(NonNull::from(Box::leak(place.assume_init()))))
-        }
-    }
-
-    fn counted(&self) -> &Counted {
-        // SAFETY: as long as one of them is there, so is the key.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-impl Deref for Shared {
-    type Target = Key;
-
-    fn deref(&self) -> &Key {
-        &self.counted().key
-    }
-}
-
-impl Clone for Shared {
-    fn clone(&self) -> Self {
-        self.counted().count.fetch_add(1, Relaxed);
-        Self(self.0)
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let count = &self.counted().count;
-        // Who is the only one stays that: another would be cloned of this one, which nobody else has.
-        if count.load(Acquire) == 1 || count.fetch_sub(1, AcqRel) == 1 {
-            // SAFETY: it was a `Box`, and nobody has it any more.
-            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-        }
-    }
-}
 
 /// The bytes of a key, and what is expanded of it: 2 KiB, most of it powers of H, of which a short message needs three. Where each key has one short
 /// message, most time would go there. So a short first message is made of the bytes alone, and whatever comes then expands them.
@@ -84,9 +17,9 @@ pub(crate) struct Keyed<'p> {
     bytes: [u8; 32],
     length: usize,
     /// Shared with the duplicates.
-    expanded: Option<Shared>,
+    expanded: Option<Arc<Key>>,
     /// The same, made for a duplicate when there was none. Several threads may duplicate one context at a time.
-    for_copies: OnceLock<Shared>,
+    for_copies: OnceLock<Arc<Key>>,
     /// There has been no message.
     fresh: bool,
 }
@@ -118,8 +51,11 @@ impl<'p> Keyed<'p> {
         self.expanded.as_deref().ok_or(None)
     }
 
-    fn expand(&self) -> Result<Shared, Failure> {
-        Shared::new(&self.bytes[..self.length], self.provider)
+    fn expand(&self) -> Result<Arc<Key>, Failure> {
+        let mut key = Arc::new_uninit();
+        Key::init_in_place(Arc::get_mut(&mut key).ok_or(None)?, &self.bytes[..self.length], self.provider.backend).map_err(|_| None)?;
+        // SAFETY: it was just made.
+        Ok(unsafe { key.assume_init() })
     }
 
     /// The same key, which shares what is expanded.
