@@ -116,7 +116,10 @@ pub(crate) fn decrypt<T>(
 #[inline(always)]
 fn with_key<T>(kernels: &'static Kernels, key: &[u8], powers: usize, message: impl FnOnce(&Key) -> T) -> T {
     #[cfg(feature = "scrub")]
-    return Frame::wiped_after_all(|| message(&Key::for_one(key, kernels, powers)));
+    return Frame::wiped_after_all(|| {
+        let key = Key::for_one(key, kernels, powers);
+        message(&key)
+    });
     #[cfg(not(feature = "scrub"))]
     message(&Key::for_one(key, kernels, powers))
 }
