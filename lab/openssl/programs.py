@@ -101,6 +101,18 @@ def curl(at, version, bits, env):
     return all(pathlib.Path(f"got{length}").read_bytes() == data[:length] for length in (0, 1, LONG))
 
 
+def with_curl(name, command, at):
+    """This server with curl, by each version and length of key."""
+    for version, bits in SUITES:
+
+        def run(here, there):
+            with server(command, at, here):
+                return curl(at, version, bits, there)
+
+        both(f"{name} TLS {version} AES-{bits}", run)
+    return len(SUITES)
+
+
 def haproxy():
     class Files(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -124,14 +136,7 @@ def haproxy():
         f"backend b\n server s 127.0.0.1:{files.server_port}\n"
     )
 
-    for version, bits in SUITES:
-
-        def run(here, there):
-            with server(["haproxy", "-db", "-f", "haproxy.cfg"], at, here):
-                return curl(at, version, bits, there)
-
-        both(f"HAProxy TLS {version} AES-{bits}", run)
-    return len(SUITES)
+    return with_curl("HAProxy", ["haproxy", "-db", "-f", "haproxy.cfg"], at)
 
 
 def node():
@@ -300,14 +305,7 @@ def lighttpd():
         f'ssl.engine = "enable"\nssl.pemfile = "{folder}/ck.pem"\nssl.openssl.ssl-conf-cmd = ("MinProtocol" => "TLSv1.2")\n'
     )
 
-    for version, bits in SUITES:
-
-        def run(here, there):
-            with server(["lighttpd", "-D", "-f", "lighttpd.conf"], at, here):
-                return curl(at, version, bits, there)
-
-        both(f"lighttpd TLS {version} AES-{bits}", run)
-    return len(SUITES)
+    return with_curl("lighttpd", ["lighttpd", "-D", "-f", "lighttpd.conf"], at)
 
 
 def apache():
@@ -319,14 +317,7 @@ def apache():
         f"DocumentRoot {folder}/files\nSSLEngine on\nSSLCertificateFile {folder}/ck.pem\nSSLProtocol -all +TLSv1.2 +TLSv1.3\n"
     )
 
-    for version, bits in SUITES:
-
-        def run(here, there):
-            with server(["apache2", "-D", "FOREGROUND", "-f", f"{folder}/apache.conf"], at, here):
-                return curl(at, version, bits, there)
-
-        both(f"Apache TLS {version} AES-{bits}", run)
-    return len(SUITES)
+    return with_curl("Apache", ["apache2", "-D", "FOREGROUND", "-f", f"{folder}/apache.conf"], at)
 
 
 def stunnel():

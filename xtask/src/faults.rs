@@ -18,6 +18,8 @@
 //! `--cfg fault`: the kernels stay readable, and nothing that is wrong is ever in a file that could be shipped. Those few that need a
 //! build of their own wait for `FASTGCM_FULL=1`, or for being named.
 //!
+//! The gate plants the faults of others, and sees that the patches of all fit.
+//!
 //! `cargo xtask faults [NAME]...`
 //!
 //! **Faults of Python**, those of `xtask/faults/python.patch`: in the jobs, the file system and the objects on S3. They need no build, but a

@@ -323,6 +323,34 @@ pub unsafe extern "C" fn fastgcm_key_free(key: *mut fastgcm_key) {
     }
 }
 
+/// Whether a call with a nonce of 12 bytes and a tag of 16 is usual: its buffers are somewhere, and what is written, all of which `apart` knows, does not
+/// overlap what is read, but `to` may be `from` itself.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn is_usual(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    aad: *const u8,
+    aad_size: usize,
+    from: *const u8,
+    to: *const u8,
+    size: usize,
+    tag: *const u8,
+    apart: impl Fn(Stretch) -> bool,
+) -> bool {
+    !key.is_null()
+        && !nonce.is_null()
+        && !aad.is_null()
+        && !from.is_null()
+        && !to.is_null()
+        && !tag.is_null()
+        && aad_size <= MUCH
+        && size <= MUCH
+        && apart(Stretch::new(aad, aad_size))
+        && apart(Stretch::new(nonce, 12))
+        && (to == from || apart(Stretch::new(from, size)))
+}
+
 /// Encrypts a message (SP 800-38D, section 7.1).
 ///
 /// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **The same nonce must never be used twice with one key.** `text` has
@@ -356,20 +384,8 @@ pub unsafe extern "C" fn fastgcm_seal(
         otherwise!(nonce_size);
     }
     let (to, to_tag) = (Stretch::new(ciphertext, text_size), Stretch::new(tag, 16));
-    let free = |read: Stretch| to.surely_apart(read) && to_tag.surely_apart(read);
-    let usual = !key.is_null()
-        && !nonce.is_null()
-        && !aad.is_null()
-        && !text.is_null()
-        && aad_size <= MUCH
-        && !ciphertext.is_null()
-        && text_size <= MUCH
-        && !tag.is_null()
-        && free(Stretch::new(aad, aad_size))
-        && free(Stretch::new(nonce, 12))
-        && to.surely_apart(to_tag)
-        && (ciphertext.cast_const() == text || free(Stretch::new(text, text_size)));
-    if !usual {
+    let apart = |read: Stretch| to.surely_apart(read) && to_tag.surely_apart(read);
+    if !(is_usual(key, nonce, aad, aad_size, text, ciphertext, text_size, tag, apart) && to.surely_apart(to_tag)) {
         otherwise!(12);
     }
     status(|| {
@@ -456,19 +472,9 @@ pub unsafe extern "C" fn fastgcm_open(
 ) -> c_int {
     let aad = if aad_size == 0 { ptr::dangling() } else { aad };
     let to = Stretch::new(text, ciphertext_size);
-    let usual = nonce_size == 12
-        && tag_size == 16
-        && !key.is_null()
-        && !nonce.is_null()
-        && !aad.is_null()
-        && !ciphertext.is_null()
-        && !text.is_null()
-        && aad_size | ciphertext_size <= MUCH
-        && !tag.is_null()
-        && to.surely_apart(Stretch::new(aad, aad_size))
-        && to.surely_apart(Stretch::new(nonce, 12))
-        && (text.cast_const() == ciphertext || to.surely_apart(Stretch::new(ciphertext, ciphertext_size)));
-    if !usual {
+    let apart = |read: Stretch| to.surely_apart(read);
+    let sizes = nonce_size == 12 && tag_size == 16;
+    if !(sizes && is_usual(key, nonce, aad, aad_size, ciphertext, text, ciphertext_size, tag, apart)) {
         // SAFETY: the same promise.
         return unsafe { open_otherwise(key, nonce, nonce_size, aad, aad_size, ciphertext, ciphertext_size, tag, tag_size, text) };
     }

@@ -5,7 +5,7 @@ use crate::{
     entry::entries,
     gcm::{PIECE_PAYS, lengths},
     inout::{Ends, Hash, InOut, Zeros},
-    isa::{Frame, detect::Features, features, item_on, on},
+    isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
@@ -429,19 +429,6 @@ impl Kernels {
         text: InOut<'_>,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
-        /// Without the feature no closure stands around a message: LLVM made a function of it in some programs, 16 instructions.
-        macro_rules! wiped_after {
-            ($frame:ident, $entry:expr) => {{
-                #[cfg(feature = "scrub")]
-                let result = Frame::wiped_after(|$frame| $entry);
-                #[cfg(not(feature = "scrub"))]
-                let result = {
-                    let $frame = Frame::UNWIPED;
-                    $entry
-                };
-                result
-            }};
-        }
         let (ends, len) = text.parts();
         if len <= self.most_short.1 && aad.len() <= self.most_short.0 {
             // SAFETY: see the impl.

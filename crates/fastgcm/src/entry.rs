@@ -111,13 +111,7 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn seal<'a>(
-                frame: Frame<'_>,
-                key: &'a Material,
-                nonce: Nonce96,
-                aad: &[u8],
-                text: &mut Text<'a>,
-            ) -> Block {
+            fn seal<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 if engine!().has_much_aad(aad, text.all.len()) {
                     seal_much_aad(frame, key, nonce, aad, text.all)
@@ -128,13 +122,7 @@ macro_rules! entries {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn seal_long<'a>(
-                frame: Frame<'_>,
-                key: &'a Material,
-                nonce: Nonce96,
-                aad: &[u8],
-                text: &mut Text<'a>,
-            ) -> Block {
+            fn seal_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 engine!().long::<true>(Row(frame), key, nonce, aad, text)
             }
@@ -147,13 +135,7 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn open<'a>(
-                frame: Frame<'_>,
-                key: &'a Material,
-                nonce: Nonce96,
-                aad: &[u8],
-                text: &mut Text<'a>,
-            ) -> Block {
+            fn open<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 if engine!().has_much_aad(aad, text.all.len()) {
                     open_much_aad(frame, key, nonce, aad, text.all)
@@ -164,13 +146,7 @@ macro_rules! entries {
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn open_long<'a>(
-                frame: Frame<'_>,
-                key: &'a Material,
-                nonce: Nonce96,
-                aad: &[u8],
-                text: &mut Text<'a>,
-            ) -> Block {
+            fn open_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 engine!().long::<false>(Row(frame), key, nonce, aad, text)
             }

@@ -1,10 +1,6 @@
 //! The key: everything that its messages need, derived once and wiped on drop.
 
-use crate::{
-    Backend, Error,
-    backend::{Kernels, Steps},
-    material::Material,
-};
+use crate::{Backend, Error, backend::Kernels, material::Material, running::Keyed};
 use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 
@@ -146,7 +142,7 @@ impl Key {
     }
 
     #[inline(always)]
-    pub(crate) fn keyed(&self) -> (&'static Steps, &Material) {
+    pub(crate) fn keyed(&self) -> Keyed<'_> {
         (self.kernels.steps(), &self.material)
     }
 

@@ -3,12 +3,11 @@
 //! A program that derives a key for each message (XAES, envelope encryption, tokens) spends more time on the [`Key`] than on the message: a `Key`
 //! holds the forty powers of the hash key that a long message needs. A short message needs three. So these functions look at the message first.
 
-#[cfg(feature = "scrub")]
-use crate::isa::Frame;
 use crate::{
     Backend, Block, Error, Key, Nonce, Tag,
     backend::Kernels,
     inout::InOut,
+    isa::wiped_after_all,
     key::check,
     nonce::Kind,
     seal::verdict,
@@ -111,17 +110,10 @@ pub(crate) fn decrypt<T>(
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
-/// value, and nobody wipes the copy. Without, no closure stands around both: LLVM made a function of it in some programs, and all that it needs and
-/// returns went through memory (20 ns).
+/// value, and nobody wipes the copy.
 #[inline(always)]
 fn with_key<T>(kernels: &'static Kernels, key: &[u8], powers: usize, message: impl FnOnce(&Key) -> T) -> T {
-    #[cfg(feature = "scrub")]
-    return Frame::wiped_after_all(|| {
-        let key = Key::for_one(key, kernels, powers);
-        message(&key)
-    });
-    #[cfg(not(feature = "scrub"))]
-    message(&Key::for_one(key, kernels, powers))
+    wiped_after_all!(message(&Key::for_one(key, kernels, powers)))
 }
 
 /// The highest power of H that a message asks for: one for each block, and one for the lengths. A nonce of another length than 12 bytes is hashed as
