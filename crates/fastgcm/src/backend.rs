@@ -87,6 +87,11 @@ macro_rules! backends {
                 match self { $(Self::$variant => of_row!($family $(without $without)?, &$row::STEPS)),+ }.unwrap_or(&portable::STEPS)
             }
 
+            /// A key for messages that do not ask for all powers of H.
+            fn derive_few(self) -> DeriveFew {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::DERIVE_FEW)),+ }.unwrap_or(portable::DERIVE_FEW)
+            }
+
             /// A key in place.
             fn expand(self) -> Expand {
                 match self { $(Self::$variant => of_row!($family $(without $without)?, $row::EXPAND)),+ }.unwrap_or(portable::EXPAND)
@@ -278,6 +283,9 @@ macro_rules! short_text {
 }
 pub(crate) use short_text;
 
+/// An entry for a key by value with so many powers of H, or a few more.
+type DeriveFew = unsafe fn(Frame<'_>, &[u8], usize) -> Material;
+
 /// An entry for a key in place of another.
 type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8]);
 
@@ -313,7 +321,7 @@ type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash,
 #[derive(Debug)]
 pub(crate) struct Kernels {
     pub(crate) backend: Backend,
-    pub(crate) derive: unsafe fn(Frame<'_>, &[u8], usize) -> Material,
+    pub(crate) derive: unsafe fn(Frame<'_>, &[u8]) -> Material,
     pub(crate) wipe: unsafe fn(&mut Material),
     /// The most bytes of AAD, and of text, of a short message.
     pub(crate) most_short: (usize, usize),
@@ -352,12 +360,18 @@ unsafe impl Zeros for Material {}
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
 impl Kernels {
-    /// What messages need that ask for no higher power of H than H^`powers`, from the bytes of a key. By value: a compiler that sees where it goes
-    /// has it made there.
+    /// What messages need, from the bytes of a key. By value: a compiler that sees where it goes has it made there.
     #[inline(always)]
-    pub(crate) fn derive(&self, key: &[u8], powers: usize) -> Material {
+    pub(crate) fn derive(&self, key: &[u8]) -> Material {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, powers) })
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key) })
+    }
+
+    /// The same for messages that ask for no higher power of H than H^`powers`.
+    #[inline(always)]
+    pub(crate) fn derive_few(&self, key: &[u8], powers: usize) -> Material {
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.backend.derive_few())(frame, key, powers) })
     }
 
     /// The same in place of what was there.

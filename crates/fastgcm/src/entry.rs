@@ -12,7 +12,7 @@ macro_rules! entries {
             #[allow(unused_imports)]
             use crate::{
                 Block,
-                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps},
+                backend::{Backend, Batches, Ctr, DeriveFew, Expand, Kernels, Once, Siv, Steps},
                 engine::{Engine, Sequential, Software, Woven},
                 gcm::{self, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
@@ -47,6 +47,7 @@ macro_rules! entries {
 
             pub(super) static STEPS: Steps =
                 Steps { hash, crypt, piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None }, finish, aes };
+            pub(super) const DERIVE_FEW: DeriveFew = derive_few;
             pub(super) const EXPAND: Expand = expand;
             pub(super) const ONCE: Option<Once> = if let Some(most) = E::MOST_ONCE { Some((most, once)) } else { None };
             pub(super) const BATCH: Option<Batches> = if let Some(most) = E::MOST_BATCH { Some((most, seal_batch, open_batch)) } else { None };
@@ -63,20 +64,26 @@ macro_rules! entries {
 
             /// For a key that is returned by value.
             $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
+            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
                 E::enter(frame);
-                made(|place| derive_in(frame, place, key, powers))
+                made(|place| derive_in::<true>(frame, place, key, usize::MAX))
             }
 
             $(#[target_feature(enable = $features)])?
-            fn derive_in<'a>(
+            fn derive_few(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
+                E::enter(frame);
+                made(|place| derive_in::<false>(frame, place, key, powers))
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn derive_in<'a, const ALL: bool>(
                 frame: Frame<'_>,
                 place: &'a mut MaybeUninit<Material>,
                 key: &[u8],
                 powers: usize,
             ) -> &'a mut Material {
                 E::enter(frame);
-                engine!().derive(place, key, powers)
+                engine!().derive(place, key, if ALL { usize::MAX } else { powers })
             }
 
             $(#[target_feature(enable = $features)])?

@@ -160,13 +160,13 @@ impl Key {
     /// fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are `boxed` and `rekey`.
     #[inline(always)]
     fn derive(key: &[u8], kernels: &'static Kernels) -> Self {
-        Self::for_one(key, kernels, usize::MAX)
+        Self { material: kernels.derive(key), kernels, _spare: [0; SPARE] }
     }
 
     /// The same for messages that ask for no higher power of H than H^`powers`: whoever has it must not seal or open any other.
     #[inline(always)]
     pub(crate) fn for_one(key: &[u8], kernels: &'static Kernels, powers: usize) -> Self {
-        Self { material: kernels.derive(key, powers), kernels, _spare: [0; SPARE] }
+        Self { material: kernels.derive_few(key, powers), kernels, _spare: [0; SPARE] }
     }
 }
 

@@ -56,6 +56,7 @@ static PLAIN: CounterTable = {
 };
 
 /// The counter of a 96-bit nonce.
+#[derive(Clone)]
 pub(crate) struct TableCounter<S: Isa> {
     nonce: Nonce96,
     /// A block whose counter has a low byte of zero, whitened.
@@ -105,13 +106,6 @@ impl<S: Isa> TableCounter<S> {
     #[inline(always)]
     pub(crate) fn vector<const I: usize>(&self, s: S) -> S::State {
         s.state(s.xor(self.constant, PLAIN.load(s, I * S::BLOCKS)))
-    }
-
-    /// Vectors `FROM..TO` of a message that has no turns before them.
-    #[inline(always)]
-    pub(crate) fn part<const FROM: usize, const TO: usize>(&self, s: S, x: &mut [S::State; STATES]) {
-        debug_assert!(self.done == 0 && self.high == 0);
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I >= FROM && I < TO { x[I] = self.vector::<I>(s); } });
     }
 
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.

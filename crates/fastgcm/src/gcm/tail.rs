@@ -5,12 +5,12 @@
 
 use super::{
     counter::{Counters, STATES, TableCounter},
-    message::{Bulk, blocks, spread_pays},
+    message::{Bulk, blocks},
     turn::{HashTurn, HashWork, Keys, NoHash, rounds},
 };
 use crate::{
     Block,
-    aes::{KeySize, Schedule},
+    aes::Schedule,
     ghash::{Ask, BEHIND, Down, Multiply, aad_lanes},
     inout::{InOut, load_bytes},
     isa::Isa,
@@ -24,6 +24,30 @@ pub(crate) struct Rest<'a, S: Isa> {
     pub(crate) before: Before<S>,
     /// A turn that is encrypted but not hashed yet.
     pub(crate) pending: Option<HashTurn<'a, S, true>>,
+    /// The first part of the text, if it is sealed in two.
+    pub(crate) first: Option<First<S>>,
+}
+
+/// The first part of a tail that is sealed in two: `WOVEN` whole vectors, encrypted but not hashed yet. They are hashed while the second part is
+/// encrypted.
+pub(crate) struct First<S: Isa>([S::V; WOVEN]);
+
+impl<'a, S: Isa> Rest<'a, S> {
+    /// Encrypts the first part, and meanwhile hashes the turn that is pending, if there is one.
+    #[inline(always)]
+    pub(crate) fn begin<M: Multiply<S>>(self, s: S, schedule: &Schedule) -> Self {
+        let (keys, mut text, mut before) = (Keys::of(&schedule.keys), self.text.at_least::<S>(WOVEN), self.before);
+        let (mut x, mut outputs) = ([s.state(s.splat(0)); STATES], [s.splat(0); WOVEN]);
+        self.counters.clone().next::<WOVEN>(s, schedule, &mut x);
+        before.hash = beside_pending::<S, M, WOVEN>(s, schedule, &keys, &mut x, &self.pending, before.hash);
+        let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
+        let last = s.state(s.splat(schedule.last));
+        each!(I in 0 1 2 3 => {
+            outputs[I] = s.last_round(x[I], prev, last, text.load::<S, I, WOVEN>(s));
+            text.store::<S, I, WOVEN>(s, outputs[I]);
+        });
+        Self { before, text, pending: None, first: Some(First(outputs)), ..self }
+    }
 }
 
 /// What the tail has to know of the message before it.
@@ -86,7 +110,6 @@ pub(crate) trait Outlined<S: Isa, M: Multiply<S>>: Copy {
 /// `N` vectors, of which `WHOLE` are whole for certain, in `ALL` AES states: one more, for the mask of the tag, or as many, if the last lane has
 /// no block of the text and can be the mask's. Returns the tag.
 #[inline(always)]
-#[allow(unused_assignments)] // `each!` writes the loop out, so that some pass sets `outputs` last
 pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
     schedule: &Schedule,
@@ -96,28 +119,14 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     const { assert!(ALL == N + 1 && ALL <= STATES || ALL == N) }
     // The last of them may have no block, and reads powers behind H^1.
     const { assert!(N - WHOLE <= BEHIND) }
-    let Rest { mut counters, text, before, pending } = rest;
+    let Rest { mut counters, text, before, pending, first } = rest;
     let mut text = text.at_least::<S>(WHOLE);
-
-    // Seal, wide vectors and many registers: two parts, of which the first is hashed while the second is encrypted (of 400 to 560 bytes 5 to 8 %).
-    // AES-128 not beside a turn that waits to be hashed: its eight vectors want all of the AES (Zen 4, 1024 and 1420 bytes 3 to 6 % slower).
-    // Longer keys leave them room beside the first part, so that less is left to hash behind the last (Granite Rapids: 300 bytes 14 %, 1024
-    // bytes 8 %, 1420 and 2048 bytes 5 %, for 10 KB more). But not behind turns whose keys and powers were spread (3100 and 4096 bytes 3 % slower).
-    let alone = pending.is_none();
-    let longer = schedule.size != KeySize::Aes128;
-    let in_parts = SEAL
-        && S::ROOMY
-        && S::BLOCKS > 1
-        && N > WOVEN
-        && if alone { N > WOVEN + 1 || longer } else { longer && before.lengths as u64 / 8 < spread_pays(SEAL) as u64 };
 
     // N vectors of counter blocks, and J0: as one state more, or in the last lane.
     let zero = s.splat(0);
     let mut x = [s.state(zero); STATES];
     let has_lane = ALL == N;
-    if in_parts && alone {
-        counters.part::<0, WOVEN>(s, &mut x);
-    } else if has_lane {
+    if has_lane {
         counters.all_with_j0::<N>(s, &mut x);
     } else {
         x[N] = counters.j0(s);
@@ -148,16 +157,13 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     let keys = Keys::of(&schedule.keys);
     let own = HashTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
-    if SEAL {
-        let hashed = match (&pending, in_parts) {
-            (Some(pending), true) => rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &keys, &mut x, pending),
-            (Some(pending), false) => rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, pending),
-            (None, true) => rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &keys, &mut x, &NoHash),
-            (None, false) => rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &NoHash),
-        };
-        if let (Some(pending), Some(hashed)) = (&pending, hashed) {
-            hash = pending.reduce::<M>(s, hashed);
+    if let Some(First(outputs)) = &first {
+        let first = HashFirst { own: &own, outputs: *outputs };
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &keys, &mut x, &first) {
+            sum = M::add(s, sum, hashed);
         }
+    } else if SEAL {
+        hash = beside_pending::<S, M, ALL>(s, schedule, &keys, &mut x, &pending, hash);
     } else if N > WOVEN {
         if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &own) {
             sum = M::add(s, sum, hashed);
@@ -169,27 +175,15 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
 
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
     let last = s.state(s.splat(schedule.last));
-    let (mut mask, mut outputs) = (zero, [zero; WOVEN]);
-    each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
-        if in_parts && I == WOVEN {
-            if alone {
-                x[N] = counters.j0(s);
-                counters.part::<WOVEN, N>(s, &mut x);
-            }
-            let first = HashFirst { own: &own, outputs };
-            if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &keys, &mut x, &first) {
-                sum = M::add(s, sum, hashed);
-            }
-        }
+    let mut mask = zero;
+    each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N && (I >= WOVEN || first.is_none()) {
         let input = text.load::<S, I, WHOLE>(s);
         let output = s.last_round(x[I], prev, last, input);
         text.store::<S, I, WHOLE>(s, output);
         if has_lane && I == N - 1 {
             mask = output;
         }
-        if in_parts && I < WOVEN {
-            outputs[I % WOVEN] = output;
-        } else if SEAL {
+        if SEAL {
             let output = if I < WHOLE { output } else { s.keep_first(output, text.bytes::<S, I>()) };
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, output)));
         } else if N <= WOVEN || I >= 8 {
@@ -205,8 +199,28 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     if has_lane { s.fold_with::<true>(hash, mask) } else { s.fold_with::<false>(hash, mask) }
 }
 
+/// The rounds of `ALL` vectors, and meanwhile the turn that is pending, if there is one. Returns the hash behind it.
+#[inline(always)]
+fn beside_pending<S: Isa, M: Multiply<S>, const ALL: usize>(
+    s: S,
+    schedule: &Schedule,
+    keys: &Keys<'_, Block>,
+    x: &mut [S::State; STATES],
+    pending: &Option<HashTurn<'_, S, true>>,
+    mut hash: S::V,
+) -> S::V {
+    if let Some(pending) = pending {
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, keys, x, pending) {
+            hash = pending.reduce::<M>(s, hashed);
+        }
+    } else {
+        rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, keys, x, &NoHash);
+    }
+    hash
+}
+
 /// Up to here the CPU overlaps AES and GHASH by itself: both fit in its window.
-const WOVEN: usize = 4;
+pub(crate) const WOVEN: usize = 4;
 
 /// The vectors of the tail, each lane with its own power.
 struct HashTail<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
