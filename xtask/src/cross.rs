@@ -5,13 +5,9 @@
 
 mod aarch64;
 mod constant_time;
-mod counts;
-mod estimate;
-mod interleave;
 mod lacking;
 mod machines;
 mod pairs;
-pub(crate) mod styles;
 mod trace;
 
 use crate::{package::show, suites::suite};
@@ -28,11 +24,8 @@ struct Target {
 
 const TARGETS: &[Target] = &[Target { name: "aarch64", run: aarch64::run }];
 
-/// Those named, or all. `--counts` instead writes tables of instructions per message into lab/bench/results/aarch64.md.
+/// Those named, or all.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
-    if names.iter().any(|name| name == "--counts") {
-        return counts::run(root);
-    }
     let all: Vec<&str> = TARGETS.iter().map(|target| target.name).chain(machines::names()).collect();
     if let Some(name) = names.iter().find(|name| !all.contains(&name.as_str())) {
         return Err(format!("no target `{name}`; there are {}", all.join(", ")));

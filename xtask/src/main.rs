@@ -21,7 +21,6 @@ mod quinn;
 mod readme;
 mod rustcrypto;
 mod semver;
-mod studies;
 mod suites;
 mod supply;
 mod together;
@@ -49,11 +48,9 @@ cargo xtask faults       plants each fault of docs/security-model.md in a copy, 
 cargo xtask mutants      plants random faults, those of cargo-mutants
 cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
-cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root);
-                         --counts: instructions per message on AArch64, into lab/bench/results/aarch64.md
+cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root)
 cargo xtask matrix LOG.. writes into SECURITY.md what ran where, from the logs of runs
 cargo xtask dispatch     runs them on many x86 processors, and without each single feature (likewise)
-cargo xtask studies      replays five papers, and writes their tables and ours into the README of fastgcm-studies
 cargo xtask emulate      runs the library's tests on an emulated processor with VAES and AVX-512 (needs Debian and root)";
 
 fn main() -> ExitCode {
@@ -77,7 +74,6 @@ fn main() -> ExitCode {
         Some("cross") => cross::run(&root, &arguments),
         Some("matrix") => matrix::run(&root, &arguments),
         Some("dispatch") => dispatch::run(&root),
-        Some("studies") => studies::run(&root, &arguments),
         Some("emulate") => emulate::run(&root),
         _ => {
             eprintln!("{COMMANDS}");

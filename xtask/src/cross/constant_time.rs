@@ -7,7 +7,7 @@
 use super::{
     aarch64::{TRIPLE, arm},
     target_dir,
-    trace::{Program, Record, Step},
+    trace::{Program, Step},
 };
 use crate::package::step;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn messages() -> Vec<String> {
 fn compare(program: &Program, who: &str, messages: &[String]) -> Result<usize, String> {
     let mut arguments = vec![who.to_owned()];
     arguments.extend_from_slice(messages);
-    let traces = program.messages("max", &arguments, Record::Memory)?;
+    let traces = program.messages("max", &arguments)?;
     if traces.len() != SECRETS * messages.len() {
         return Err(format!("{who}: {} traces of {} messages", traces.len(), messages.len()));
     }

@@ -1,7 +1,7 @@
 //! What a program executed under qemu: each instruction between two calls of its function `marker`, and the memory that it touched.
 //!
 //! There is no need for plug-ins (Debian's qemu has none) nor for a debugger: with one instruction to a block of translation, qemu's own
-//! execution log has a line for each instruction, and the registers before it if one asks for them. The numbers are exact and repeatable.
+//! execution log has a line for each instruction, and the registers before it. The numbers are exact and repeatable.
 
 use crate::package::show;
 use std::{
@@ -31,20 +31,9 @@ pub(super) struct Instruction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) at: u64,
-    /// The first byte that it read or wrote, if it did (and if that was asked for).
+    /// The first byte that it read or wrote, if it did.
     pub(super) memory: Option<u64>,
 }
-
-/// What to write down.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Record {
-    Instructions,
-    /// Registers too, from which the addresses follow: ten times slower.
-    Memory,
-}
-
-/// `study::marker`, mangled: where the markers are those of the program `fastgcm-study`.
-const OF_THE_STUDIES: &str = "5study6marker";
 
 impl Program {
     pub(super) fn read(path: &Path) -> Result<Self, String> {
@@ -70,12 +59,11 @@ impl Program {
     }
 
     /// Runs it on `processor`, to success. What stands between the first marker and the second, between the third and the fourth ...
-    pub(super) fn messages(&self, processor: &str, arguments: &[String], record: Record) -> Result<Vec<Vec<Step>>, String> {
-        let marker = self.functions.iter().find(|(name, _)| *name == "marker" || name.contains(OF_THE_STUDIES));
-        let (_, marker) = marker.ok_or("the program has no marker")?;
+    pub(super) fn messages(&self, processor: &str, arguments: &[String]) -> Result<Vec<Vec<Step>>, String> {
+        let marker = self.functions.get("marker").ok_or("the program has no marker")?;
         let mut command = Command::new("qemu-aarch64");
-        command.args(["-cpu", processor, single_step(), "-d"]);
-        command.arg(if record == Record::Memory { "exec,cpu,nochain" } else { "exec,nochain" });
+        // The addresses of memory follow from the registers.
+        command.args(["-cpu", processor, single_step(), "-d", "exec,cpu,nochain"]);
         command.arg(&self.path).args(arguments).env_clear().stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| format!("{}: {e}", show(&command)))?;
         let log = child.stderr.take().ok_or("no log")?;
@@ -114,7 +102,7 @@ impl Program {
                 inside_marker = false;
                 if markers % 2 == 1 {
                     message.push(Step { at, memory: None });
-                    wanted = self.code.get(&at).filter(|instruction| record == Record::Memory && instruction.touches_memory());
+                    wanted = self.code.get(&at).filter(|instruction| instruction.touches_memory());
                 }
             }
         }

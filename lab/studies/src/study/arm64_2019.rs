@@ -18,7 +18,7 @@ const OLD: &str = "2-way, stack buffer";
 const NEW: [&str; 2] = ["4-way, overlapping, folded tag", "5-way, overlapping, folded tag"];
 /// AES and GHASH one after the other over the whole text; in turn, eight vectors each. (Stitched is the library.)
 const APART: [&str; 2] = ["two passes", "K'"];
-/// Whose instructions are counted; on AArch64 by `cargo xtask studies`, under qemu.
+/// Whose instructions are counted.
 const COUNTED: [&str; 5] = [OLD, NEW[0], NEW[1], APART[0], APART[1]];
 
 pub(super) fn run(bench: &Bench<'_>, report: &mut Report) -> Result<(), String> {

@@ -71,7 +71,7 @@ pub(crate) fn probe(arguments: &[String]) -> Result<(), Failure> {
     study::probe(arguments, &marker).map(drop).ok_or_else(|| Failure::usage("not what `study` asks for"))
 }
 
-/// What `cargo xtask studies` looks for in an emulator's log.
+/// Where no program can be stepped through, nobody looks for it.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 #[inline(never)]
 fn marker() {
