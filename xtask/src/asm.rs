@@ -19,7 +19,6 @@ mod count;
 mod emulated;
 mod inspect;
 mod program;
-mod report;
 mod selftest;
 mod table;
 
@@ -60,16 +59,13 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let path = root.join("xtask/asm").join(file_name(&compiler));
     match argument {
         Some("--selftest") => return selftest::run(root, &path),
-        None | Some("--bless" | "--report") => {}
-        Some(other) => return Err(format!("asm: {other}? It is --report, --bless or --selftest, the first two also behind --emulated")),
+        None | Some("--bless") => {}
+        Some(other) => return Err(format!("asm: {other}? It is --bless, also behind --emulated, or --selftest")),
     }
     let old = Table::read(&path)?;
     let mut found = Found::of(root, &root.join("target/asm"), "")?;
     if emulated && found.faults.is_empty() {
         found.count_elsewhere(root, full() || argument == Some("--bless"))?;
-    }
-    if argument == Some("--report") {
-        report::print(&compiler, &found.rows, &found.table);
     }
     for row in found.rows.iter().filter(|row| !row.here && !emulated) {
         println!("SKIPPED asm messages of {}: this processor cannot run it; its code is looked at all the same", row.name);

@@ -35,7 +35,7 @@ use std::{
 const COMMANDS: &str = "\
 cargo xtask ci           every check of the project, as .ci/run runs it; or those named; --bless: writes their lines in .ci/suites
 cargo xtask layers       the rules of ARCHITECTURE.md that can be read off the source
-cargo xtask asm          guards without a clock: machine code and instructions per message; --report, --bless, --selftest;
+cargo xtask asm          guards without a clock: machine code and instructions per message; --bless, --selftest;
                          --emulated: those also of back ends that this processor cannot run (needs Debian and root)
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask supply       licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in

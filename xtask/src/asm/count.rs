@@ -14,9 +14,9 @@ use std::{
 
 /// Around each way that a message can take: no text, a part of a vector, a tail of each kind, one turn and several, the last block cut or
 /// not.
-pub(super) const SIZES: [usize; 12] = [0, 16, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16384];
-pub(super) const KEYS: [usize; 3] = [16, 24, 32];
-pub(super) const VERBS: [&str; 2] = ["seal", "open"];
+const SIZES: [usize; 12] = [0, 16, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16384];
+const KEYS: [usize; 3] = [16, 24, 32];
+const VERBS: [&str; 2] = ["seal", "open"];
 
 /// What the probe is told to do with a row: `seal,16,64` ...
 pub(super) fn messages(row: &Row) -> Vec<String> {
