@@ -111,7 +111,7 @@ pub(crate) fn sharded<T>(work: &[T]) -> impl Iterator<Item = &T> {
     work.iter().skip(i - 1).step_by(n)
 }
 
-fn shard() -> (usize, usize) {
+pub(crate) fn shard() -> (usize, usize) {
     let Ok(shard) = env::var("FASTGCM_SHARD") else { return (1, 1) };
     let parts = shard.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     parts.filter(|(i, n)| (1..=*n).contains(i)).unwrap_or_else(|| panic!("FASTGCM_SHARD={shard} is not i/n with i from 1 to n"))
@@ -453,26 +453,9 @@ fn provider(root: &Path) -> Result<(), String> {
 /// Other people's programs with it, those of `programs.py` among them. And all of CAVP, and the data of OpenSSL's own tests.
 fn openssl_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     provider(root)?;
-    apt(&[
-        "nginx-light",
-        "curl",
-        "haproxy",
-        "openssh-server",
-        "openssh-client",
-        "redis-server",
-        "postgresql",
-        "bind9",
-        "bind9-dnsutils",
-        "lighttpd",
-        "lighttpd-mod-openssl",
-        "apache2-bin",
-        "stunnel4",
-        "socat",
-        "mosquitto",
-        "mosquitto-clients",
-        "mariadb-server",
-        "gcc",
-    ])?;
+    let clients = "curl openssh-client bind9-dnsutils mosquitto-clients socat gcc";
+    let servers = "nginx-light haproxy openssh-server redis-server postgresql bind9 lighttpd lighttpd-mod-openssl apache2-bin stunnel4 mosquitto mariadb-server";
+    apt(&clients.split(' ').chain(servers.split(' ')).collect::<Vec<_>>())?;
     install("node", &["nodejs"])?;
     install("valgrind", &["valgrind", "libc6-dbg"])?;
     let cavp = all_of_cavp(root)?;
@@ -560,20 +543,8 @@ fn data(root: &Path, log: &mut Log) -> Result<(), String> {
 fn python_programs(root: &Path, log: &mut Log) -> Result<(), String> {
     let (folder, pyca) = (root.join("crates/fastgcm-python"), root.join("target/pyca"));
     let python = wheel(root, log)?;
-    let more = [
-        "cryptography_vectors==50.0.2",
-        "pretend",
-        "certifi",
-        "pytest-benchmark",
-        "mypy",
-        "pyright",
-        "numpy",
-        "pandas",
-        "pandas-stubs",
-        "fsspec",
-        BOTO3,
-    ];
-    venv(root, &more)?;
+    let more = "cryptography_vectors==50.0.2 pretend certifi pytest-benchmark mypy pyright numpy pandas pandas-stubs fsspec";
+    venv(root, &more.split(' ').chain([BOTO3]).collect::<Vec<_>>())?;
     let pages = root.join("target/python-pages");
     log.step(Command::new(&python).arg("tests/pages.py").arg(&pages).current_dir(&folder))?;
     let typed = ["python/fastgcm".into(), "tests/typed.py".into(), pages.join("readme_page.py"), pages.join("python_page.py")];

@@ -20,7 +20,6 @@ mod planted;
 mod quinn;
 mod readme;
 mod rustcrypto;
-mod semver;
 mod suites;
 mod supply;
 mod together;
@@ -40,7 +39,6 @@ cargo xtask asm          guards without a clock: machine code and instructions p
 cargo xtask package      packs each published crate, and tests what was packed
 cargo xtask supply       licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in
                          target/sbom; --bless: those that are there now are known
-cargo xtask semver       what of aes-gcm's interface fastgcm-aes-gcm lacks; with a commit: what has changed since (cargo-semver-checks)
 cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named
 cargo xtask arrow-rs     patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files
 cargo xtask quinn        runs quinn's own tests with rustls-fastgcm
@@ -61,7 +59,6 @@ fn main() -> ExitCode {
         Some("layers") => layers::run(&root),
         Some("package") => package::run(&root),
         Some("supply") => supply::run(&root, &arguments),
-        Some("semver") => semver::run(&root, &arguments),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Some("asm") => asm::run(&root, &arguments),
         Some("quinn") => quinn::run(&root),

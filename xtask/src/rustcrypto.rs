@@ -10,8 +10,8 @@ use std::{
 };
 
 /// A version of `aes-gcm`, and of our crate in its place.
-pub(crate) struct Version {
-    pub(crate) number: &'static str,
+struct Version {
+    number: &'static str,
     /// Our crate.
     ours: &'static str,
     /// What its own tests and front page want: features, and dependencies.
@@ -21,7 +21,7 @@ pub(crate) struct Version {
     tests: usize,
 }
 
-pub(crate) const VERSIONS: [Version; 2] = [
+const VERSIONS: [Version; 2] = [
     Version {
         number: "0.10.3",
         ours: "crates/aes-gcm-010",
@@ -125,7 +125,7 @@ pub(crate) fn fetch(scratch: &Path, name: &str, version: &str) -> Result<PathBuf
 }
 
 /// Our crate under the name and the number of theirs: what is patched must have both.
-pub(crate) fn replacement(root: &Path, scratch: &Path, version: &Version) -> Result<PathBuf, String> {
+fn replacement(root: &Path, scratch: &Path, version: &Version) -> Result<PathBuf, String> {
     let copy = scratch.join(format!("aes-gcm-{}", version.number));
     renew(&root.join(version.ours), &copy, &["Cargo.toml", "README.md", "src"])?;
     let manifest = read(&copy.join("Cargo.toml"))?;
