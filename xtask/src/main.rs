@@ -43,7 +43,7 @@ cargo xtask rustcrypto   runs the tests of RustCrypto's aes-gcm, and of crates t
 cargo xtask arrow-rs     patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files
 cargo xtask quinn        runs quinn's own tests with rustls-fastgcm
 cargo xtask faults       plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail
-cargo xtask mutants      plants random faults, those of cargo-mutants
+cargo xtask mutants      plants a part of the faults of cargo-mutants; or that part: 7/60
 cargo xtask compilers    runs the known answers on builds of every kind
 cargo xtask fuzz         fuzzes each target for a minute
 cargo xtask cross        runs the library's tests on other machines, or on those named, under qemu (needs Debian and root)

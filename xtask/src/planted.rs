@@ -16,6 +16,7 @@
 
 use crate::package::show;
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -137,13 +138,15 @@ impl Copy {
 
     /// `cargo`, in the copy. Options come before `--`.
     pub(crate) fn cargo(&self, arguments: &str) -> Command {
-        self.cargo_within(1800, arguments)
+        let mut command = self.command("timeout");
+        // A fault may make a loop endless, and the compiler runs some.
+        command.args(["--kill-after=5", "1800", "prlimit", "--cpu=1800", "cargo"]).args(arguments.split_whitespace());
+        command
     }
 
-    /// The same with another limit to each process's seconds of the processor: a fault may make a loop endless, and the compiler runs some.
-    pub(crate) fn cargo_within(&self, seconds: u32, arguments: &str) -> Command {
-        let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "1800", "prlimit", &format!("--cpu={seconds}"), "cargo"]).args(arguments.split_whitespace());
+    /// A program in the copy; what Cargo builds there is built likewise.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.build);
         // Optimised by one degree (the library: see `lean`): compiles in half the time, and the quick suites take seconds.
         command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
