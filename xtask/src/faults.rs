@@ -173,10 +173,8 @@ impl<'a> Done<'a> {
             }
         }
         for patch in patches {
-            if patch.seen_in_sources() {
-                self.judge(patch, together.verdict_on_sources(copy, patch)?)?;
-            } else if together.holds(patch) {
-                self.judge(patch, together.verdict(copy, &patch.name, &patch.tests)?)?;
+            if together.holds(patch) {
+                self.judge(patch, together.verdict(copy, patch)?)?;
             } else {
                 alone.push(patch);
             }

@@ -72,22 +72,12 @@ impl Together {
                 faults.push(patch.name.clone());
             }
         }
-        let texts = sources.iter().map(|(path, source)| (path.clone(), source.switched())).collect();
-        Self::of(copy, texts, faults, patches.iter().map(|patch| patch.tests.as_str()))
-    }
-
-    /// Builds these tests with these sources, which ask `crate::planted::is(n)` for the n-th of the faults, from 1 on.
-    pub(crate) fn of<'a>(
-        copy: &Copy,
-        mut texts: Vec<(PathBuf, String)>,
-        faults: Vec<String>,
-        tests: impl Iterator<Item = &'a str>,
-    ) -> Result<Self, String> {
+        let mut texts: Vec<(PathBuf, String)> = sources.iter().map(|(path, source)| (path.clone(), source.switched())).collect();
+        add_switch(copy, &mut texts)?;
         let mut packages: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (package, targets, _) in tests.map(parts) {
+        for (package, targets, _) in patches.iter().map(|patch| parts(&patch.tests)) {
             packages.entry(package).or_default().extend(each(targets));
         }
-        add_switch(copy, &mut texts)?;
         let build = |(package, targets): (&str, BTreeSet<&str>)| {
             let targets: String = targets.iter().map(|target| format!(" --{target}")).collect();
             let (builds, output) = quietly(&mut copy.cargo(&format!("test -p {package}{targets} --no-run")))?;
@@ -107,9 +97,9 @@ impl Together {
         Ok(Self { programs: programs.into_iter().flatten().collect(), faults })
     }
 
-    /// Whether the fault is in this build.
+    /// Whether the fault is in this build, or is none that is compiled.
     pub(crate) fn holds(&self, patch: &Patch) -> bool {
-        self.faults.contains(&patch.name)
+        patch.seen_in_sources() || self.faults.contains(&patch.name)
     }
 
     /// Runs tests with the fault of that name planted, or none. One target after the other, until one fails. Whether they passed,
@@ -146,16 +136,12 @@ impl Together {
     }
 
     /// Plants a fault that this build holds.
-    pub(crate) fn verdict(&self, copy: &Copy, fault: &str, tests: &str) -> Result<Verdict, String> {
+    pub(crate) fn verdict(&self, copy: &Copy, patch: &Patch) -> Result<Verdict, String> {
         let start = Instant::now();
-        let (passed, said) = self.tests(copy, Some(fault), tests)?;
-        Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
-    }
-
-    /// Plants a fault that is seen by tests that only read the sources: nothing is compiled.
-    pub(crate) fn verdict_on_sources(&self, copy: &Copy, patch: &Patch) -> Result<Verdict, String> {
-        let start = Instant::now();
-        let (passed, said) = copy.with(patch, || self.tests(copy, None, &patch.tests))?;
+        let (passed, said) = match patch.seen_in_sources() {
+            true => copy.with(patch, || self.tests(copy, None, &patch.tests))?, // nothing is compiled
+            false => self.tests(copy, Some(&patch.name), &patch.tests)?,
+        };
         Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&said), took: start.elapsed() } })
     }
 }
@@ -166,7 +152,7 @@ fn each(targets: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `crate::planted`, in the text of the library's root.
-pub(crate) fn add_switch(copy: &Copy, texts: &mut Vec<(PathBuf, String)>) -> Result<(), String> {
+fn add_switch(copy: &Copy, texts: &mut Vec<(PathBuf, String)>) -> Result<(), String> {
     let root = copy.root.join(LIBRARY).join("lib.rs");
     match texts.iter_mut().find(|(path, _)| *path == root) {
         Some((_, text)) => *text += SWITCH,
