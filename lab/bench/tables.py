@@ -59,6 +59,8 @@ def main(path):
         for verb in ("seal", "open"):
             print(f"\nOther ways of calling, AES-128 {verb}:")
             table(groups, level, [(way.replace("AAD 12, ", ""), f"AES-128 {verb}, {way}") for way in WAYS])
+        print("\nAlone, after 8 MiB of other data and 1 MiB of other code:")
+        table(groups, level, [(verb, f"AES-128 {verb}, AAD 12, cold") for verb in ("seal", "open")])
         print("\nA fresh key in the place of one, and one message sealed:")
         table(groups, level, FRESH)
         print("\nThe key alone:\n\n| | |\n|---|---|")

@@ -8,6 +8,7 @@
 //! | `process` | Go and Java, which live in processes of their own |
 //! | `check` | identical answers first |
 //! | `buffer` | memory that ends with a page behind which nothing may be touched |
+//! | `cold` | other data and other code, before each message |
 //! | `work`, `plan` | what is measured, and the list of it |
 //! | `instructions` | instead of time: instructions for one message, counted |
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
@@ -16,6 +17,7 @@
 mod buffer;
 mod builds;
 mod check;
+mod cold;
 mod instructions;
 mod peer;
 mod plan;
@@ -150,7 +152,7 @@ fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
     let wanted = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
     let plan: Vec<_> = plan.into_iter().filter(wanted).collect();
     let most = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
-    let (buffers, sampler, start) = (Buffers::new(most), plan::sampler(options.quick), Instant::now());
+    let (buffers, start) = (Buffers::new(most), Instant::now());
     for (number, work) in plan.iter().enumerate() {
         let here: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
         let mut contenders: Vec<_> = here.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();
@@ -163,7 +165,7 @@ fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
             eprint!("\r\x1b[K{}/{} {} {}", number + 1, plan.len(), case.group, case.name);
         }
         if !contenders.is_empty() {
-            results.cases.push(sampler.run(case, &mut contenders, &mut |_| ()));
+            results.cases.push(plan::sampler(options.quick, work.cold).run(case, &mut contenders, &mut |_| ()));
         }
     }
     eprintln!("\r\x1b[K{} cases in {} s", plan.len(), start.elapsed().as_secs());

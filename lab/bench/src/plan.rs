@@ -13,14 +13,18 @@ const UP_TO_16_KIB: &[usize] = SIZES.split_at(18).0;
 const SOME: [usize; 10] = [0, 16, 64, 200, 256, 300, 512, 1420, 4096, 16384];
 /// Of AAD, beside 12: none, that of TLS 1.2, a block, and two as long as the headers of RTP and IPv6 and of database rows.
 const AADS: [usize; 5] = [0, 13, 16, 64, 128];
+/// Of single messages, with other data and other code in between.
+const COLD: [usize; 6] = [16, 64, 256, 1024, 1420, 4096];
 /// What a quick run has.
 const FEW: [usize; 9] = [0, 16, 64, 256, 1024, 1500, 4096, 16384, MIB];
 /// A quick run's for questions beside the main one.
 const FEWER: [usize; 3] = [16, 256, 1500];
 
-/// Rounds of 20 us for everybody; what takes longer has fewer rounds.
-pub(crate) fn sampler(quick: bool) -> Sampler {
-    if quick {
+/// Rounds of 20 us for everybody; what takes longer has fewer rounds. A sample of what is cold is one message.
+pub(crate) fn sampler(quick: bool, cold: bool) -> Sampler {
+    if cold {
+        Sampler { sample: Duration::ZERO, rounds: 50..=500, budget: Duration::from_secs(5) }
+    } else if quick {
         Sampler { sample: Duration::from_micros(15), rounds: 5..=50, budget: Duration::from_millis(400) }
     } else {
         Sampler { sample: Duration::from_micros(20), rounds: 10..=120, budget: Duration::from_millis(1000) }
@@ -36,8 +40,17 @@ fn of_level(quick: bool, level: &str, own: bool) -> Vec<Work> {
     use {Nonces::*, Verb::*};
     let mut plan = Vec::new();
     let without_aes = matches!(level, "vpaes-ssse3" | "portable");
-    let every =
-        |bits, verb| Work { level: level.into(), verb, bits, bytes: 0, aad: 12, nonces: Prepared, in_place: false, place: Place::Aligned };
+    let every = |bits, verb| Work {
+        level: level.into(),
+        verb,
+        bits,
+        bytes: 0,
+        aad: 12,
+        nonces: Prepared,
+        in_place: false,
+        place: Place::Aligned,
+        cold: false,
+    };
     let mut add = |of: Work, sizes: &[usize]| plan.extend(sizes.iter().map(|&bytes| Work { bytes, ..of.clone() }));
     let sizes: &[usize] = match (quick, own) {
         // Without AES instructions 16 MiB take a fifth of a second, and nothing changes above 16 KiB.
@@ -61,6 +74,11 @@ fn of_level(quick: bool, level: &str, own: bool) -> Vec<Work> {
     // Below AES instructions a message takes so long that the rest is nothing; and a quick run asks it of one level only.
     if without_aes || quick && !own {
         return plan;
+    }
+    if own && !quick {
+        for verb in [Seal, Open] {
+            add(Work { cold: true, ..every(128, verb) }, &COLD);
+        }
     }
     let (nonce_sizes, some): (&[usize], &[usize]) = if quick { (&FEWER, &FEWER) } else { (UP_TO_16_KIB, &SOME) };
     for verb in [Seal, Open] {

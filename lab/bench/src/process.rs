@@ -93,8 +93,8 @@ impl Peer for Process {
             Verb::Key => "key",
             Verb::Rekey | Verb::RekeyAndSeal | Verb::SealAndOpen => return None,
         };
-        // Their ways to write a nonce, and where their buffers lie, are not ours to choose.
-        if work.nonces != Nonces::Prepared || work.in_place || work.place != Place::Aligned {
+        // Their ways to write a nonce, where their buffers lie, and what is near, are not ours to choose.
+        if work.nonces != Nonces::Prepared || work.in_place || work.place != Place::Aligned || work.cold {
             return None;
         }
         let case = format!("{verb} {} {} {}", work.bits / 8, work.bytes, work.aad);

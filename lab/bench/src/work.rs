@@ -1,6 +1,6 @@
 //! What is done again and again, and with which buffers.
 
-use crate::{buffer::Buffer, peer::Key};
+use crate::{buffer::Buffer, cold::Others, peer::Key};
 use fastgcm_measure::{Case, Contender};
 use plugin::{Message, TAG, Table};
 use std::{fmt, hint::black_box, ptr, time::Instant};
@@ -72,6 +72,8 @@ pub(crate) struct Work {
     pub(crate) nonces: Nonces,
     pub(crate) in_place: bool,
     pub(crate) place: Place,
+    /// Other data and other code come before each message, which is timed alone.
+    pub(crate) cold: bool,
 }
 
 impl fmt::Display for Verb {
@@ -112,7 +114,8 @@ impl Work {
             Place::Odd => ", odd addresses",
             Place::PageEnd => ", at the end of a page",
         };
-        Case::of_bytes(format!("{level} AES-{bits} {verb}, AAD {}{nonces}{in_place}{place}", self.aad), self.bytes as u64)
+        let cold = if self.cold { ", cold" } else { "" };
+        Case::of_bytes(format!("{level} AES-{bits} {verb}, AAD {}{nonces}{in_place}{place}{cold}", self.aad), self.bytes as u64)
     }
 }
 
@@ -125,6 +128,7 @@ pub(crate) struct Buffers {
     nonces: Vec<[u8; 16]>,
     /// For fresh keys.
     keys: Vec<[u8; 32]>,
+    others: Others,
 }
 
 impl Buffers {
@@ -137,6 +141,7 @@ impl Buffers {
             aad: Buffer::new(128, 0),
             nonces: (0..PREPARED).map(|i| [i as u8; 16]).collect(),
             keys: (0..PREPARED).map(|i| [i as u8 ^ 0x5a; 32]).collect(),
+            others: Others::new(),
         }
     }
 }
@@ -150,7 +155,7 @@ const NONCE: [u8; 12] = [1; 12];
 
 /// A rival in a shared object at work. Everything but the calls through its table is the same for all.
 pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
-    let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, .. } = *work;
+    let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, cold, .. } = *work;
     let mut key = Key::new(table, &buffers.keys[0][..bits / 8])?;
     if verb == Verb::Key {
         return Some(Contender::looped(name, move |iterations| {
@@ -171,6 +176,17 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
             // depends on that.
             // SAFETY: buffers with room for the text and a tag; contenders use them one at a time.
             unsafe { key.seal(&message(NONCE.as_ptr(), input, input)) };
+        }
+        if cold {
+            // Built before the clock starts: what a program has to do beside the call is not measured.
+            let message = message(NONCE.as_ptr(), input, output);
+            let mut once = || match verb {
+                // SAFETY: as above.
+                Verb::Open => assert!(unsafe { key.open(&message) }, "an authentic message was refused"),
+                // SAFETY: as above.
+                _ => unsafe { key.seal(&message) },
+            };
+            return (0..iterations).map(|_| buffers.others.before(&mut once)).sum();
         }
         let start = Instant::now();
         match verb {
