@@ -8,9 +8,10 @@
 //!
 //! For each compiler that has a table in `xtask/asm/`, numbers are compared with it: of each function, bytes and calls, vectors that its
 //! loops spill and reload, and how many carry-less multiplications, AES rounds and vector loads it is made of; of each message of a
-//! dozen sizes, instructions executed and those of the same kinds. More than 5 % more bytes, instructions or reloads fail, and one more
-//! of anything else. `--bless` writes the table: its diff is part of the change, to be read with it. With `--emulated` the messages of
-//! rows that this processor cannot run are counted too, on an emulated one; without, what the table has of them is left alone.
+//! dozen sizes, instructions executed, those of the same kinds, and the cache lines of code, key and tables that it touches. More than 5 %
+//! more bytes, instructions or reloads fail, and one more of anything else. `--bless` writes the table: its diff is part of the change, to
+//! be read with it. With `--emulated` the messages of rows that this processor cannot run are counted too, on an emulated one; without,
+//! what the table has of them is left alone.
 //!
 //! **Spills.** A turn has eight AES states, three sums and a key in flight. 32 registers hold that; 16 do not, and still eight blocks in
 //! flight are 20 % faster than four. So what stands in the table is not zero, and is a debt where a row has 32.

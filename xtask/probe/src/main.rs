@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! probe                                       a line for each back end: its name, `here` or `elsewhere`, the features that it needs
-//! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  does that between two markers, for each argument
+//! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  does that between two markers, for each argument; a marker before these tells where the key is
 //! ```
 //! The verbs are `seal`, `open` and `rare`; AAD has 13 bytes, as TLS 1.2 has it (and more than most).
 
@@ -45,6 +45,7 @@ fn run(backend: Backend, case: &str) -> Option<()> {
     let (nonce, aad) = ([1; 12], [2; 13]);
     let mut text = vec![3; LONGEST];
     let text = text.get_mut(..length)?;
+    tell(&key);
     match verb {
         "seal" => {
             marker();
@@ -85,5 +86,15 @@ fn marker() {
     // SAFETY: a trap, and nothing else.
     unsafe {
         core::arch::asm!("int3");
+    }
+}
+
+/// The same, with the address of the key and its size in registers.
+#[inline(never)]
+fn tell(key: &Key) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a trap, and nothing else.
+    unsafe {
+        core::arch::asm!("int3", in("rdi") key, in("rsi") size_of_val(key));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::inspect::never_returns;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
-use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SymbolKind};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SymbolKind};
 use std::{collections::BTreeMap, fs, path::Path};
 
 pub(super) struct Program {
@@ -10,6 +10,8 @@ pub(super) struct Program {
     pub(super) functions: BTreeMap<u64, Function>,
     /// What the slots of the global offset table point to, by the slot's address: a name, and the address if it is in this program.
     slots: BTreeMap<u64, (String, Option<u64>)>,
+    /// Of memory, code and data together.
+    pub(super) bytes: u64,
 }
 
 pub(super) struct Function {
@@ -61,7 +63,8 @@ impl Program {
             };
             slots.extend(target.map(|target| (slot, target)));
         }
-        let mut program = Self { functions, slots };
+        let bytes = file.segments().map(|segment| segment.address() + segment.size()).max().unwrap_or(0);
+        let mut program = Self { functions, slots, bytes };
         program.end_at_panics();
         Ok(program)
     }
