@@ -31,6 +31,7 @@ const COPIES: &[Copy] = &[
             ("a reduction more each turn, by its code", Shows::AsGrowth(["code", "vaes-avx512", "open_long", "clmul"])),
             ("a reduction more each turn, by a message", Shows::AsGrowth(["message", "aesni-sse", "seal,16,16384", "clmul"])),
             ("a table load more each turn", Shows::AsGrowth(["message", "aesni-sse", "open,32,4096", "loads"])),
+            ("more code in the bulk loop, by its cache lines", Shows::AsGrowth(["message", "vaes-avx512", "seal,16,16384", "code-lines"])),
             ("more instructions for both", Shows::AsGrowth(["message", "aesni-sse", "seal,16,16384", "instructions"])),
         ],
     },
