@@ -242,6 +242,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
 
 /// The library's own tests that take longest to compile: what each message does, counted, and the proof of each row's machine code.
 fn inside(root: &Path, log: &mut Log) -> Result<(), String> {
+    // `--all-targets` leaves them out: they are no part of `cargo test`.
+    log.step(&mut cargo(root, "clippy -p fastgcm --lib --profile test --all-features -- --deny warnings"))?;
     log.step(&mut cargo(root, "test -p fastgcm --features hazmat,internals --lib --test internals -- --nocapture"))
 }
 
@@ -311,7 +313,7 @@ fn released_build(root: &Path, log: &mut Log) -> Result<(), String> {
         "--test known_answers --test api --test every_length --test pieces --test lists --test parts --test rustcrypto -- --nocapture";
     log.step(cargo(root, &format!("{build} {tests}")).env("FASTGCM_CAVP_FULL", &cavp).env("FASTGCM_QUICK", "1"))?;
     let traces = "--test constant_time -- --nocapture traces:: --skip very_long";
-    log.step(cargo(root, &format!("{build} {traces}")).env_remove("FASTGCM_FULL"))
+    log.step(cargo(root, &format!("{build} {traces}")).env_remove("FASTGCM_FULL").env("FASTGCM_GATE", "1"))
 }
 
 /// Without an allocator and the standard library: every length, the registers and the limits. As a debug build, which nothing optimises, in

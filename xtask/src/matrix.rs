@@ -34,8 +34,9 @@ const SUITES: [(&str, &str); 20] = [
 ];
 
 /// Checks of the run, and what a back end that ran there ran on.
-const PLACES: [(&str, char); 7] = [
+const PLACES: [(&str, char); 8] = [
     ("tests", 'N'),
+    ("inside", 'N'),
     ("all features", 'N'),
     ("Windows, 32 bits", 'N'),
     ("emulated", 'E'),

@@ -156,7 +156,12 @@ impl Copy {
 
     /// What the tests are told: to be quick, and which rows there are.
     pub(crate) fn tests_environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.env_remove("FASTGCM_FULL").env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", KEPT.join(",")).env("RUST_BACKTRACE", "0")
+        command
+            .env_remove("FASTGCM_FULL")
+            .env("FASTGCM_GATE", "1")
+            .env("FASTGCM_QUICK", "1")
+            .env("FASTGCM_ONLY", KEPT.join(","))
+            .env("RUST_BACKTRACE", "0")
     }
 
     /// Plants a fault, and runs its tests.

@@ -11,6 +11,11 @@ pub(crate) fn emulated() -> bool {
     std::env::var_os("FASTGCM_EMULATED").is_some() && !full()
 }
 
+/// `FASTGCM_GATE`: what a check of the gate sets where it runs more than `cargo test` does, which shall take few minutes.
+pub(crate) fn gate() -> bool {
+    std::env::var_os("FASTGCM_GATE").is_some() || full()
+}
+
 /// `FASTGCM_FULL`: also what takes minutes.
 pub(crate) fn full() -> bool {
     std::env::var_os("FASTGCM_FULL").is_some()
