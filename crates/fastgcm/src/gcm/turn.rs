@@ -79,6 +79,28 @@ pub(crate) struct HashTurn<'a, S: Isa, const STORED: bool> {
     pub(crate) text: Turn<'a, S>,
 }
 
+/// Of vectors `FROM..TO`, which ones.
+const ALL: usize = 0;
+const FIRST_HALF: usize = 1;
+const SECOND_HALF: usize = 2;
+
+/// Whether vector `i` is one of them.
+const fn is_of(i: usize, from: usize, to: usize, part: usize) -> bool {
+    let half = (from + to) / 2;
+    i >= if part == SECOND_HALF { half } else { from } && i < if part == FIRST_HALF { half } else { to }
+}
+
+/// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million lines of LLVM IR, now 0.7.
+#[inline(always)]
+fn round<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], prev: S::State, next: S::State) {
+    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { x[I] = s.round(x[I], prev, next); } });
+}
+
+#[inline(always)]
+fn pin<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(s: S, x: &mut [S::State; STATES]) {
+    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { s.pin_state(&mut x[I]); } });
+}
+
 /// Rounds 1 (2 with `C::FACE`) to last but one of vectors `FROM..TO` of `x`; returns the sum of what was hashed meanwhile.
 /// `keys` are chosen before a loop: chosen inside it, ten keys would be spread over the lanes in every turn (5 % slower).
 #[inline(always)]
@@ -90,28 +112,28 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
-    /// AES round `$r` of vectors `$from..$to`.
+    /// AES round `$r` of vectors `FROM..TO`, or of a half of them.
     macro_rules! aes {
-        ($keys:ident, $r:expr, $from:expr, $to:expr) => {
+        ($keys:ident, $r:expr, $part:expr) => {
             let (prev, next) = (keys.$keys[$r - 1].state(s), keys.$keys[$r].state(s));
-            each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { x[I] = s.round(x[I], prev, next); } });
+            round::<S, FROM, TO, { $part }>(s, x, prev, next);
             // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
             // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
             if H::COUNT > 0 || !S::ROOMY && TO > FROM + 3 && TO < FROM + TURN {
-                each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I >= $from && I < $to { s.pin_state(&mut x[I]); } });
+                pin::<S, FROM, TO, { $part }>(s, x);
             }
         };
     }
 
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
     if schedule.size != KeySize::Aes128 {
-        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, FROM, TO); });
+        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, ALL); });
         if schedule.size == KeySize::Aes256 {
-            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, FROM, TO); });
+            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, ALL); });
         }
     }
     if H::COUNT == 0 {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(woven, R, FROM, TO); } });
+        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(woven, R, ALL); } });
         return None;
     }
 
@@ -127,12 +149,12 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(woven, R, FROM, (FROM + TO) / 2); }
+            if R > C::FACE as usize { aes!(woven, R, FIRST_HALF); }
             if R <= 8 && R % 8 < H::COUNT {
                 ready[R - 1] = prepare!(R - 1);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            if R > C::FACE as usize { aes!(woven, R, (FROM + TO) / 2, TO); }
+            if R > C::FACE as usize { aes!(woven, R, SECOND_HALF); }
             if R >= 2 && (R - 1) % 8 < H::COUNT {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
@@ -148,7 +170,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
         let mut sum = M::product(s, prepare!(0));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(woven, R, FROM, TO); }
+            if R > C::FACE as usize { aes!(woven, R, ALL); }
             if R <= 7 && (R + 1) % 8 < H::COUNT {
                 sum = M::add(s, sum, M::product(s, prepare!(R)));
                 M::pin_sum(s, &mut sum);
