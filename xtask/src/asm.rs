@@ -8,10 +8,11 @@
 //!
 //! For each compiler that has a table in `xtask/asm/`, numbers are compared with it: of each function, bytes and calls, vectors that its
 //! loops spill and reload, and how many carry-less multiplications, AES rounds and vector loads it is made of; of each message of a
-//! dozen sizes, instructions executed, those of the same kinds, and the cache lines of code, key and tables that it touches. More than 5 %
-//! more bytes, instructions or reloads fail, and one more of anything else. `--bless` writes the table: its diff is part of the change, to
-//! be read with it. With `--emulated` the messages of rows that this processor cannot run are counted too, on an emulated one; without,
-//! what the table has of them is left alone.
+//! dozen sizes, instructions executed, those of the same kinds, and the cache lines of code, key and tables that it touches; and of the
+//! library, lines of LLVM IR (`ir`), which its time to compile goes by. More than 5 % more bytes, instructions or reloads fail, more than
+//! 1 % more lines of LLVM IR, and one more of anything else. `--bless` writes the table: its diff is part of the change, to be read with
+//! it. With `--emulated` the messages of rows that this processor cannot run are counted too, on an emulated one; without, what the table
+//! has of them is left alone.
 //!
 //! **Spills.** A turn has eight AES states, three sums and a key in flight. 32 registers hold that; 16 do not, and still eight blocks in
 //! flight are 20 % faster than four. So what stands in the table is not zero, and is a debt where a row has 32.
@@ -29,8 +30,11 @@ use crate::{
 };
 use program::Program;
 use std::{
+    fs,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::Command,
+    time::Instant,
 };
 use table::{Change, Table};
 
@@ -64,7 +68,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         Some(other) => return Err(format!("asm: {other}? It is --bless, also behind --emulated, or --selftest")),
     }
     let old = Table::read(&path)?;
+    let begun = Instant::now();
     let mut found = Found::of(root, &root.join("target/asm"), "")?;
+    println!("asm: the library was compiled, and its messages were counted, in {} s", begun.elapsed().as_secs());
+    found.table.add("code", "library", "all", &[("ir", intermediate(root)?)].into());
     if emulated && found.faults.is_empty() {
         found.count_elsewhere(root, full() || argument == Some("--bless"))?;
     }
@@ -160,6 +167,17 @@ fn build(root: &Path, target: &Path, flags: &str) -> Result<PathBuf, String> {
     cargo.arg(target).current_dir(root).env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", flags);
     step(&mut cargo)?;
     Ok(target.join("release/probe"))
+}
+
+/// Lines of LLVM IR that the compiler makes of the library, before LLVM does anything: its time to compile, without a clock.
+fn intermediate(root: &Path) -> Result<u64, String> {
+    let path = root.join("target/asm/library.ll");
+    let mut cargo = Command::new("cargo");
+    cargo.args(["rustc", "--quiet", "--release", "-p", "fastgcm", "--lib", "--target-dir", "target/asm/ir", "--"]);
+    cargo.arg(format!("--emit=llvm-ir={}", path.display())).arg("-Cno-prepopulate-passes");
+    step(cargo.current_dir(root).env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", ""))?;
+    let file = fs::File::open(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(BufReader::new(file).split(b'\n').count() as u64)
 }
 
 /// What the probe says of each row.

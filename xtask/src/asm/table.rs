@@ -25,6 +25,7 @@ pub(super) struct Change<'a> {
 fn tolerance(name: &str) -> u64 {
     match name {
         "bytes" | "instructions" | "reloads" => 5,
+        "ir" => 1,
         _ => 0,
     }
 }
