@@ -256,7 +256,7 @@ macro_rules! calls {
                 self,
                 s: S,
                 key: &Material,
-                rest: Rest<'_, S>,
+                rest: Rest<'_, S, M>,
             ) -> Block {
                 // SAFETY: see `Row`.
                 #[cfg(debug_assertions)]

@@ -248,7 +248,7 @@ macro_rules! entries {
                 frame: Frame<'_>,
                 s: S,
                 key: &Material,
-                rest: Rest<'_, S>,
+                rest: Rest<'_, S, M>,
             ) -> Block {
                 frame.enter();
                 gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)

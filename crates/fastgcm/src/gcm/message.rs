@@ -91,12 +91,11 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
     /// Made for each of them: `Rest` made before them all, LLVM would begin the tails there too (of 48 and 128 bytes 3 to 4 % with `aesni-avx`).
     macro_rules! tail {
         ($n:literal $all:literal $whole:literal) => {{
-            let rest = Rest { counters, text, before, pending: None, first: None };
             // What is opened, of more than two vectors, has enough multiplications to be slowed by more of them (AES-256, 256 bytes: 9 %).
             if S::ROOMY && (SEAL || $n <= 2) {
-                Outlined::<S, M::Short>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
+                Outlined::<S, M::Short>::tail::<SEAL, $n, $all, $whole>(row, s, key, Rest::alone(counters, text, before))
             } else {
-                Outlined::<S, M>::tail::<SEAL, $n, $all, $whole>(row, s, key, rest)
+                Outlined::<S, M>::tail::<SEAL, $n, $all, $whole>(row, s, key, Rest::alone(counters, text, before))
             }
         }};
     }
@@ -142,7 +141,7 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
     let h = schedule.expand::<S, true>(s, key);
     let powers = Few::new::<M::Short>(s, h);
     let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
-    let rest = Rest { counters: TableCounter::new(s, schedule, nonce), text, before, pending: None, first: None };
+    let rest = Rest::alone(TableCounter::new(s, schedule, nonce), text, before);
     let tag = match (text.len(), seal) {
         (0, _) => tail::<S, M::Short, true, 0, 1, 0>(s, schedule, &powers, rest),
         (_, true) => tail::<S, M::Short, true, 1, 2, 0>(s, schedule, &powers, rest),
@@ -413,7 +412,7 @@ pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
 
 /// The tail behind the turns. Returns the tag.
 #[inline(always)]
-fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>, key: &Material, rest: Rest<'_, S>) -> Block {
+fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>, key: &Material, rest: Rest<'_, S, M>) -> Block {
     /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. From five on each
     /// number has its own (of 300 bytes 13 % with vectors of four blocks, of 1420 bytes 5 %: for 3 KB more in each function), but of vectors of
     /// one block, where one more or less is no difference that could be measured; of those no more than eight remain.
@@ -433,14 +432,14 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>
     }
     let vectors = rest.text.len().div_ceil(16 * S::BLOCKS);
     if SEAL && vectors > WOVEN && in_parts(s, key.schedule.size, &rest, vectors) {
-        let rest = rest.begin::<M>(s, &key.schedule);
+        let rest = rest.begin(s, key);
         tails!(rest, vectors)
     } else if SEAL && rest.pending.is_none() {
         // Up to four vectors, behind much AAD. (Arm has more of them.)
         let vectors = if const { S::BLOCKS > 1 || !S::ROOMY } { vectors.min(WOVEN) } else { vectors };
         tails!(rest, vectors, 0 => 0 1 0, 1..=4 => 4 5 0)
     } else if SEAL {
-        tails!(rest, vectors, 0..=2 => 2 3 0, 3..=4 => 4 5 2, _ if const { !S::ROOMY } => 8 9 6)
+        tails!(rest, vectors, 0..=2 => 2 3 0, 3..=4 => 4 5 2, _ if const { S::BLOCKS > 1 && !S::ROOMY } => 8 9 6)
     } else {
         tails!(rest, vectors, 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2)
     }
@@ -452,15 +451,15 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>
 /// Alone always: with vectors of four blocks 5 % faster, of two 15 %, of one 11 to 17 % (Emerald Rapids). But vectors of one block with many registers
 /// (Arm) were not measured.
 ///
-/// Behind a turn that waits to be hashed, where registers are few: not seven and eight vectors, 5 to 10 % slower. Where they are many: not with
+/// Behind a turn that waits to be hashed, where registers are few: not seven and eight vectors (5 to 10 % slower), nor any of one block. Where they are many: not with
 /// AES-128, where the eight vectors of the turn want all of the AES (Zen 4, 1024 and 1420 bytes 3 to 6 % slower). Longer keys leave them room beside
 /// the first part (Granite Rapids: 1024 bytes 8 %, 1420 and 2048 bytes 5 %), but not behind turns whose keys and powers were spread (3100 and 4096
 /// bytes 3 % slower).
 #[inline(always)]
-fn in_parts<S: Isa>(_: S, size: KeySize, rest: &Rest<'_, S>, vectors: usize) -> bool {
+fn in_parts<S: Isa, M: Multiply<S>>(_: S, size: KeySize, rest: &Rest<'_, S, M>, vectors: usize) -> bool {
     let alone = rest.pending.is_none();
     if !S::ROOMY {
-        alone || !(7..=8).contains(&vectors)
+        alone || S::BLOCKS > 1 && !(7..=8).contains(&vectors)
     } else {
         S::BLOCKS > 1 && (alone || size != KeySize::Aes128 && rest.before.lengths as u64 / 8 < spread_pays(true) as u64)
     }

@@ -245,7 +245,7 @@ impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Inlined {
         self,
         s: S,
         key: &Material,
-        rest: Rest<'_, S>,
+        rest: Rest<'_, S, M>,
     ) -> Block {
         tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
     }
