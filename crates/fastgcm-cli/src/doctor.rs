@@ -51,6 +51,14 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
         provider(&list, "default").is_some(),
         "OpenSSL's own provider is not active, so all but AES-GCM is missing: activate `default` too",
     );
+    for name in ["fastgcm", "default"] {
+        let activate = value(&text, &["openssl_conf", "providers", name, "activate"]).unwrap_or_default();
+        let off = ["0", "no", "false", "off"].iter().any(|off| activate.eq_ignore_ascii_case(off));
+        check(
+            !off,
+            &format!("`activate = {activate}` of `{name}` is a yes to OpenSSL 3.0 and a no to newer ones: say `1`, or leave the line out"),
+        );
+    }
     let properties = value(&text, &["openssl_conf", "alg_section", "default_properties"]).unwrap_or_default();
     let plain = |property: &str| property.chars().filter(|letter| !letter.is_whitespace() && !"\"'".contains(*letter)).collect::<String>();
     let properties: Vec<_> = properties.split(',').map(plain).collect();

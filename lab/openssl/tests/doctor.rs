@@ -29,12 +29,13 @@ fn doctor() {
     let garbage = folder.join("garbage.so");
     fs::write(&garbage, "no module".repeat(100)).unwrap();
     let garbage = garbage.to_str().unwrap();
-    let faults: [(&str, &str, &str); 17] = [
+    let faults: [(&str, &str, &str); 18] = [
         (module, "/no/such/fastgcm.so", "/no/such/fastgcm.so"),
         (module, garbage, "invalid ELF header"),
         ("fastgcm = fastgcm_provider\n", "", "no section of a provider `fastgcm`"),
         ("\nactivate = 1\n\n[algorithms]", "\n[algorithms]", "its section needs `activate = 1`"),
         ("[default_provider]\nactivate = 1", "[default_provider]", "activate `default` too"),
+        ("[default_provider]\nactivate = 1", "[default_provider]\nactivate = no", "`activate = no` of `default` is a yes to OpenSSL 3.0"),
         ("default_properties = ?x.fastgcm=yes", "", "needs `default_properties = ?x.fastgcm=yes`"),
         ("alg_section", "no_section", "needs `default_properties = ?x.fastgcm=yes`"),
         ("?x.fastgcm=yes", "x.fastgcm=yes", "`x.fastgcm` without `?`"),
@@ -101,5 +102,5 @@ fn doctor() {
         seen += 1;
     }
     fs::remove_dir_all(folder).unwrap();
-    passed("openssl::doctor", seen, 1 + 17 + 1 + 2 + 3 + 5);
+    passed("openssl::doctor", seen, 1 + 18 + 1 + 2 + 3 + 5);
 }
