@@ -437,7 +437,7 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>
     } else if SEAL && rest.pending.is_none() {
         // Up to four vectors, behind much AAD. (Arm has more of them.)
         let vectors = if const { S::BLOCKS > 1 || !S::ROOMY } { vectors.min(WOVEN) } else { vectors };
-        tails!(rest, vectors, 0 => 0 1 0, 1..=4 => 4 5 0)
+        tails!(rest, vectors, 0 => 0 1 0, 1..=2 if const { S::ROOMY } => 2 3 0, 3..=4 if const { S::ROOMY } => 4 5 2, 1..=4 => 4 5 0)
     } else if SEAL {
         tails!(rest, vectors, 0..=2 => 2 3 0, 3..=4 => 4 5 2, _ if const { S::BLOCKS > 1 && !S::ROOMY } => 8 9 6)
     } else {
