@@ -78,7 +78,7 @@ impl Row {
         let states = TURN * turns + tail + if has_lane { 0 } else { 1 };
         let shorter = self.roomy && self.is_tail(m) && (m.seal || tail <= 2);
         // Vectors of the tail that are whole for certain. More than four that are opened are hashed while AES runs, and read again to be decrypted.
-        let whole = self.whole(m, tail);
+        let whole = self.whole(m, turns, tail);
         let reads = if !m.seal && tail > 4 { 2 } else { 1 };
         let mut work = Work {
             clmul: if shorter { self.short_product } else { self.product } * products + self.short_product * ahead + self.fold * reductions,
@@ -98,7 +98,9 @@ impl Row {
                 + TURN * turns
                 + tail
                 + whole
-                + (reads - 1) * whole.min(TURN),
+                + (reads - 1) * whole.min(TURN)
+                // Counters of the first part once more, which the optimiser drops.
+                + if self.is_in_parts(m, turns, rest.div_ceil(vector)) { 4 } else { 0 },
             bytes_read: if begins || absorbed == 0 { m.aad } else { m.aad % vector } + rest - whole * vector
                 + (reads - 1) * (rest.min(turn) - whole.min(TURN) * vector),
             bytes_written: m.text,
@@ -159,8 +161,18 @@ impl Row {
         self.is_short(m) || self.has_much_aad(m)
     }
 
+    /// A tail that is sealed in two parts.
+    fn is_in_parts(self, m: Message, turns: usize, vectors: usize) -> bool {
+        let pays = if self.roomy {
+            self.blocks > 1 && (turns == 0 || m.rounds > 10 && m.text < spread_pays(true))
+        } else {
+            turns == 0 || self.blocks > 1 && !(7..=8).contains(&vectors)
+        };
+        m.seal && vectors > 4 && pays
+    }
+
     /// Vectors that a tail of so many can be certain to have, each without a length of its own.
-    fn whole(self, m: Message, tail: usize) -> usize {
+    fn whole(self, m: Message, turns: usize, tail: usize) -> usize {
         match tail {
             0 => 0,
             _ if self.is_short(m) => tail - 1,
@@ -169,6 +181,7 @@ impl Row {
             4 if m.seal && !self.roomy && m.text <= 128 * self.blocks + 16 * (self.blocks - 1) => 0,
             4 => 2,
             6 | 8 if self.blocks == 1 => tail - 2,
+            8 if m.seal && !self.roomy && turns > 0 => 6,
             _ => tail - 1,
         }
     }
@@ -176,7 +189,9 @@ impl Row {
     /// Vectors that a tail works on which has `vectors`: there is not a function for each number. (Of vectors of one block it has eight at most.)
     fn tail(self, m: Message, turns: usize, vectors: usize) -> usize {
         let least = |sizes: &[usize]| *sizes.iter().find(|size| **size >= vectors).unwrap();
-        if self.is_short(m) || self.blocks > 1 && vectors > 4 || self.has_much_aad(m) && vectors < 3 {
+        if m.seal && !self.roomy && turns > 0 && (7..=8).contains(&vectors) {
+            8
+        } else if self.is_short(m) || self.blocks > 1 && vectors > 4 || self.has_much_aad(m) && vectors < 3 {
             vectors
         } else if m.seal && !self.roomy && turns == 0 {
             least(&[0, 4, 6, 8])
