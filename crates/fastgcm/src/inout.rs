@@ -351,30 +351,30 @@ fn first_bytes(n: usize) -> Block {
     if n == 0 { 0 } else { Block::MAX >> (8 * (16 - n)) }
 }
 
-/// The first `n <= 16` bytes of a block, zeros behind them, by two accesses that overlap: a call of `memcpy` takes longer.
+/// The first `n <= 16` bytes of a block, zeros behind them, by two accesses that overlap: a call of `memcpy` takes longer, and so does a shift of 128
+/// bits by a number that is not known.
 /// # Safety
 /// They are readable.
 #[inline(always)]
 unsafe fn load_bytes_of_block(src: *const u8, n: usize) -> Block {
-    macro_rules! two {
-        ($type:ty) => {{
-            const SIZE: usize = size_of::<$type>();
-            let last = n - SIZE;
-            // SAFETY: both lie among the `n` bytes.
-            let (low, high) = unsafe { (src.cast::<[u8; SIZE]>().read(), src.add(last).cast::<[u8; SIZE]>().read()) };
-            <$type>::from_le_bytes(low) as Block | (<$type>::from_le_bytes(high) as Block) << (8 * last)
-        }};
+    macro_rules! at {
+        ($type:ty, $i:expr) => {
+            // SAFETY: it lies among the `n` bytes.
+            <$type>::from_le_bytes(unsafe { src.add($i).cast::<[u8; size_of::<$type>()]>().read() }) as u64
+        };
     }
-    match n {
-        8.. => two!(u64),
-        4.. => two!(u32),
-        2.. => two!(u16),
-        1 => two!(u8),
-        _ => 0,
-    }
+    let (low, high) = match n {
+        9.. => (at!(u64, 0), at!(u64, n - 8) >> (8 * (16 - n))),
+        8 => (at!(u64, 0), 0),
+        4.. => (at!(u32, 0) | at!(u32, n - 4) << (8 * (n - 4)), 0),
+        2.. => (at!(u16, 0) | at!(u16, n - 2) << (8 * (n - 2)), 0),
+        1 => (at!(u8, 0), 0),
+        _ => (0, 0),
+    };
+    low as Block | (high as Block) << 64
 }
 
-/// Writes the first `n <= 16` bytes of a block, likewise.
+/// Writes the first `n <= 16` bytes of a block, by two accesses that overlap.
 /// # Safety
 /// They are writable.
 #[inline(always)]

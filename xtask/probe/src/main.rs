@@ -4,13 +4,16 @@
 //! probe                                       a line for each back end: its name, `here` or `elsewhere`, the features that it needs
 //! probe BACKEND VERB,KEY BYTES,TEXT BYTES...  does that between two markers, for each argument; a marker before these tells where the key is
 //! ```
-//! The verbs are `seal`, `open` and `rare`; AAD has 13 bytes, as TLS 1.2 has it (and more than most).
+//! The verbs are `seal`, `open`, `batch` (16 packets of so many bytes are sealed) and `rare`; AAD has 13 bytes, as TLS 1.2 has it (and more than most).
 
 use fastgcm::{AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, hazmat};
 use std::{hint::black_box, process::ExitCode};
 
 /// Bytes of the longest text.
 const LONGEST: usize = 1 << 17;
+
+/// Packets of a batch.
+const PACKETS: usize = 16;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -59,6 +62,14 @@ fn run(backend: Backend, case: &str) -> Option<()> {
             let verdict = key.open(nonce, &aad, text, &tag);
             marker();
             black_box(verdict).ok()?;
+        }
+        "batch" => {
+            let mut texts = vec![text.to_vec(); PACKETS];
+            let mut packets: Vec<_> = texts.iter_mut().map(|text| Packet::in_place(nonce, &aad, text, Tag([0; 16]))).collect();
+            marker();
+            let all = key.seal_batch(&mut packets);
+            marker();
+            black_box((all, packets)).0.ok()?;
         }
         "rare" => rare(backend, text).ok()?,
         _ => return None,

@@ -21,6 +21,8 @@ const LINE: u64 = 64;
 /// not.
 const SIZES: [usize; 12] = [0, 16, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16384];
 const KEYS: [usize; 3] = [16, 24, 32];
+/// Lengths of packets that go side by side where a row can do that, and of one that does not.
+const BATCHES: [usize; 5] = [16, 64, 128, 200, 256];
 const VERBS: [&str; 2] = ["seal", "open"];
 
 /// What the probe is told to do with a row: `seal,16,64` ...
@@ -35,6 +37,9 @@ pub(super) fn messages(row: &Row) -> Vec<String> {
                 }
             }
         }
+    }
+    if !row.made_of_calls() {
+        all.extend(BATCHES.map(|size| format!("batch,16,{size}")));
     }
     all
 }

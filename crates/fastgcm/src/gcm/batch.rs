@@ -92,15 +92,18 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
     ) -> Option<bool> {
         const { assert!(TEXT == PASS * N && ALL == TEXT + 1 && ALL <= STATES) }
         assert!(packets.len() == LANES);
-        let (mut nonces, mut aads, mut texts) = ([Nonce96::ZERO; 4], Table::<4>::ZERO, [const { InOut::EMPTY }; 4]);
+        let schedule = &key.schedule;
+        let (mut aads, mut texts) = (Table::<4>::ZERO, [const { InOut::EMPTY }; 4]);
+        let none = TableCounter::new(s, schedule, Nonce96::ZERO);
+        let mut counters = [none.clone(), none.clone(), none.clone(), none];
         for (p, packet) in packets.iter_mut().enumerate() {
             if packet.aad.len() != self.aad_bytes {
                 return None;
             }
             aads.set(p, part_of_block(packet.aad));
-            (nonces[p], texts[p]) = (packet.nonce96(), packet.in_out().filter(|text| text.len() == self.bytes)?);
+            counters[p] = TableCounter::new(s, schedule, packet.nonce96());
+            texts[p] = packet.in_out().filter(|text| text.len() == self.bytes)?;
         }
-        let schedule = &key.schedule;
         let keys = Keys::of(&schedule.keys);
         let (prev, last) = (s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)));
         let zero = s.splat(0);
@@ -110,7 +113,7 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
         each!(R in 1 0 => { if R * PASS < LANES {
             let (mut x, mut inputs) = ([s.state(zero); STATES], [zero; STATES]);
             each!(Q in 3 2 1 0 => { if Q < PASS {
-                let counters = TableCounter::new(s, schedule, nonces[R * PASS + Q]);
+                let counters = &counters[R * PASS + Q];
                 starts = below(counters.zero(), starts);
                 // All texts are read before any is written: a masked load waits for what was just stored beside its bytes.
                 let text = &texts[R * PASS + Q];
