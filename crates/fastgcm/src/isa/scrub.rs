@@ -82,7 +82,7 @@ macro_rules! wiped_after_all {
 pub(crate) use wiped_after_all;
 
 impl Frame<'_> {
-    /// Outlined an entry, and wipes what it leaves.
+    /// Calls an entry, and wipes what it leaves.
     #[inline(always)]
     #[cfg(feature = "scrub")]
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
@@ -92,7 +92,7 @@ impl Frame<'_> {
         result
     }
 
-    /// Outlined an entry.
+    /// Calls an entry.
     #[inline(always)]
     #[cfg(not(feature = "scrub"))]
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
