@@ -50,28 +50,17 @@ impl<'a> Runs<'a> {
         &self.rest
     }
 
-    /// The next run of whole turns of vectors of `blocks` blocks. If none leaves a block for each lane behind it: all that is left, in place.
+    /// The next run of whole turns of vectors of `blocks` blocks. If none leaves a block for each lane behind it: all that is left.
     #[inline(never)]
     pub(crate) fn next(&mut self, blocks: usize) -> InOut<'a> {
         let (turn, all) = (16 * blocks * TURN, self.rest.len().saturating_sub(meeting(blocks)));
-        if all < turn {
-            return self.copied(self.rest.len());
-        }
         while self.chunk.is_empty() && self.begin() {}
-        let bytes = self.chunk.len().min(all);
-        match bytes - bytes % turn {
-            0 => self.copied(turn),
-            whole => {
-                let from = self.chunk.split_off(..whole).unwrap_or_default();
-                self.rest.take_len(whole).reading(from).unwrap_or(InOut::EMPTY)
-            }
-        }
-    }
-
-    /// So many bytes, copied to their place.
-    #[inline]
-    fn copied(&mut self, bytes: usize) -> InOut<'a> {
+        let here = self.chunk.len().min(all);
+        let bytes = if all < turn { self.rest.len() } else { turn.max(here & turn.wrapping_neg()) };
         let place = self.rest.take_len(bytes);
+        if let Some(from) = self.chunk.split_off(..bytes) {
+            return place.reading(from).unwrap_or(InOut::EMPTY);
+        }
         let mut empty = place;
         while empty.len() > 0 && (!self.chunk.is_empty() || self.begin()) {
             let here = self.chunk.split_off(..empty.len().min(self.chunk.len())).unwrap_or_default();

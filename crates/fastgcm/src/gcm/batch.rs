@@ -100,7 +100,9 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
             if packet.aad.len() != self.aad_bytes {
                 return None;
             }
-            aads.set(p, part_of_block(packet.aad));
+            if self.aad_bytes > 0 {
+                aads.set(p, part_of_block(packet.aad));
+            }
             counters[p] = TableCounter::new(s, schedule, packet.nonce96());
             texts[p] = packet.in_out().filter(|text| text.len() == self.bytes)?;
         }

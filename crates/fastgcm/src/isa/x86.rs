@@ -1,9 +1,10 @@
 //! x86-64: one page of one-line operations for each width.
 //!
-//! `face_pays`: making the FACE table takes 50 ns (Zen 5). At four blocks a vector that is even at 64 KiB on Zen 5, where Granite
-//! Rapids gains 1 to 5 %; it gains 2 % at 128 KiB and 3 to 4 % at 1 MiB; at two, 2 to 3 %. At one it depends on who runs it: processors with one AES round a cycle (Intel before VAES),
-//! which no other code comes past, gain 5 to 8 % from 32 KiB on (Skylake-SP; at 16 KiB 1 to 5 %, and as much less at odd addresses; but
-//! see `gcm::message::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has better rows).
+//! `face_pays`: making the FACE table, with its wiping, takes 90 ns (Zen 5). With VAES it gains nothing on Zen 5 (64 KiB: 4 % slower with it, from
+//! 128 KiB on even); Granite Rapids gains 2 % at 128 KiB and 3 to 4 % at 1 MiB, and 2 to 3 % with two blocks a vector. At one it depends on who
+//! runs it: processors with one AES round a cycle (Intel before VAES), which no other code comes past, gain 5 to 8 % from 32 KiB on (Skylake-SP; at
+//! 16 KiB 1 to 5 %, and as much less at odd addresses; but see `gcm::message::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has
+//! better rows).
 
 use super::{Isa, Vectors};
 use crate::Block;
@@ -143,7 +144,7 @@ isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
-    Vaes512, __m512i, blocks 4, roomy true, face_pays 64 << 10, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
+    Vaes512, __m512i, blocks 4, roomy true, face_pays 128 << 10, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
     sums zmm::sums, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
