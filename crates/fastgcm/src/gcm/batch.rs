@@ -111,7 +111,7 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
         let zero = s.splat(0);
         // Lanes come in from below, so packets are taken from the last to the first.
         let below = |v: S::V, lanes: S::V| s.lanes_from(v, lanes, LANES - 1);
-        let (mut starts, mut hashes, mut masks) = (zero, [zero; 4], s.state(zero));
+        let (mut starts, mut hashes, mut masks) = (zero, [M::zero(s); 4], s.state(zero));
         each!(R in 1 0 => { if R * PASS < LANES {
             let (mut x, mut inputs) = ([s.state(zero); STATES], [zero; STATES]);
             each!(Q in 3 2 1 0 => { if Q < PASS {
@@ -150,13 +150,13 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
                     let (first, second) = self.text.vector(I * S::BLOCKS);
                     sum = M::add(s, sum, M::product(s, M::ready(s, s.byte_swap(hashed), first, second)));
                 } });
-                hashes[R * PASS + Q] = M::reduce(s, sum, zero);
+                hashes[R * PASS + Q] = sum;
             } });
         } });
         // From memory: else LLVM puts the vector together of its bytes.
         let aads = s.byte_swap(black_box(&aads).load(s, 0));
-        let sum = M::add(s, self.lengths, M::product(s, M::ready(s, aads, self.aad.0, self.aad.1)));
-        let hashes = s.byte_swap(M::reduce(s, sum, s.sums(hashes)));
+        let sum = M::add3(s, self.lengths, M::product(s, M::ready(s, aads, self.aad.0, self.aad.1)), M::sums(s, hashes));
+        let hashes = s.byte_swap(M::reduce(s, sum, zero));
         let mut tags = Table::<4>::ZERO;
         tags.store(s, 0, s.last_round(masks, prev, last, hashes));
         let mut wrong = false;
