@@ -464,10 +464,14 @@ mod zmm {
         }
     }
 
+    /// A block has an instruction of its own. A masked access counts as 64 bytes for a processor that looks for recent stores: a tag that was just
+    /// written behind the block, or ciphertext beside it, made the next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
         unsafe {
-            if !crosses::<64>(src, n) {
+            if n == 16 {
+                _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
+            } else if !crosses::<64>(src, n) {
                 _mm512_maskz_loadu_epi8(mask(n), src.cast())
             } else if n > 0 {
                 // The vector that ends with the last byte: what its mask leaves out stands before the first, on that byte's page.
@@ -483,7 +487,9 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
         unsafe {
-            if !crosses::<64>(dst, n) {
+            if n == 16 {
+                _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(v));
+            } else if !crosses::<64>(dst, n) {
                 _mm512_mask_storeu_epi8(dst.cast(), mask(n), v);
             } else if n > 0 {
                 let ahead = 64 - n;
