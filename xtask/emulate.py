@@ -79,7 +79,7 @@ def prepare():
     with open(CACHE / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (shutil.which("bochs-bin") and busybox.exists() and kernel.exists()):
-            # Checks run side by side, and of two apt-get at a time one fails: this is the lock of xtask/src/debian.rs.
+            # Checks run side by side, and of two apt-get at a time one fails: this is the lock of .ci/need.
             alone = ["flock", "/var/lock/fastgcm-packages", "apt-get"]
             call(*alone, "update")
             call(*alone, "install", "-y", "--no-install-recommends", "bochs", "bochs-term")

@@ -1,159 +1,153 @@
-//! Other machines: `cargo xtask cross` installs what it needs (Debian and root) and runs the library's tests there, under qemu.
+//! Other machines: `cargo xtask cross` installs what it needs (Debian and root) and runs the library's tests there, under qemu, node or wine.
 //!
-//! A processor is emulated exactly, not quickly: what these pages prove is that the answers are right and that each processor gets a
-//! row that it can run. Nothing here says how fast any of them is.
+//! A processor is emulated exactly, not quickly: what this page proves is that the answers are right and that each processor gets a row that it can
+//! run. Nothing here says how fast any of them is.
+//!
+//! **Detection never lies**: `tests/machine.rs` runs on many processors, and on some that lack a single feature (a hypervisor may take away any bit).
+//! Each run must give right answers on exactly the rows that the processor's features allow. qemu's own emulation has neither VPCLMULQDQ nor AVX-512,
+//! so the rows that need them must be refused everywhere here; `cargo xtask emulate` runs those.
 
-mod aarch64;
-mod constant_time;
-mod lacking;
-mod machines;
-mod pairs;
-mod trace;
-
-use crate::{package::show, suites::suite};
-use std::{
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
+use crate::{
+    ci::full,
+    suites::{Suites, suites},
+    tools::{need, output, run as type_in, sh},
 };
+use anyhow::{Result, bail, ensure};
+use fs_err as fs;
+use std::path::{Path, PathBuf};
 
-/// A machine: its name on the command line, and what installs, builds and proves.
-struct Target {
+/// Their table.
+const MACHINES: &str = include_str!("../machines");
+
+/// Bits of `AT_HWCAP` on AArch64 (<asm/hwcap.h>).
+const HWCAP: [(&str, u64); 3] = [("aes", 1 << 3), ("pmull", 1 << 4), ("sha3", 1 << 17)];
+
+/// A section of the table.
+struct Machine {
     name: &'static str,
-    run: fn(&Path) -> Result<(), String>,
+    triple: &'static str,
+    lines: &'static str,
 }
 
-const TARGETS: &[Target] = &[Target { name: "aarch64", run: aarch64::run }];
+fn machines() -> impl Iterator<Item = Machine> {
+    let sections = MACHINES.split("\n== ").skip(1).filter_map(|section| section.split_once('\n'));
+    sections.filter_map(|(head, lines)| head.split_once(": ").map(|(name, triple)| Machine { name, triple, lines }))
+}
 
 /// Those named, or all.
-pub(crate) fn run(root: &Path, names: &[String]) -> Result<(), String> {
-    let all: Vec<&str> = TARGETS.iter().map(|target| target.name).chain(machines::names()).collect();
-    if let Some(name) = names.iter().find(|name| !all.contains(&name.as_str())) {
-        return Err(format!("no target `{name}`; there are {}", all.join(", ")));
+pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
+    if let Some(name) = names.iter().find(|name| machines().all(|machine| machine.name != **name)) {
+        bail!("no machine `{name}`; there are {}", machines().map(|machine| machine.name).collect::<Vec<_>>().join(", "));
     }
-    for target in TARGETS.iter().filter(|target| names.is_empty() || names.iter().any(|name| name == target.name)) {
-        (target.run)(root)?;
-    }
-    for name in machines::names().filter(|name| names.is_empty() || names.iter().any(|wanted| wanted == name)) {
-        machines::run(root, name)?;
-    }
-    Ok(())
+    let readme = fs::read_to_string(root.join("README.md"))?;
+    let unnamed = machines().find(|machine| !readme.contains(&format!("`{}`", machine.triple)));
+    ensure!(unnamed.is_none(), "README.md does not say how {} is tested", unnamed.map_or("", |machine| machine.triple));
+    let wanted = |machine: &Machine| names.is_empty() || names.iter().any(|name| name == machine.name);
+    machines().filter(wanted).try_for_each(|machine| machine.run(root))
 }
 
-/// Cargo with Debian's compiler, for a target that rustup may have no standard library for. Programs are linked statically, and run by
-/// `runner`, which emulates.
-pub(crate) fn debian_cargo(root: &Path, triple: &str, linker: &str, runner: &str) -> Command {
-    let variable = |what: &str| format!("CARGO_TARGET_{}_{what}", triple.to_uppercase().replace('-', "_"));
-    let mut cargo = Command::new("cargo");
-    cargo
-        .current_dir(root)
-        .env("CARGO_TARGET_DIR", target_dir(root)) // another compiler: it would rebuild all
-        .env("RUSTC", "/usr/bin/rustc")
-        .env("RUSTDOC", "/usr/bin/rustdoc")
-        .env("RUST_BACKTRACE", "0") // names of functions take qemu 15 s
-        .env_remove("FASTGCM_FULL") // gigabytes
-        .env(variable("LINKER"), linker)
-        .env(variable("RUSTFLAGS"), "-C target-feature=+crt-static")
-        .env(variable("RUNNER"), runner);
-    cargo
-}
-
-/// What `tests/machine.rs` says of the processor that it ran on.
-pub(crate) struct Machine {
-    pub(crate) rows: Vec<Row>,
-}
-
-pub(crate) struct Row {
-    pub(crate) name: String,
-    pub(crate) here: bool,
-    pub(crate) needs: Vec<String>,
-}
-
-impl Machine {
-    /// Runs the test program to success.
-    pub(crate) fn run(command: &mut Command, processor: &str) -> Result<Self, String> {
-        let output = command.args(["--nocapture", "--test-threads=1"]).output().map_err(|e| format!("{}: {e}", show(command)))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        if !output.status.success() {
-            return Err(format!("{processor}: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)));
-        }
-        let row = |line: &str| {
-            let mut words = line.strip_prefix("machine ")?.split(' ').map(str::to_owned);
-            let (name, here) = (words.next()?, words.next()? == "yes");
-            Some(Row { name, here, needs: words.next()?.split(',').map(str::to_owned).collect() })
-        };
-        let machine = Self { rows: text.lines().filter_map(row).collect() };
-        let ran: Vec<_> = text.lines().filter_map(suite).collect();
-        let missing = machine.available().find(|row| !ran.contains(&(&format!("machine::random_messages/{row}"), "1000")));
-        if let Some(missing) = missing.or(ran.is_empty().then_some("any row")) {
-            return Err(format!("{processor}: no 1000 random messages of {missing}\n{text}"));
-        }
-        println!("machine ok {processor}: {}", machine.available().collect::<Vec<_>>().join(" "));
-        Ok(machine)
-    }
-
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.available().any(|row| row == name)
-    }
-
-    pub(crate) fn available(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().filter(|row| row.here).map(|row| row.name.as_str())
-    }
-}
-
-/// Builds `tests/machine.rs` by that Cargo, and says where the program is.
-pub(crate) fn machine_test(cargo: &mut Command, target: &str) -> Result<PathBuf, String> {
-    test_programs(cargo, target, ["machine"]).map(|[program]| program)
-}
-
-/// Builds these of the library's tests by that Cargo, and says where the programs are.
-pub(crate) fn test_programs<const N: usize>(cargo: &mut Command, target: &str, names: [&str; N]) -> Result<[PathBuf; N], String> {
-    cargo.args(["test", "-p", "fastgcm", "--features", "hazmat", "--no-run", "--message-format", "json", "--target", target]);
-    for name in names {
-        cargo.args(["--test", name]);
-    }
-    println!("+ {}", show(cargo));
-    let output = cargo.stderr(Stdio::inherit()).output().map_err(|e| format!("{}: {e}", show(cargo)))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let programs: Vec<&str> = text.split("\"executable\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    let find =
-        |name: &str| programs.iter().find(|program| program.rsplit('/').next().is_some_and(|file| file.starts_with(&format!("{name}-"))));
-    let mut found = names.map(|_| PathBuf::new());
-    for (path, name) in found.iter_mut().zip(names) {
-        *path = find(name).filter(|_| output.status.success()).ok_or_else(|| format!("{}: {}", show(cargo), output.status))?.into();
-    }
-    Ok(found)
-}
-
-/// What `tests/known_answers.rs` prints.
-pub(crate) fn known_answers_of(rows: &[&str]) -> Vec<String> {
-    let suites = [("cavp", 3150), ("wycheproof_gcm", 316), ("wycheproof_gmac", 414)];
-    let of_row = |row: &&str| suites.map(|(suite, count)| format!("known_answers::{suite}/{row} ok {count}"));
-    rows.iter().flat_map(of_row).collect()
-}
-
-/// What the quick suites print that take long.
-pub(crate) fn suites_of(rows: &[&str], guard_pages: bool) -> Vec<String> {
-    let suites = [("every_length", 1137), ("every_nonce_length", 408), ("guard_pages::f07", 22752), ("guard_pages::f07_nonces", 2200)];
-    let suites = &suites[..if guard_pages { 4 } else { 2 }];
-    suites.iter().flat_map(|(suite, count)| rows.iter().map(move |row| format!("{suite}/{row} ok {count}"))).collect()
-}
+/// How tests of the library are built.
+const TEST: &str = "test -p fastgcm --features hazmat";
 
 /// Where those builds are.
-pub(crate) fn target_dir(root: &Path) -> PathBuf {
+fn here(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("cross")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{aarch64, machines};
+impl Machine {
+    /// What the table says of it.
+    fn all(&self, key: &str) -> impl Iterator<Item = &'static str> {
+        self.lines.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix(' '))
+    }
 
-    #[test]
-    fn the_readme_names_every_machine() {
-        let readme = include_str!("../../README.md");
-        let triples: Vec<&str> = machines::triples().chain([aarch64::TRIPLE]).collect();
-        for triple in &triples {
-            assert!(readme.contains(&format!("`{triple}`")), "README.md does not say how {triple} is tested");
+    fn one(&self, key: &str) -> &'static str {
+        self.all(key).next().unwrap_or_default()
+    }
+
+    fn run(&self, root: &Path) -> Result<()> {
+        fs::create_dir_all(here(root))?;
+        let programs = self.one("needs:").split(' ').chain([self.one("linker:")]).filter(|program| !["", "rust-lld"].contains(program));
+        programs.into_iter().try_for_each(|program| need(root, program, self.one("packages:")))?;
+        type_in(&here(root), &self.all("prepare:").collect::<Vec<_>>().join("\n"))?;
+        let processors: Vec<(&str, &str)> = self.all("on").filter_map(|on| on.split_once(':')).collect();
+        let Some((first, _)) = processors.first() else {
+            type_in(root, &self.cargo(root, "", "build -p fastgcm --no-default-features"))?;
+            println!("cross ok {} 1 (built, not run)", self.triple);
+            return Ok(());
+        };
+        let mut rows_of_first = Vec::new();
+        for (processor, rows) in processors.iter().rev() {
+            let said =
+                output(&mut sh(root, &self.cargo(root, processor, &format!("{TEST} --test machine -- --nocapture --test-threads=1"))))?;
+            let row = |line: &str| Some(line.strip_prefix("machine ")?.split_once(" yes ")?.0.to_owned());
+            let found: Vec<String> = said.lines().filter_map(row).collect();
+            let expected: Vec<&str> = rows.split(' ').filter(|row| !row.is_empty()).chain(["portable"]).collect();
+            ensure!(*rows == " *" || found == expected, "{} {processor}: rows {found:?}, not {expected:?}\n{said}", self.name);
+            self.ran(root, &said, &["machine::"], &found)?;
+            println!("machine ok {} {processor}: {}", self.name, found.join(" "));
+            rows_of_first = found;
         }
-        println!("cross::the_readme_names_every_machine ok {}", triples.len());
+        match self.name {
+            "x86" => {}
+            "aarch64" => {
+                // All of the library's tests; `.ci/suites` says what they print. In the full run also those inside the library, which take the compiler
+                // minutes, and 512 MiB of AAD.
+                let tests = if full() { "-- --nocapture" } else { "--test '*' -- --nocapture --skip f06_aad_of_more_bits_than_32" };
+                type_in(root, &self.cargo(root, first, &format!("{TEST} {tests}")))?;
+                let (lab, step) = (root.join("lab"), "--quiet --release -p fastgcm-step --example");
+                type_in(&lab, &self.cargo(root, first, &format!("build {step} secrets")))?;
+                let secrets = here(root).join(self.triple).join("release/examples/secrets");
+                type_in(&lab, &format!("cargo run {step} aarch64 -- '{}'", secrets.display()))?;
+            }
+            _ => {
+                let files = ["known_answers", "every_length", "guard_pages"];
+                let files = &files[..if self.triple.contains("-linux-") { 3 } else { 2 }];
+                let tests: String = files.iter().map(|file| format!("--test {file} ")).collect();
+                let said = output(&mut sh(root, &self.cargo(root, first, &format!("{TEST} {tests} -- --nocapture"))))?;
+                println!("{said}");
+                self.ran(root, &said, &["known_answers::", "every_", "guard_pages::"][..files.len()], &rows_of_first)?;
+            }
+        }
+        println!("cross ok {} {}", self.triple, processors.len());
+        Ok(())
+    }
+
+    /// Those suites said of each of these rows what `.ci/suites` has of AArch64's `portable`.
+    fn ran(&self, root: &Path, said: &str, begin: &[&str], rows: &[String]) -> Result<()> {
+        let (lines, table): (Vec<String>, Suites) = (said.lines().map(str::to_owned).collect(), Suites::read(root)?);
+        let (ran, mut expected) = (suites(&lines), 0);
+        for (name, count) in table.of_gate("aarch64").filter(|(name, _)| begin.iter().any(|begin| name.starts_with(begin))) {
+            let Some(suite) = name.strip_suffix("/portable") else { continue };
+            for name in rows.iter().map(|row| format!("{suite}/{row}")) {
+                ensure!(ran.contains(&(&*name, count)), "{}: this suite did not run: {name} ok {count}\n{said}", self.name);
+                expected += 1;
+            }
+        }
+        ensure!(expected > 0, "{}: .ci/suites has none of {begin:?}", self.name);
+        Ok(())
+    }
+
+    /// A line that runs Cargo for this machine, and programs on that processor of it. The standard library is rustup's; where rustup's server cannot be
+    /// reached, Debian's compiler makes one from its sources (but for WebAssembly's, which wants a C library that Debian has not).
+    fn cargo(&self, root: &Path, processor: &str, arguments: &str) -> String {
+        let (cpu, lacking) = processor.split_once(" lacking ").unwrap_or((processor, ""));
+        let bits = HWCAP.iter().find(|(name, _)| *name == lacking);
+        let lacking = bits.map_or(String::new(), |(_, bits)| format!("{}/xtask/lacking.sh {bits} ", root.display()));
+        let here = here(root).display().to_string();
+        let runner = format!("timeout 1800 {lacking}{}", self.one("runner:").replace("CPU", cpu).replace("HERE", &here));
+        let (triple, linker, variable) =
+            (self.triple, self.one("linker:"), format!("CARGO_TARGET_{}", self.triple.to_uppercase().replace('-', "_")));
+        format!(
+            "cargo=cargo
+            if ! [ -e $(rustc --print sysroot)/lib/rustlib/{triple} ] && ! rustup target add {triple}; then
+                '{}/.ci/need' - rustc-web rust-web-src >&2
+                export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1 cargo='cargo -Zbuild-std'
+            fi
+            export CARGO_BUILD_TARGET={triple} CARGO_TARGET_DIR='{here}' {variable}_LINKER={linker} {variable}_RUNNER='{runner}' FASTGCM_QUICK=1
+            if [[ {triple} = *-linux-gnu && {triple} != x86_64-* ]]; then export {variable}_RUSTFLAGS='-C target-feature=+crt-static'; fi
+            unset FASTGCM_FULL # gigabytes
+            $cargo {arguments}",
+            root.display()
+        )
     }
 }

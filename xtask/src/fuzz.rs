@@ -4,189 +4,90 @@
 //! cargo-fuzz wants a nightly compiler for its flags; `RUSTC_BOOTSTRAP=1` lets the stable one take them, so one compiler serves all.
 
 use crate::{
-    package::step,
-    planted::{Copy, Patch, quietly},
+    ci::full,
+    planted::{Copy, Patch, with_texts},
+    tools::{need, output, quietly, run as type_in, sh, step},
 };
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-};
+use anyhow::{Context, Result, ensure};
+use std::{path::Path, process::Command};
 
-/// Each target, and the files that it is about: those of which every machine can run all lines. (What only vectors of four blocks do is not
-/// reached where there are none.)
-const TARGETS: [(&str, &[&str]); 6] = [
-    ("one_shot", &["fastgcm/src/seal.rs", "fastgcm/src/tag.rs", "fastgcm/src/nonce.rs", "fastgcm/src/limits.rs"]),
-    (
-        "back_ends",
-        &[
-            "fastgcm/src/gcm/message.rs",
-            "fastgcm/src/gcm/sequential.rs",
-            "fastgcm/src/inout.rs",
-            "fastgcm/src/aes/",
-            "fastgcm/src/gcm/software.rs",
-            "fastgcm/src/ghash/pairs.rs",
-            "fastgcm/src/isa/nibbles.rs",
-            "fastgcm/src/isa/portable.rs",
-            "fastgcm/src/isa/portable/aes.rs",
-        ],
-    ),
-    ("batch", &["fastgcm/src/batch.rs", "fastgcm/src/packet.rs"]),
-    ("parts", &["fastgcm/src/parts.rs", "fastgcm/src/ghash/exponent.rs"]),
-    (
-        "packets",
-        &["fastgcm-protocols/src/esp.rs", "fastgcm-protocols/src/quic.rs", "fastgcm-protocols/src/srtp.rs", "fastgcm-protocols/src/tls.rs"],
-    ),
-    ("file", &["fastgcm-file/src/reader.rs", "fastgcm-file/src/range.rs", "fastgcm-file/src/cipher.rs"]),
+/// Each target, and the files that it is about (in `crates/`): those of which every machine can run all lines. (What only vectors of four blocks do is
+/// not reached where there are none.)
+const TARGETS: [(&str, &str); 6] = [
+    ("one_shot", "fastgcm/src/(seal|tag|nonce|limits).rs"),
+    ("back_ends", "fastgcm/src/(gcm/(message|sequential|software)|inout|aes/.*|ghash/pairs|isa/(nibbles|portable|portable/aes)).rs"),
+    ("batch", "fastgcm/src/(batch|packet).rs"),
+    ("parts", "fastgcm/src/(parts|ghash/exponent).rs"),
+    ("packets", "fastgcm-protocols/src/(esp|quic|srtp|tls).rs"),
+    ("file", "fastgcm-file/src/(reader|range|cipher).rs"),
 ];
 
-/// Seconds for each.
-const SECONDS: u64 = 60;
-
-/// Of the lines that a target names, in percent.
-const REACHED: f64 = 90.0;
-
-/// `cargo xtask fuzz [SECONDS | coverage | planted]`.
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    match arguments.first().map(String::as_str) {
-        Some("coverage") => return coverage(root),
-        Some("planted") => return planted(root, SECONDS),
-        _ => {}
-    }
-    let seconds = arguments.first().map_or(Ok(SECONDS), |n| n.parse().map_err(|_| format!("`{n}` is not a number of seconds")))?;
-    if Command::new("cargo").args(["fuzz", "--version"]).stdout(Stdio::null()).status().map_or(true, |status| !status.success()) {
-        step(Command::new("cargo").args(["install", "--quiet", "--locked", "cargo-fuzz", "--version", "0.13.2", "--profile", "dev"]))?;
-    }
+/// `cargo xtask fuzz [SECONDS]`: so many for each.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    let seconds: u64 = arguments.first().map_or(Ok(60), |n| n.parse()).context("fuzz [SECONDS]")?;
+    let install = "cargo install --quiet --locked cargo-fuzz --version 0.13.2 --profile dev";
+    type_in(root, &format!("cargo fuzz --version || {install}"))?;
     // With all their checks, rows that this machine cannot run take minutes to compile.
-    let (project, build) = if crate::ci::full() {
-        (root.to_owned(), root.join("target/fuzz"))
-    } else {
-        (Copy::new(root)?.root, root.join("target/planted/fuzz"))
+    let copy = Copy::lean(root)?;
+    let cargo = |place: &Path, build: &str, line: &str| -> Command {
+        let mut command = sh(&place.join("lab"), &format!("{line} < /dev/null"));
+        command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", root.join(build)).env("FOUND", root.join("target/fuzz/corpus"));
+        command
     };
-    step(&mut cargo_fuzz(&project, &build, "build"))?;
-    // As many at a time as there are processors.
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some((name, _)) = TARGETS.get(next.fetch_add(1, Ordering::Relaxed)) {
-            minute(root, &project, &build, name, seconds)?;
-        }
-        Ok::<(), String>(())
-    };
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(TARGETS.len());
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "fuzzing panicked".to_owned())?)
-    })?;
-    if crate::ci::full() {
-        coverage(root)?;
-        planted(root, seconds)?;
+    let (place, build) = if full() { (root, "target/fuzz") } else { (&*copy.root, "target/planted/fuzz") };
+    step(&mut cargo(place, build, "cargo fuzz build"))?;
+    // As many at a time as there are processors, from what is committed and what has been found since.
+    let names = TARGETS.map(|(name, _)| name).join("\\n");
+    let minute = format!(
+        "mkdir -p $FOUND/NAME
+        options=\"-print_final_stats=1 -verbosity=0 -timeout=20 -max_total_time={seconds}\"
+        cargo fuzz run NAME $FOUND/NAME fuzz/corpus/NAME -- $options > $FOUND/NAME.log 2>&1 || {{ cat $FOUND/NAME.log; exit 1; }}
+        sed -n \"s|^stat::number_of_executed_units: *|fuzz/NAME ok |p\" $FOUND/NAME.log"
+    );
+    step(&mut cargo(place, build, &format!("printf '{names}' | xargs -P $(nproc) -I NAME bash -c '{minute}'")))
+        .context("fuzzing found something: it is in lab/fuzz/artifacts")?;
+    if !full() {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// Fuzzes one target; what it finds of use goes to `root`.
-fn minute(root: &Path, project: &Path, build: &Path, name: &str, seconds: u64) -> Result<(), String> {
-    fs::create_dir_all(found(root, name)).map_err(|e| e.to_string())?;
-    let mut command = cargo_fuzz(project, build, &format!("run {name}"));
-    command.arg(found(root, name)).arg(committed(root, name));
-    command.args(["--", "-print_final_stats=1", "-verbosity=0", "-timeout=20", &format!("-max_total_time={seconds}")]);
-    let (fine, said) = quietly(&mut command)?;
-    if !fine {
-        return Err(format!("{said}\nfuzzing {name} found something: it is in {}/lab/fuzz/artifacts/{name}", project.display()));
-    }
-    let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")).ok_or("no statistics")?.trim();
-    println!("fuzz/{name} ok {runs}");
-    Ok(())
-}
-
-/// How many lines of its files each target has reached, by its committed corpus and what it has found since: in the lean copy, since rows that
-/// cannot run reach none.
-fn coverage(root: &Path) -> Result<(), String> {
-    let copy = Copy::new(root)?;
-    // The version of LLVM that this rustc is built on.
-    let (_, version) = quietly(Command::new("rustc").arg("-vV"))?;
-    let version = version.lines().find_map(|line| line.strip_prefix("LLVM version: ")?.split('.').next()).ok_or("rustc -vV: no LLVM")?;
-    let tool = |name: &str| format!("{name}-{version}");
-    crate::debian::install(&tool("llvm-cov"), &[&format!("llvm-{version}")])?;
-    let build = root.join("target/planted/coverage");
-    let mut command = Command::new("cargo");
-    command.args(["build", "--release", "--bins"]).current_dir(copy.root.join("lab/fuzz")).env("CARGO_TARGET_DIR", &build);
-    command.env("LLVM_PROFILE_FILE", build.join("build.profraw")); // build scripts are instrumented too
-    step(command.env("RUSTFLAGS", "-C instrument-coverage --cfg fuzzing"))?;
-    for (name, files) in TARGETS {
-        let program = build.join("release").join(name);
-        let (raw, data) = (build.join(format!("{name}.profraw")), build.join(format!("{name}.profdata")));
-        let inputs = [found(root, name), committed(root, name)];
-        let inputs = inputs.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten()).map(|entry| entry.path());
-        let (fine, said) = quietly(Command::new(&program).args(inputs).env("LLVM_PROFILE_FILE", &raw))?;
-        if !fine {
-            return Err(said);
-        }
-        step(Command::new(tool("llvm-profdata")).args(["merge", "-sparse", "-o"]).arg(&data).arg(&raw))?;
-        let (_, report) = quietly(Command::new(tool("llvm-cov")).arg("report").arg(&program).arg("-instr-profile").arg(&data))?;
-        // Name, then total, missed and share of regions, functions, lines.
-        let lines: Vec<(String, f64, f64)> = report
-            .lines()
-            .filter_map(|line| {
-                let fields: Vec<&str> = line.split_whitespace().collect();
-                let named = files.iter().any(|file| fields.first().is_some_and(|path| path.contains(file)) && !line.contains("tests.rs"));
-                Some((fields.first()?.to_string(), fields.get(7)?.parse().ok()?, fields.get(8)?.parse().ok()?)).filter(|_| named)
-            })
-            .collect();
-        let (all, missed) = lines.iter().fold((0.0, 0.0), |(all, missed), line| (all + line.1, missed + line.2));
-        lines.iter().for_each(|(file, all, missed)| println!("  {file}: {} of {all} lines", all - missed));
-        let share = 100.0 * (all - missed) / f64::max(all, 1.0);
-        println!("fuzz/{name}: {share:.1} % of {all} lines reached");
-        if share < REACHED {
-            return Err(format!("fuzzing {name} reaches less than {REACHED} % of its lines"));
-        }
-    }
-    println!("fuzz_coverage ok {}", TARGETS.len());
-    Ok(())
-}
-
-/// Each target finds the fault that `xtask/faults/fuzz.patch` has for it, from the committed corpus and in the same time.
-fn planted(root: &Path, seconds: u64) -> Result<(), String> {
-    let patches = Patch::read(&root.join("xtask/faults/fuzz.patch"))?;
-    let copy = Copy::new(root)?;
-    let build = root.join("target/planted/fuzz");
+    coverage(root, &copy)?;
+    // Each target finds the fault that `xtask/faults/fuzz.patch` has for it, from the committed corpus and in the same time.
     for (name, _) in TARGETS {
-        let patch = patches.iter().find(|patch| patch.name == name).ok_or(format!("fuzz.patch: nothing for {name}"))?;
-        let fine = copy.with(patch, || {
-            step(&mut cargo_fuzz(&copy.root, &build, &format!("build {name}")))?;
-            let mut command = cargo_fuzz(&copy.root, &build, &format!("run {name}"));
-            command.arg(committed(&copy.root, name)).args(["--", &format!("-max_total_time={seconds}")]);
-            Ok(quietly(&mut command)?.0)
+        let patch = Patch::named(root, "fuzz", name)?;
+        let (fine, _) = with_texts(&patch.changed(&copy.root)?, || {
+            step(&mut cargo(&copy.root, "target/planted/fuzz", &format!("cargo fuzz build {name}")))?;
+            let line = format!("cargo fuzz run {name} fuzz/corpus/{name} -- -max_total_time={seconds}");
+            quietly(&mut cargo(&copy.root, "target/planted/fuzz", &line))
         })?;
-        if fine {
-            return Err(format!("fuzzing {name} does not find in {seconds} s: {}", patch.why));
-        }
-        println!("fuzz/{name} finds: {}", patch.why);
+        ensure!(!fine, "fuzzing {name} does not find in {seconds} s: {}", patch.why);
     }
     println!("fuzz_planted ok {}", TARGETS.len());
     Ok(())
 }
 
-fn cargo_fuzz(root: &Path, build: &Path, arguments: &str) -> Command {
-    let mut command = Command::new("cargo");
-    command
-        .arg("fuzz")
-        .args(arguments.split_whitespace())
-        .current_dir(root.join("lab"))
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("CARGO_TARGET_DIR", build);
-    command.stdin(Stdio::null());
-    command
-}
-
-/// What is committed: small, and enough to begin with.
-fn committed(root: &Path, name: &str) -> PathBuf {
-    root.join("lab/fuzz/corpus").join(name)
-}
-
-/// What has been found since.
-fn found(root: &Path, name: &str) -> PathBuf {
-    root.join("target/fuzz/corpus").join(name)
+/// How many lines of its files each target has reached, by its committed corpus and what it has found since: in the lean copy, since rows that
+/// cannot run reach none.
+fn coverage(root: &Path, copy: &Copy) -> Result<()> {
+    // The version of LLVM that this rustc is built on.
+    let version = output(&mut sh(root, "rustc -vV | sed -n 's/^LLVM version: \\([0-9]*\\).*/\\1/p'"))?;
+    let (version, build) = (version.trim(), root.join("target/planted/coverage"));
+    need(root, &format!("llvm-cov-{version}"), &format!("llvm-{version}"))?;
+    let typed = |line: &str| {
+        let mut command = sh(&copy.root.join("lab/fuzz"), line);
+        step(command.env("CARGO_TARGET_DIR", &build).env("BUILD", &build).env("FOUND", root.join("target/fuzz/corpus")))
+    };
+    // Build scripts are instrumented too.
+    let instrumented = "LLVM_PROFILE_FILE=$BUILD/build.profraw RUSTFLAGS='-C instrument-coverage --cfg fuzzing'";
+    typed(&format!("{instrumented} cargo build --release --bins"))?;
+    for (name, files) in TARGETS {
+        // Of the report: name, then total, missed and share of regions, functions, lines. 90 % are enough.
+        typed(&format!(
+            "LLVM_PROFILE_FILE=$BUILD/{name}.profraw $BUILD/release/{name} $FOUND/{name}/* corpus/{name}/* > $BUILD/{name}.log 2>&1
+            llvm-profdata-{version} merge -sparse -o $BUILD/{name}.profdata $BUILD/{name}.profraw
+            llvm-cov-{version} report $BUILD/release/{name} -instr-profile $BUILD/{name}.profdata | awk '
+                $1 ~ \"{files}\" && !/tests.rs/ {{ print $1, $8 - $9, \"of\", $8, \"lines\"; all += $8; missed += $9 }}
+                END {{ print \"{name} reaches\", all - missed, \"of\", all; exit all == 0 || missed > all / 10 }}'"
+        ))?;
+    }
+    println!("fuzz_coverage ok {}", TARGETS.len());
+    Ok(())
 }

@@ -3,7 +3,9 @@
 //! print its `ok`. Without a log: whether the table that is there has the suites and the back ends of today, which the gate asks.
 
 use crate::suites::suite;
-use std::{collections::BTreeSet, fs, path::Path};
+use anyhow::{Context, Result, ensure};
+use fs_err as fs;
+use std::{collections::BTreeSet, path::Path};
 
 const PAGE: &str = "SECURITY.md";
 const BEGIN: &str = "<!-- what ran where: written by `cargo xtask matrix` -->\n";
@@ -33,123 +35,78 @@ const SUITES: [(&str, &str); 20] = [
     ("right answers on many processors", "machine::random_messages/"),
 ];
 
-/// Checks of the run, and what a back end that ran there ran on.
-const PLACES: [(&str, char); 8] = [
-    ("tests", 'N'),
-    ("inside", 'N'),
-    ("all features", 'N'),
-    ("Windows, 32 bits", 'N'),
-    ("emulated", 'E'),
-    ("aarch64", 'Q'),
-    ("other machines", 'Q'),
-    ("dispatch", 'Q'),
-];
+/// What a back end that ran in a check of the run ran on: this processor, an emulated one, or qemu's. (`C`: its code was looked at.)
+fn place(check: &str) -> Option<char> {
+    match check {
+        "tests" | "inside" | "Windows, 32 bits" => Some('N'),
+        "emulated" => Some('E'),
+        "aarch64" | "other machines" | "dispatch" => Some('Q'),
+        _ => None,
+    }
+}
 
 /// Suites that need no processor: they look at the code of every row that is compiled for that machine.
 const CODE: [&str; 2] = ["ghash_proof::every_multiplication", "asm"];
 
-pub(crate) fn run(root: &Path, logs: &[String]) -> Result<(), String> {
-    let path = root.join(PAGE);
-    let page = fs::read_to_string(&path).map_err(|e| format!("{PAGE}: {e}"))?;
+pub(crate) fn run(root: &Path, logs: &[String]) -> Result<()> {
+    let page = fs::read_to_string(root.join(PAGE))?;
     let around = page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?)));
-    let (before, (table, behind)) = around.ok_or(format!("{PAGE}: the marks of the table are not there"))?;
-    let rows = rows(root)?;
+    let (before, (table, behind)) = around.context("SECURITY.md: the marks of the table are not there")?;
+    let source = fs::read_to_string(root.join("crates/fastgcm/src/backend.rs"))?;
+    let rows = rows(&source);
+    ensure!(!rows.is_empty(), "backend.rs: no row found");
     if logs.is_empty() {
-        return check(table, &rows);
+        // What is in the cells depends on the machines that there were.
+        let frame =
+            |table: &str| -> Vec<String> { table.lines().map(|line| line.split(" | ").next().unwrap_or(line).to_owned()).collect() };
+        let today = table_of(&rows, &BTreeSet::new());
+        let is_of_today = table.lines().next() == today.lines().next() && frame(table) == frame(&today);
+        ensure!(is_of_today, "{PAGE}: its table is not of today's suites and back ends: `cargo xtask matrix target/ci.log`");
+        println!("matrix ok {}", SUITES.len() * rows.len());
+        return Ok(());
     }
-    let mut text = String::new();
-    for log in logs {
-        text += &fs::read_to_string(root.join(log)).map_err(|e| format!("{log}: {e}"))?;
-        text += "\n";
-    }
-    let table = written(&rows, &Ran::read(&text, &rows));
-    println!("{table}");
-    fs::write(&path, format!("{before}{BEGIN}{table}{END}{behind}")).map_err(|e| format!("{PAGE}: {e}"))
+    let logs = logs.iter().map(|log| fs::read_to_string(root.join(log))).collect::<Result<Vec<_>, _>>()?;
+    let table = table_of(&rows, &logs.iter().flat_map(|log| ran(log, &rows)).collect());
+    Ok(fs::write(root.join(PAGE), format!("{before}{BEGIN}{table}{END}{behind}"))?)
 }
 
-/// A back end, and the family of machines that it is compiled for.
-struct Row {
-    name: String,
-    family: String,
-}
-
-impl Row {
-    /// Its code is there in a check of that name.
-    fn is_compiled(&self, check: &str) -> bool {
-        self.family == "any" || self.family == if check == "aarch64" { "arm" } else { "x86" }
-    }
-}
-
-/// Those of the table in `backend.rs`.
-fn rows(root: &Path) -> Result<Vec<Row>, String> {
-    let text = fs::read_to_string(root.join("crates/fastgcm/src/backend.rs")).map_err(|e| format!("backend.rs: {e}"))?;
-    let row = |line: &str| {
-        let (name, rest) = line.split_once("= \"")?.1.split_once("\" on ")?;
-        Some(Row { name: name.to_owned(), family: rest.split_once(':')?.0.to_owned() })
-    };
-    let rows: Vec<Row> = text.lines().filter_map(row).collect();
-    if rows.is_empty() { Err("backend.rs: no row found".into()) } else { Ok(rows) }
+/// Back ends of the table in `backend.rs`, and the family of machines that each is compiled for.
+fn rows(table: &str) -> Vec<(&str, &str)> {
+    let rows = table.lines().filter_map(|line| line.split_once("= \"")?.1.split_once("\" on "));
+    rows.map(|(name, on)| (name, on.split([' ', ':']).next().unwrap_or(on))).collect()
 }
 
 /// Suite, back end and place of all that ran.
-struct Ran(BTreeSet<(&'static str, String, char)>);
-
-impl Ran {
-    fn read(log: &str, rows: &[Row]) -> Self {
-        let mut ran = BTreeSet::new();
-        for section in log.split("\n== ").map(|section| section.trim_start_matches("== ")) {
-            let (check, text) = section.split_once('\n').unwrap_or((section, ""));
-            let names: BTreeSet<&str> = text.lines().filter_map(suite).map(|(name, _)| name).collect();
-            let place = PLACES.iter().find(|(name, _)| *name == check).map(|(_, place)| *place);
-            let Some(place) = place.or(names.contains("asm").then_some('C')) else { continue };
+fn ran<'a>(log: &str, rows: &[(&'a str, &str)]) -> BTreeSet<(&'static str, &'a str, char)> {
+    let mut ran = BTreeSet::new();
+    for section in log.split("\n== ").map(|section| section.trim_start_matches("== ")) {
+        let (check, text) = section.split_once('\n').unwrap_or((section, ""));
+        let names: BTreeSet<&str> = text.lines().filter_map(suite).map(|(name, _)| name).collect();
+        let Some(place) = place(check).or(names.contains("asm").then_some('C')) else { continue };
+        for ((_, suite), (row, family)) in SUITES.iter().flat_map(|suite| rows.iter().map(move |row| (suite, row))) {
+            let is_compiled = *family == "any" || *family == if check == "aarch64" { "arm" } else { "x86" };
             // Of the random messages on many processors there is a line for each processor.
-            let machines = || text.lines().filter(|line| line.starts_with("machine ok "));
-            for ((_, suite), row) in SUITES.iter().flat_map(|suite| rows.iter().map(move |row| (*suite, row))) {
-                let many = || suite.starts_with("machine::") && machines().any(|line| line.split(' ').any(|word| word == row.name));
-                if CODE.contains(&suite) {
-                    if names.contains(suite) && row.is_compiled(check) {
-                        ran.insert((suite, row.name.clone(), 'C'));
-                    }
-                } else if names.contains(&*format!("{suite}{}", row.name)) || many() {
-                    ran.insert((suite, row.name.clone(), place));
-                }
+            let many = || text.lines().any(|line| line.starts_with("machine ok ") && line.split(' ').any(|word| word == *row));
+            if CODE.contains(suite) && names.contains(suite) && is_compiled {
+                ran.insert((*suite, *row, 'C'));
+            } else if names.contains(&*format!("{suite}{row}")) || suite.starts_with("machine::") && many() {
+                ran.insert((*suite, *row, place));
             }
         }
-        Self(ran)
     }
+    ran
 }
 
-fn written(rows: &[Row], ran: &Ran) -> String {
-    let names: Vec<String> = rows.iter().map(|row| format!("`{}`", row.name)).collect();
-    let mut text = format!("{}{}|\n", heading(rows), "|---".repeat(1 + names.len()));
+fn table_of(rows: &[(&str, &str)], ran: &BTreeSet<(&str, &str, char)>) -> String {
+    let names: Vec<String> = rows.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let mut text = format!("| | {} |\n{}|\n", names.join(" | "), "|---".repeat(1 + names.len()));
     for (title, suite) in SUITES {
-        let cell = |row: &Row| {
-            let places: String = ["N", "E", "Q", "C"]
-                .into_iter()
-                .filter(|place| ran.0.contains(&(suite, row.name.clone(), place.chars().next().unwrap_or(' '))))
-                .collect::<Vec<_>>()
-                .join(" ");
-            if places.is_empty() { "–".to_owned() } else { places }
-        };
-        text += &format!("| {title} | {} |\n", rows.iter().map(cell).collect::<Vec<_>>().join(" | "));
+        text += &format!("| {title}");
+        for (row, _) in rows {
+            let places: Vec<String> = "NEQC".chars().filter(|place| ran.contains(&(suite, row, *place))).map(String::from).collect();
+            text += &format!(" | {}", if places.is_empty() { "–".into() } else { places.join(" ") });
+        }
+        text += " |\n";
     }
     text
-}
-
-fn heading(rows: &[Row]) -> String {
-    let names: Vec<String> = rows.iter().map(|row| format!("`{}`", row.name)).collect();
-    format!("| | {} |\n", names.join(" | "))
-}
-
-/// The table has a column for each back end and a line for each suite; what is in it depends on the machines that there were.
-fn check(table: &str, rows: &[Row]) -> Result<(), String> {
-    let lines: Vec<&str> = table.lines().collect();
-    let titles = lines.iter().skip(2).filter_map(|line| line.strip_prefix("| ")?.split_once(" | ").map(|(title, _)| title));
-    if lines.first().map(|line| format!("{line}\n")) != Some(heading(rows)) || !titles.eq(SUITES.iter().map(|(title, _)| *title)) {
-        return Err(format!(
-            "{PAGE}: the table of what ran where is not of today's suites and back ends: `cargo xtask matrix target/ci.log`"
-        ));
-    }
-    println!("matrix ok {}", SUITES.len() * rows.len());
-    Ok(())
 }

@@ -5,8 +5,14 @@
 //! All mutants take half a day. A full run takes one of [`SHARDS`] parts, always the same: the first, or with `FASTGCM_SHARD=i/n` the i-th. (Which mutants
 //! these are changes with the code.) `cargo xtask mutants 7/60` takes the eighth.
 
-use crate::{ci::shard, package::show, planted::Copy, supply::tool};
-use std::{fs, path::Path};
+use crate::{
+    ci::shard,
+    planted::Copy,
+    tools::{step, tool},
+};
+use anyhow::{Result, ensure};
+use fs_err as fs;
+use std::path::Path;
 
 const SHARDS: usize = 60;
 
@@ -17,39 +23,31 @@ const OUTSIDE: &str = "--features hazmat --test known_answers --test api --test 
 /// For those that these miss: the library's own, which take longer to compile than to run.
 const INSIDE: &str = "--features hazmat --lib";
 
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
-    let (program, copy, output) = (tool(root, "cargo-mutants", "27.1.0")?, Copy::new(root)?, root.join("target/mutants"));
-    fs::create_dir_all(&output).map_err(|e| format!("{}: {e}", output.display()))?;
-    // The names of those that were caught, and of the others.
-    let plant = |choice: &[String], tests: &str| -> Result<(Vec<String>, Vec<String>), String> {
-        let mut mutants = copy.command(&program);
-        // Without a limit of seconds it would be one by what the copy took, of which most may have been built before.
-        mutants
-            .args(["mutants", "--in-place", "--package=fastgcm", "--build-timeout=900", "--config"])
-            .arg(root.join(".cargo/mutants.toml"));
-        mutants.arg("--output").arg(&output).args(choice).arg("--").args(tests.split_whitespace());
-        let status = mutants.status().map_err(|e| format!("{}: {e}", show(&mutants)))?;
-        let lines = |name: &str| -> Result<Vec<String>, String> {
-            let path = output.join("mutants.out").join(name);
-            Ok(fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?.lines().map(str::to_owned).collect())
-        };
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    let (program, copy, output) = (tool(root, "cargo-mutants", "27.1.0")?, Copy::lean(root)?, root.join("target/mutants"));
+    fs::create_dir_all(&output)?;
+    // The names of those that were caught, and of the others. Without a limit of seconds for the build it would be one by what the copy took, of which
+    // most may have been built before.
+    let plant = |choice: &str, tests: &str| -> Result<(Vec<String>, Vec<String>)> {
+        let (program, output, config) = (program.display(), output.display(), root.join(".cargo/mutants.toml"));
+        let options = format!("--in-place --package=fastgcm --build-timeout=900 --config '{}' --output '{output}'", config.display());
         // 2: some were missed; 3: the tests ran into an endless loop, and so noticed it.
-        match status.code() {
-            Some(0 | 2 | 3) => Ok(([lines("caught.txt")?, lines("timeout.txt")?].concat(), lines("missed.txt")?)),
-            _ => Err(format!("{}: {status}", show(&mutants))),
-        }
+        let line = format!("'{program}' mutants {options} {choice} -- {tests} || case $? in 2 | 3) ;; *) exit 1 ;; esac");
+        step(&mut copy.sh(&line))?;
+        let lines = |name: &str| -> Result<Vec<String>> {
+            Ok(fs::read_to_string(format!("{output}/mutants.out/{name}"))?.lines().map(str::to_owned).collect())
+        };
+        Ok(([lines("caught.txt")?, lines("timeout.txt")?].concat(), lines("missed.txt")?))
     };
     let part = arguments.first().cloned().unwrap_or_else(|| format!("{}/{SHARDS}", shard().0 - 1));
-    let (mut caught, mut missed) = plant(&["--shard".into(), part, "--sharding=round-robin".into()], OUTSIDE)?;
+    let (mut caught, mut missed) = plant(&format!("--shard {part} --sharding=round-robin"), OUTSIDE)?;
     if !missed.is_empty() {
-        let file = |name: &String| name.split(':').next().map(|file| format!("--file={file}"));
-        let name = |name: &String| format!("--re=^{}$", name.chars().map(|c| format!("\\x{{{:x}}}", c as u32)).collect::<String>());
-        let (inside, _) = plant(&missed.iter().filter_map(file).chain(missed.iter().map(name)).collect::<Vec<_>>(), INSIDE)?;
+        let file = |name: &String| name.split(':').next().map(|file| format!("--file={file} "));
+        let name = |name: &String| format!("--re='^{}$' ", name.chars().map(|c| format!("\\x{{{:x}}}", c as u32)).collect::<String>());
+        let (inside, _) = plant(&missed.iter().filter_map(file).chain(missed.iter().map(name)).collect::<String>(), INSIDE)?;
         caught.extend(missed.extract_if(.., |mutant| inside.contains(mutant)));
     }
-    if caught.is_empty() || !missed.is_empty() {
-        return Err(format!("{} mutants were caught, and these survive:\n  {}", caught.len(), missed.join("\n  ")));
-    }
+    ensure!(!caught.is_empty() && missed.is_empty(), "{} mutants were caught, and these survive:\n  {}", caught.len(), missed.join("\n  "));
     println!("mutants ok {}", caught.len());
     Ok(())
 }

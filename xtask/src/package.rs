@@ -1,123 +1,72 @@
 //! Packs each published crate, and builds and tests what was packed, outside the workspace: what a user of the registry gets.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use crate::tools::{emptied, run as type_in, write};
+use anyhow::{Context, Result, ensure};
+use fs_err as fs;
+use std::path::{Path, PathBuf};
 
-/// Published crates.
-pub(crate) const CRATES: [&str; 7] =
-    ["fastgcm", "fastgcm-file", "fastgcm-cli", "fastgcm-protocols", "fastgcm-parquet", "fastgcm-capi", "fastgcm-openssl"];
+/// A published crate.
+pub(crate) struct Published {
+    pub(crate) folder: PathBuf,
+    pub(crate) name: String,
+    version: String,
+    /// It is a workspace of its own.
+    pub(crate) is_apart: bool,
+    manifest: String,
+}
 
-/// Those that are workspaces of their own: folder and name.
-pub(crate) const APART: [(&str, &str); 7] = [
-    ("crates/aes-gcm-010", "fastgcm-aes-gcm"),
-    ("crates/aes-gcm-011", "fastgcm-aes-gcm"),
-    ("crates/rustls-fastgcm", "rustls-fastgcm"),
-    ("crates/rustls-fastgcm-024", "rustls-fastgcm"),
-    ("crates/str0m-fastgcm", "str0m-fastgcm"),
-    ("crates/fastgcm-python", "fastgcm-python"),
-    ("crates/fastgcm-s3", "fastgcm-s3"),
-];
+/// All of them: those in `crates`.
+pub(crate) fn published(root: &Path) -> Result<Vec<Published>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(root.join("crates"))? {
+        let folder = entry?.path();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
+        let value = |key: &str| {
+            manifest.lines().find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(" = \"")?.split('"').next()?.to_owned()))
+        };
+        let version = value("version").unwrap_or(env!("CARGO_PKG_VERSION").into());
+        let is_apart = manifest.contains("\n[workspace]");
+        all.push(Published { name: value("name").context("no name")?, folder, version, is_apart, manifest });
+    }
+    all.sort_by(|a, b| a.folder.cmp(&b.folder));
+    Ok(all)
+}
 
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     // No registry has our own crates yet, so Cargo cannot verify them one by one: a workspace of what was packed stands in for it.
-    step(
-        Command::new("cargo")
-            .args(["package", "--workspace", "--exclude", "xtask", "--exclude", "probe", "--no-verify", "--allow-dirty"])
-            .current_dir(root),
-    )?;
+    type_in(root, "cargo package --workspace --exclude xtask --exclude probe --no-verify --allow-dirty")?;
     let unpacked = root.join("target/packed");
-    let _ = fs::remove_dir_all(unpacked.join("crates"));
-    fs::create_dir_all(unpacked.join("crates")).map_err(|e| e.to_string())?;
-    let (mut members, mut patches) = (String::new(), String::new());
-    for name in CRATES {
-        let folder = format!("crates/{name}-{}", env!("CARGO_PKG_VERSION"));
-        let archive = root.join("target/package").join(format!("{name}-{}.crate", env!("CARGO_PKG_VERSION")));
-        step(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(unpacked.join("crates")))?;
-        members += &format!("\"{folder}\", ");
-        patches += &format!("{name} = {{ path = \"{folder}\" }}\n");
+    emptied(unpacked.join("crates"))?;
+    let (apart, members): (Vec<Published>, Vec<Published>) = published(root)?.into_iter().partition(|published| published.is_apart);
+    let mut patches = String::new();
+    for Published { name, version, .. } in &members {
+        type_in(&unpacked, &format!("tar -xzf ../package/{name}-{version}.crate -C crates"))?;
+        patches += &format!("{name} = {{ path = \"crates/{name}-{version}\" }}\n");
     }
     let manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = [{members}]\n[patch.crates-io]\n{patches}[profile.test]\nopt-level = 2\nlto = \"off\"\ndebug = false\n"
+        "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n[patch.crates-io]\n{patches}[profile.test]\nopt-level = 2\nlto = \"off\"\ndebug = false\n"
     );
-    fs::write(unpacked.join("Cargo.toml"), manifest).map_err(|e| e.to_string())?;
-    fs::copy(root.join("Cargo.lock"), unpacked.join("Cargo.lock")).map_err(|e| e.to_string())?;
-    step(
-        Command::new("cargo")
-            .args(["test", "--quiet", "--workspace", "--features", "fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat", "--test", "*"])
-            .env("FASTGCM_CASES", "1500") // cross validation has had a hundred times as many before
-            .current_dir(&unpacked),
-    )?;
-    println!("package ok {}", CRATES.len());
-    apart(root, &unpacked)
-}
+    write(&unpacked.join("Cargo.toml"), manifest)?;
+    fs::copy(root.join("Cargo.lock"), unpacked.join("Cargo.lock"))?;
+    // Cross validation has had a hundred times as many cases before.
+    let features = "fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat";
+    type_in(&unpacked, &format!("FASTGCM_CASES=1500 cargo test --quiet --workspace --features {features} --test '*'"))?;
+    println!("package ok {}", members.len());
 
-/// Those that are workspaces of their own, over the library as it was packed. Each has its tests with it.
-fn apart(root: &Path, unpacked: &Path) -> Result<(), String> {
-    let folder = root.join("target/packed-apart");
-    let _ = fs::remove_dir_all(folder.join("crates"));
-    fs::create_dir_all(folder.join("crates")).map_err(|e| e.to_string())?;
-    for (source, name) in APART {
-        let source = root.join(source);
-        let version = read(&source.join("Cargo.toml"))?
-            .lines()
-            .find_map(|line| line.strip_prefix("version = \"")?.split('"').next().map(str::to_owned));
-        let packed = format!("{name}-{}", version.ok_or(format!("{name} has no version"))?);
-        let mut pack = Command::new("cargo");
+    // Workspaces of their own, over the library as it was packed. Each has its tests with it.
+    let library = unpacked.join(format!("crates/fastgcm-{}", env!("CARGO_PKG_VERSION")));
+    for Published { folder, name, version, manifest, .. } in &apart {
+        ensure!(manifest.contains("[package.metadata.docs.rs]"), "{name} does not say how docs.rs builds it");
+        let target = root.join("target/packed-apart");
         // Its lock file would have to name a `fastgcm` of the registry.
-        pack.args(["package", "--no-verify", "--allow-dirty", "--exclude-lockfile", "--target-dir"]).arg(&folder);
-        step(pack.current_dir(&source))?;
-        let archive = folder.join("package").join(format!("{packed}.crate"));
-        step(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.join("crates")))?;
-        let copy = folder.join("crates").join(&packed);
-        let library = unpacked.join(format!("crates/fastgcm-{}", env!("CARGO_PKG_VERSION")));
-        let manifest = read(&copy.join("Cargo.toml"))?;
-        if !manifest.contains("[package.metadata.docs.rs]") {
-            return Err(format!("{packed} does not say how docs.rs builds it"));
-        }
-        let manifest = format!("{manifest}\n[workspace]\n[patch.crates-io]\nfastgcm = {{ path = {library:?} }}\n");
-        fs::write(copy.join("Cargo.toml"), manifest).map_err(|e| e.to_string())?;
-        fs::copy(source.join("Cargo.lock"), copy.join("Cargo.lock")).map_err(|e| e.to_string())?;
-        let mut test = Command::new("cargo");
-        step(test.args(["test", "--quiet", "--all-features", "--target-dir"]).arg(folder.join("target")).current_dir(&copy))?;
+        type_in(folder, &format!("cargo package --no-verify --allow-dirty --exclude-lockfile --target-dir '{}'", target.display()))?;
+        let copy = emptied(target.join(format!("crates/{name}-{version}")))?;
+        type_in(&copy, &format!("tar -xzf ../../package/{name}-{version}.crate --strip-components=1"))?;
+        let packed = fs::read_to_string(copy.join("Cargo.toml"))?;
+        write(&copy.join("Cargo.toml"), format!("{packed}\n[workspace]\n[patch.crates-io]\nfastgcm = {{ path = {library:?} }}\n"))?;
+        fs::copy(folder.join("Cargo.lock"), copy.join("Cargo.lock"))?;
+        type_in(&copy, "cargo test --quiet --all-features --target-dir ../../target")?;
     }
-    println!("package::apart ok {}", APART.len());
+    println!("package::apart ok {}", apart.len());
     Ok(())
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// Runs a command to success.
-pub(crate) fn step(command: &mut Command) -> Result<(), String> {
-    println!("+ {}", show(command));
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{}: {status}", show(command))),
-        Err(error) => Err(format!("{}: {error}", show(command))),
-    }
-}
-
-/// As one would type it.
-pub(crate) fn show(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
-}
-
-/// All files below a folder with that extension.
-pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|e| e == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }

@@ -9,25 +9,23 @@
 //! +    _ = text;
 //! ```
 //! What follows a `-` must stand exactly once in that file; the `+` lines after it take its place. `tests` is what one would type behind
-//! `cargo test`: `[-p PACKAGE] TARGETS [-- ARGUMENTS]`. Without a package they are the library's.
+//! `cargo test`: `[-p PACKAGE] TARGETS [-- ARGUMENTS]`. Without a package they are the library's. In front of the first patch it stands for all that
+//! name none.
 //!
-//! **The copy** is lean: it has three back ends, one for each way of messages (those of [`KEPT`]). The other rows are the
-//! same code once more, and five rows take a minute to compile, two take ten seconds.
+//! **The copy** is lean (`xtask/faults/lean.patch`): it has three back ends, one for each way of messages. The other rows are the same code once more,
+//! and five rows take a minute to compile, two take ten seconds.
 
-use crate::package::show;
+use crate::tools::{files, quietly, sh, write};
+use anyhow::{Context, Result, ensure};
+use fs_err as fs;
 use std::{
-    ffi::OsStr,
-    fs,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
-    time::{Duration, Instant},
+    process::Command,
 };
 
-/// Rows of the table that the copy keeps; the others are named there, and not compiled.
-pub(crate) const KEPT: [&str; 3] = ["aesni-avx", "vpaes-ssse3", "portable"];
-
 /// A fault to plant.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Patch {
     pub(crate) name: String,
     pub(crate) why: String,
@@ -37,7 +35,7 @@ pub(crate) struct Patch {
 }
 
 /// Text that goes, and the lines that come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) file: String,
     pub(crate) from: String,
@@ -46,37 +44,39 @@ pub(crate) struct Change {
 
 impl Patch {
     /// All patches of a file.
-    pub(crate) fn read(file: &Path) -> Result<Vec<Self>, String> {
-        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    pub(crate) fn read(path: &Path) -> Result<Vec<Self>> {
+        let (text, mut file, mut tests) = (fs::read_to_string(path)?, "", "");
         let mut patches: Vec<Self> = Vec::new();
-        let mut current = String::new();
-        for (number, line) in text.lines().enumerate() {
-            let wrong = |what: &str| format!("{}:{}: {what}", file.display(), number + 1);
-            if let Some(title) = line.strip_prefix("# ") {
-                let (name, why) = title.split_once(": ").ok_or(wrong("`# name: why` is expected"))?;
-                patches.push(Self { name: name.into(), why: why.into(), tests: String::new(), changes: Vec::new() });
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            let misplaced = || format!("{}: this line is out of place: {line}", path.display());
+            if let Some((name, why)) = line.strip_prefix("# ").and_then(|title| title.split_once(": ")) {
+                patches.push(Self { name: name.into(), why: why.into(), tests: tests.into(), ..Self::default() });
                 continue;
             }
             let Some(patch) = patches.last_mut() else {
-                if line.is_empty() { continue } else { return Err(wrong("the first line of a patch is `# name: why`")) }
+                tests = line.strip_prefix("tests: ").with_context(misplaced)?;
+                continue;
             };
             if let Some(tests) = line.strip_prefix("tests: ") {
-                patch.tests = tests.trim().into();
+                patch.tests = tests.into();
             } else if let Some(path) = line.strip_prefix("--- ") {
-                current = path.trim().into();
+                file = path.trim();
             } else if let Some(from) = line.strip_prefix('-') {
-                patch.changes.push(Change { file: current.clone(), from: from.trim().into(), to: Vec::new() });
-            } else if let Some(to) = line.strip_prefix('+') {
-                patch.changes.last_mut().ok_or(wrong("`+` without `-`"))?.to.push(to.trim().into());
-            } else if !line.is_empty() {
-                return Err(wrong("neither `# `, `tests: `, `--- `, `-` nor `+`"));
+                patch.changes.push(Change { file: file.into(), from: from.trim().into(), to: Vec::new() });
+            } else {
+                let to = line.strip_prefix('+').with_context(misplaced)?;
+                patch.changes.last_mut().with_context(misplaced)?.to.push(to.trim().into());
             }
         }
-        match patches.iter().find(|patch| patch.changes.is_empty()) {
-            Some(empty) => Err(format!("{}: `{}` changes nothing", file.display(), empty.name)),
-            None if patches.is_empty() => Err(format!("{}: no patch", file.display())),
-            None => Ok(patches),
-        }
+        let is_empty = patches.iter().any(|patch| patch.changes.is_empty()) || patches.is_empty();
+        ensure!(!is_empty, "{}: a patch changes nothing", path.display());
+        Ok(patches)
+    }
+
+    /// That one of `xtask/faults/FILE.patch`.
+    pub(crate) fn named(project: &Path, file: &str, name: &str) -> Result<Self> {
+        let patches = Self::read(&project.join(format!("xtask/faults/{file}.patch")))?;
+        patches.into_iter().find(|patch| patch.name == name).with_context(|| format!("{file}.patch has no {name}"))
     }
 
     /// Tests that read the sources find it: nothing need be compiled.
@@ -84,27 +84,21 @@ impl Patch {
         self.tests.starts_with("--test source")
     }
 
-    /// Fails unless what it changes is there, in a folder with the project's files.
-    pub(crate) fn check(&self, root: &Path) -> Result<(), String> {
-        self.changed(root).map(drop)
-    }
-
-    /// The changed files, as (path, text). Fails if what is to change does not stand there exactly once.
-    pub(crate) fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
-        let mut files: Vec<(PathBuf, String)> = Vec::new();
+    /// The changed files, as (path, text), of a folder with the project's files. Fails if what is to change does not stand there exactly once.
+    pub(crate) fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>> {
+        let mut texts: Vec<(PathBuf, String)> = Vec::new();
         for Change { file, from, to } in &self.changes {
             let path = root.join(file);
-            if !files.iter().any(|(other, _)| *other == path) {
-                let text = fs::read_to_string(&path).map_err(|e| format!("{}: {file}: {e}", self.name))?;
-                files.push((path.clone(), text));
+            let at = texts.iter().position(|(other, _)| *other == path).unwrap_or(texts.len());
+            if at == texts.len() {
+                texts.push((path.clone(), fs::read_to_string(&path).context(self.name.clone())?));
             }
-            let (_, text) = files.iter_mut().find(|(other, _)| *other == path).ok_or("lost")?;
-            match text.matches(from.as_str()).count() {
-                1 => *text = text.replacen(from.as_str(), &to.join("\n"), 1),
-                n => return Err(format!("{}: {file} has {n} times, not once: {from}", self.name)),
-            }
+            let text = &mut texts[at].1;
+            let times = text.matches(from.as_str()).count();
+            ensure!(times == 1, "{}: {file} has {times} times, not once: {from}", self.name);
+            *text = text.replacen(from.as_str(), &to.join("\n"), 1);
         }
-        Ok(files)
+        Ok(texts)
     }
 }
 
@@ -115,106 +109,81 @@ pub(crate) fn parts(tests: &str) -> (&str, &str, &str) {
     (package, targets, arguments)
 }
 
-/// The lean copy.
+/// A copy of the project, and where it is built.
 pub(crate) struct Copy {
     pub(crate) root: PathBuf,
-    build: PathBuf,
+    pub(crate) build: PathBuf,
 }
 
 impl Copy {
-    /// Copies what has changed since the last time, so that what was compiled is of use still.
-    pub(crate) fn new(project: &Path) -> Result<Self, String> {
-        let root = project.join("target/planted/copy");
-        let files = below(project);
-        for old in below(&root).iter().filter(|old| !files.contains(old)) {
-            fs::remove_file(root.join(old)).map_err(|e| format!("{}: {e}", old.display()))?;
-        }
+    /// The lean one.
+    pub(crate) fn lean(project: &Path) -> Result<Self> {
+        Self::new(project, "target/planted", &Patch::named(project, "lean", "lean")?)
+    }
+
+    /// Copies what has changed since the last time, so that what was compiled is of use still; and with that patch.
+    pub(crate) fn new(project: &Path, folder: &str, patch: &Patch) -> Result<Self> {
+        const PARTS: &str = "Cargo.toml Cargo.lock crates lab/Cargo.toml lab/model lab/step lab/fuzz xtask testdata";
+        let copy = Self { root: project.join(folder).join("copy"), build: project.join(folder).join("build") };
+        fs::create_dir_all(copy.root.join("lab"))?;
+        let below = |root: &Path, parts: &str| -> Result<BTreeSet<PathBuf>> {
+            files(root, parts, "*")?.iter().map(|file| Ok(file.strip_prefix(root)?.to_owned())).collect()
+        };
+        let (files, mut changed) = (below(project, PARTS)?, BTreeMap::from_iter(patch.changed(project)?));
+        below(&copy.root, ".")?.difference(&files).try_for_each(|old| fs::remove_file(copy.root.join(old)))?;
         for file in &files {
-            let bytes = fs::read(project.join(file)).map_err(|e| format!("{}: {e}", file.display()))?;
-            write(&root.join(file), &lean(file, bytes)?)?;
-        }
-        Ok(Self { root, build: project.join("target/planted/build") })
-    }
-
-    /// `cargo`, in the copy. Options come before `--`.
-    pub(crate) fn cargo(&self, arguments: &str) -> Command {
-        let mut command = self.command("timeout");
-        // A fault may make a loop endless, and the compiler runs some.
-        command.args(["--kill-after=5", "1800", "prlimit", "--cpu=1800", "cargo"]).args(arguments.split_whitespace());
-        command
-    }
-
-    /// A program in the copy; what Cargo builds there is built likewise.
-    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.build);
-        // Optimised by one degree (the library: see `lean`): compiles in half the time, and the quick suites take seconds.
-        command.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
-        self.tests_environment(&mut command);
-        command
-    }
-
-    /// What the tests are told: to be quick, and which rows there are.
-    pub(crate) fn tests_environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command
-            .env_remove("FASTGCM_FULL")
-            .env("FASTGCM_GATE", "1")
-            .env("FASTGCM_QUICK", "1")
-            .env("FASTGCM_ONLY", KEPT.join(","))
-            .env("RUST_BACKTRACE", "0")
-    }
-
-    /// Plants a fault, and runs its tests.
-    pub(crate) fn verdict(&self, patch: &Patch) -> Result<Verdict, String> {
-        let start = Instant::now();
-        let (package, targets, arguments) = parts(&patch.tests);
-        self.with(patch, || {
-            let (builds, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} --no-run")))?;
-            if !builds {
-                println!("{output}");
-                return Ok(Verdict::DoesNotCompile);
+            // What is not touched is not compiled again.
+            let (from, to) = (project.join(file), copy.root.join(file));
+            let text = changed.remove(&from).map_or_else(|| fs::read(&from), |text| Ok(text.into_bytes()))?;
+            if !fs::read(&to).is_ok_and(|old| old == text) {
+                write(&to, text)?;
             }
+        }
+        Ok(copy)
+    }
+
+    /// A line as one types it, in the copy. Libraries are optimised by one degree (ours: see `lean`): that compiles in half the time, and the quick suites
+    /// take seconds.
+    pub(crate) fn sh(&self, line: &str) -> Command {
+        let mut command = sh(&self.root, line);
+        command.env("CARGO_TARGET_DIR", &self.build).env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
+        tell_tests(&mut command);
+        command
+    }
+
+    /// Likewise of Cargo. A fault may make a loop endless, and the compiler runs some.
+    pub(crate) fn cargo(&self, arguments: &str) -> Command {
+        self.sh(&format!("ulimit -t 1800; exec timeout --kill-after=5 1800 cargo {arguments}"))
+    }
+
+    /// Plants a fault in a build of its own, and runs its tests: which found it?
+    pub(crate) fn verdict(&self, patch: &Patch) -> Result<Option<String>> {
+        let (package, targets, arguments) = parts(&patch.tests);
+        with_texts(&patch.changed(&self.root)?, || {
+            let (builds, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} --no-run")))?;
+            ensure!(builds, "{output}\n{} does not compile", patch.name);
             let (passed, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} -- {arguments}")))?;
-            Ok(if passed { Verdict::Missed } else { Verdict::Caught { by: first_failure(&output), took: start.elapsed() } })
+            Ok((!passed).then(|| first_failure(&output)))
         })
     }
+}
 
-    /// Plants a fault, does something, and takes the fault out again.
-    pub(crate) fn with<T>(&self, patch: &Patch, with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-        with_texts(&patch.changed(&self.root)?, with)
-    }
+/// Tests are told to be quick, and which rows there are.
+pub(crate) fn tell_tests(command: &mut Command) -> &mut Command {
+    command
+        .env_remove("FASTGCM_FULL")
+        .env("FASTGCM_GATE", "1")
+        .env("FASTGCM_QUICK", "1")
+        .env("FASTGCM_ONLY", "aesni-avx,vpaes-ssse3,portable")
 }
 
 /// Does something while these files have other text.
-pub(crate) fn with_texts<T>(texts: &[(PathBuf, String)], with: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let mut before = Vec::new();
-    for (path, text) in texts {
-        before.push((path, fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?));
-        fs::write(path, text).map_err(|e| e.to_string())?;
-    }
+pub(crate) fn with_texts<T>(texts: &[(PathBuf, String)], with: impl FnOnce() -> Result<T>) -> Result<T> {
+    let before = texts.iter().map(|(path, _)| fs::read(path)).collect::<Result<Vec<_>, _>>()?;
+    texts.iter().try_for_each(|(path, text)| fs::write(path, text))?;
     let result = with();
-    for (path, bytes) in before {
-        fs::write(path, bytes).map_err(|e| e.to_string())?;
-    }
+    texts.iter().zip(before).try_for_each(|((path, _), bytes)| fs::write(path, bytes))?;
     result
-}
-
-/// What became of a planted fault.
-pub(crate) enum Verdict {
-    Caught {
-        by: String,
-        took: Duration,
-    },
-    Missed,
-    /// The patch is no fault but a mistake of ours.
-    DoesNotCompile,
-}
-
-/// Runs a command; whether it succeeded, and all that it said.
-pub(crate) fn quietly(command: &mut Command) -> Result<(bool, String), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|e| format!("{}: {e}", show(command)))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    Ok((output.status.success(), said))
 }
 
 /// The test that failed first, or how the program died.
@@ -222,65 +191,4 @@ pub(crate) fn first_failure(output: &str) -> String {
     let failed = output.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned));
     let died = || output.lines().find_map(|line| line.split_once("(signal: ").map(|(_, signal)| format!("signal {signal}")));
     failed.or_else(died).unwrap_or_else(|| "the program died".into())
-}
-
-/// All files of the project that the copy needs, relative to it.
-fn below(project: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for top in ["crates", "lab/model", "lab/step", "lab/fuzz", "xtask", "testdata"] {
-        let mut folders = vec![project.join(top)];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.is_dir() && !path.ends_with("target") {
-                    folders.push(path);
-                } else if path.is_file() {
-                    files.push(path.strip_prefix(project).unwrap_or(&path).to_owned());
-                }
-            }
-        }
-    }
-    files.extend(["Cargo.toml", "Cargo.lock", "lab/Cargo.toml"].map(PathBuf::from).into_iter().filter(|file| project.join(file).exists()));
-    files
-}
-
-/// A file as it is in the copy: `on x86` becomes `on nowhere` for all rows but [`KEPT`], and the two macros learn that word. The counts
-/// of work are left out: no fault is theirs to find, and they take longer to compile than all else.
-fn lean(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    let replaced = |text: String, from: &str, to: &str| {
-        if text.contains(from) { Ok(text.replacen(from, to, 1)) } else { Err(format!("{}: `{from}` is not there", file.display())) }
-    };
-    if file.ends_with("crates/fastgcm/src/isa/mod.rs") {
-        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
-        let text = replaced(text, "macro_rules! on {", "macro_rules! on { (nowhere => $some:expr) => { None };")?;
-        let text = replaced(text, "macro_rules! item_on {", "macro_rules! item_on { (nowhere => $($item:tt)*) => {};")?;
-        return Ok(text.into_bytes());
-    }
-    if file.ends_with("crates/fastgcm/src/gcm/mod.rs") {
-        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
-        return Ok(replaced(text, "#[cfg(all(test, feature = \"internals\"))] // likewise\n", "#[cfg(test)]\n")?.into_bytes());
-    }
-    if file == Path::new("Cargo.toml") {
-        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
-        return Ok(
-            replaced(text, "[profile.dev.package.fastgcm]\nopt-level = 2", "[profile.dev.package.fastgcm]\nopt-level = 1")?.into_bytes()
-        );
-    }
-    if file.ends_with("crates/fastgcm/src/backend.rs") {
-        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
-        let kept = |line: &str| KEPT.iter().any(|name| line.contains(&format!("= \"{name}\" ")));
-        let lines = text.lines().map(|line| if kept(line) { line.to_owned() } else { line.replace("\" on x86 ", "\" on nowhere ") });
-        let text = lines.collect::<Vec<_>>().join("\n") + "\n";
-        return if text.contains("on nowhere ") { Ok(text.into_bytes()) } else { Err("backend.rs: no row to leave out".into()) };
-    }
-    Ok(bytes)
-}
-
-/// Writes a file unless it is so already: what is not touched is not compiled again.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    if fs::read(path).is_ok_and(|old| old == bytes) {
-        return Ok(());
-    }
-    let folder = path.parent().ok_or("no folder")?;
-    fs::create_dir_all(folder).and_then(|()| fs::write(path, bytes)).map_err(|e| format!("{}: {e}", path.display()))
 }

@@ -6,9 +6,10 @@
 //!
 //! A back end may be missing if the processor lacks one of its features, as the kernel sees it: what the library finds is what is tested.
 
+use anyhow::{Result, bail, ensure};
+use fs_err as fs;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     path::Path,
 };
 
@@ -26,9 +27,14 @@ pub(crate) fn suite(line: &str) -> Option<(&str, &str)> {
     (is_suite && !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())).then_some((name, count))
 }
 
+/// What suites say in these lines, each once.
+pub(crate) fn suites(lines: &[String]) -> BTreeSet<(&str, &str)> {
+    lines.iter().filter_map(|line| suite(line)).collect()
+}
+
 /// What this processor has: the words of /proc/cpuinfo.
-pub(crate) fn flags() -> Result<Vec<String>, String> {
-    fs::read_to_string("/proc/cpuinfo").map(|text| flags_of(&text)).map_err(|e| format!("/proc/cpuinfo: {e}"))
+pub(crate) fn flags() -> Result<Vec<String>> {
+    Ok(flags_of(&fs::read_to_string("/proc/cpuinfo")?))
 }
 
 /// Those of the first processor: words, but on RISC-V one word, `rv64imafdc_zicsr_zvkned`.
@@ -39,87 +45,87 @@ fn flags_of(cpuinfo: &str) -> Vec<String> {
     words.into_iter().flatten().map(str::to_owned).collect()
 }
 
-/// What may be skipped.
-pub(crate) struct Skips(Vec<Skip>);
-
-struct Skip {
-    what: String,
-    /// Not where the processor has all of these; anywhere if there are none.
-    flags: Vec<String>,
-}
-
-impl Skip {
-    fn is_allowed(&self, flags: &[String]) -> bool {
-        self.flags.is_empty() || self.flags.iter().any(|flag| !flags.contains(flag))
-    }
-
-    /// It goes without saying that these suites have not run.
-    fn excuses(&self, name: &str) -> bool {
-        match self.what.strip_suffix(" natively") {
-            Some(row) => name.rsplit_once('/').is_some_and(|(_, of)| of == row),
-            None => !self.flags.is_empty() && name.contains(&self.what),
-        }
-    }
-}
+/// What may be skipped: the beginning of what is said, and flags. A processor with all of them must not skip it; if there are none, any may.
+pub(crate) struct Skips(Vec<(String, Vec<String>)>);
 
 impl Skips {
-    pub(crate) fn read(root: &Path) -> Result<Self, String> {
-        Self::parse(&fs::read_to_string(root.join(SKIPS)).map_err(|e| format!("{SKIPS}: {e}"))?)
+    pub(crate) fn read(root: &Path) -> Result<Self> {
+        Self::parse(&fs::read_to_string(root.join(SKIPS))?)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let skip = |line: &str| match line.split("  ").collect::<Vec<_>>()[..] {
-            [what, flags, _why] => {
-                Ok(Skip { what: what.into(), flags: flags.split(' ').filter(|flag| *flag != "-").map(str::to_owned).collect() })
-            }
-            _ => Err(format!("{SKIPS}: {line}")),
+    fn parse(text: &str) -> Result<Self> {
+        let skip = |line: &str| {
+            let [what, flags, _why] = line.split("  ").collect::<Vec<_>>()[..] else { bail!("{SKIPS}: {line}") };
+            Ok((what.to_owned(), flags.split(' ').filter(|flag| *flag != "-").map(str::to_owned).collect()))
         };
-        text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(skip).collect::<Result<_, _>>().map(Self)
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(skip).collect::<Result<_>>().map(Self)
     }
 
-    /// Whether what a suite says of itself behind `SKIPPED` is allowed on a processor with these flags; or on another one, which a check
-    /// emulates: there the lines of the suites say enough.
+    /// Those that a processor with these flags may skip; all, if it is another one, which a check emulates.
+    fn on(&self, flags: Option<&[String]>) -> impl Iterator<Item = &(String, Vec<String>)> {
+        let lacks = move |wanted: &[String]| flags.is_none_or(|flags| wanted.is_empty() || wanted.iter().any(|flag| !flags.contains(flag)));
+        self.0.iter().filter(move |(_, wanted)| lacks(wanted))
+    }
+
+    /// Whether what a suite says of itself behind `SKIPPED` is allowed.
     pub(crate) fn allow(&self, said: &str, flags: Option<&[String]>) -> bool {
-        self.0.iter().any(|skip| said.starts_with(&skip.what) && flags.is_none_or(|flags| skip.is_allowed(flags)))
+        self.on(flags).any(|(what, _)| said.starts_with(what))
     }
 
-    /// Whether that suite cannot run on a processor with these flags.
-    fn excuse(&self, name: &str, flags: &[String]) -> bool {
-        self.0.iter().any(|skip| skip.is_allowed(flags) && skip.excuses(name))
+    /// Whether it goes without saying that this suite has not run here. (On a processor that is emulated every one runs.)
+    fn excuse(&self, name: &str, flags: Option<&[String]>) -> bool {
+        let excuses = |(what, wanted): &(String, Vec<String>)| match what.strip_suffix(" natively") {
+            Some(row) => name.rsplit_once('/').is_some_and(|(_, of)| of == row),
+            None => !wanted.is_empty() && name.contains(what),
+        };
+        flags.is_some() && self.on(flags).any(excuses)
     }
 }
 
-/// Counts of a suite, in the gate and in the full run: none where it does not run, two if it runs twice, `*` if they vary.
-type Counts = [BTreeSet<String>; 2];
+/// Counts of a suite, in the gate and in the full run: `-` where it does not run, `1,2` if it runs twice, `*` if they vary.
+type Counts = [String; 2];
 
 /// The suites of each check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Suites(BTreeMap<String, BTreeMap<String, Counts>>);
 
+/// What a check printed, and where it ran.
+pub(crate) struct Printed<'a> {
+    pub(crate) check: &'a str,
+    pub(crate) full: bool,
+    pub(crate) suites: BTreeSet<(&'a str, &'a str)>,
+    pub(crate) skips: &'a Skips,
+    /// Of the processor, if it is this one.
+    pub(crate) flags: Option<&'a [String]>,
+}
+
+impl Printed<'_> {
+    fn count(&self, name: &str) -> String {
+        let counts: Vec<&str> = self.suites.iter().filter(|(other, _)| *other == name).map(|(_, count)| *count).collect();
+        if counts.is_empty() { "-".into() } else { counts.join(",") }
+    }
+}
+
 impl Suites {
-    pub(crate) fn read(root: &Path) -> Result<Self, String> {
-        Self::parse(&fs::read_to_string(root.join(SUITES)).map_err(|e| format!("{SUITES}: {e}"))?)
+    pub(crate) fn read(root: &Path) -> Result<Self> {
+        Self::parse(&fs::read_to_string(root.join(SUITES))?)
     }
 
-    pub(crate) fn write(&self, root: &Path) -> Result<(), String> {
-        fs::write(root.join(SUITES), self.text()).map_err(|e| format!("{SUITES}: {e}"))
+    pub(crate) fn write(&self, root: &Path) -> Result<()> {
+        Ok(fs::write(root.join(SUITES), self.text())?)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let mut suites = Self::default();
-        let mut check = String::new();
+    fn parse(text: &str) -> Result<Self> {
+        let (mut suites, mut check) = (Self::default(), "");
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            if let Some(name) = line.strip_prefix("== ") {
-                name.clone_into(&mut check);
-                continue;
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["==", ..] => check = &line[3..],
+                [name, ref counts @ ..] if (1..=2).contains(&counts.len()) => {
+                    let counts = [counts[0], counts[counts.len() - 1]].map(str::to_owned);
+                    suites.0.entry(check.to_owned()).or_default().insert(name.to_owned(), counts);
+                }
+                _ => bail!("{SUITES}: {line}"),
             }
-            let counts = |word: &str| word.split(',').filter(|count| *count != "-").map(str::to_owned).collect();
-            let (name, counts) = match line.split(' ').collect::<Vec<_>>()[..] {
-                [name, both] => (name, [counts(both), counts(both)]),
-                [name, gate, full] => (name, [counts(gate), counts(full)]),
-                _ => return Err(format!("{SUITES}: {line}")),
-            };
-            suites.0.entry(check.clone()).or_default().insert(name.to_owned(), counts);
         }
         Ok(suites)
     }
@@ -130,15 +136,10 @@ impl Suites {
             # NAME COUNT; where the full run counts otherwise, its count behind that. `-`: it does not run there; `*`: the count varies.\n\
             # `cargo xtask ci --bless CHECK...` runs these checks and writes their lines anew.\n"
             .to_owned();
-        let words = |counts: &BTreeSet<String>| match counts.is_empty() {
-            true => "-".to_owned(),
-            false => counts.iter().map(String::as_str).collect::<Vec<_>>().join(","),
-        };
         for (check, suites) in self.0.iter().filter(|(_, suites)| !suites.is_empty()) {
             text += &format!("\n== {check}\n");
             for (name, [gate, full]) in suites {
-                let full = if gate == full { String::new() } else { format!(" {}", words(full)) };
-                text += &format!("{name} {}{full}\n", words(gate));
+                text += &if gate == full { format!("{name} {gate}\n") } else { format!("{name} {gate} {full}\n") };
             }
         }
         text
@@ -148,74 +149,65 @@ impl Suites {
         self.0.contains_key(check)
     }
 
-    /// What is wrong with the lines that a check printed. `here`: what may be skipped, and the flags of the processor that it runs on, if
-    /// that is this one.
-    pub(crate) fn faults(&self, check: &str, full: bool, printed: &[(&str, &str)], here: Option<(&Skips, &[String])>) -> Vec<String> {
-        let none = BTreeMap::new();
-        let expected = self.0.get(check).unwrap_or(&none);
+    /// Counts of a check's suites in the gate.
+    pub(crate) fn of_gate(&self, check: &str) -> impl Iterator<Item = (&str, &str)> {
+        self.0.get(check).into_iter().flatten().map(|(name, [gate, _])| (&**name, &**gate))
+    }
+
+    /// Fails unless a check printed these lines.
+    pub(crate) fn hold(&self, printed: &Printed) -> Result<()> {
+        let (faults, check) = (self.faults(printed), printed.check);
+        ensure!(faults.is_empty(), ".ci/suites:\n  {}\nIf that is meant: cargo xtask ci --bless '{check}'", faults.join("\n  "));
+        Ok(())
+    }
+
+    /// What is wrong with the lines that a check printed.
+    fn faults(&self, printed: &Printed) -> Vec<String> {
+        let expected = self.0.get(printed.check).cloned().unwrap_or_default();
         let mut faults = Vec::new();
-        for (name, counts) in expected {
-            let of_name = printed.iter().filter(|(other, _)| other == name);
-            let found: BTreeSet<&str> = of_name.map(|(_, count)| *count).collect();
-            let counts: BTreeSet<&str> = counts[usize::from(full)].iter().map(String::as_str).collect();
-            let excused = here.is_some_and(|(skips, flags)| skips.excuse(name, flags));
-            if found.is_empty() && !counts.is_empty() && !excused {
+        for (name, counts) in &expected {
+            let (count, found) = (&counts[usize::from(printed.full)], printed.count(name));
+            if found == "-" && count != "-" && !printed.skips.excuse(name, printed.flags) {
                 faults.push(format!("{name}: did not run"));
-            } else if !found.is_empty() && found != counts && !counts.contains("*") {
-                faults.push(format!("{name}: {found:?}, not {counts:?}"));
+            } else if found != "-" && found != *count && count != "*" {
+                faults.push(format!("{name}: {found}, not {count}"));
             }
         }
-        faults.extend(printed.iter().filter(|(name, _)| !expected.contains_key(*name)).map(|(name, _)| format!("{name}: is new")));
+        let is_new = |name: &&&str| !expected.contains_key(**name);
+        let names: BTreeSet<&str> = printed.suites.iter().map(|(name, _)| *name).collect();
+        faults.extend(names.iter().filter(is_new).map(|name| format!("{name}: is new")));
         faults
     }
 
     /// The lines of a check are these from now on; but those that this processor cannot print stay, and so do the counts that vary and
     /// those of the other kind of run.
-    pub(crate) fn bless(&mut self, check: &str, full: bool, printed: &[(&str, &str)], here: Option<(&Skips, &[String])>) {
-        let old = self.0.remove(check).unwrap_or_default();
-        let mut new: BTreeMap<String, Counts> = BTreeMap::new();
-        for (name, count) in printed {
-            let counts = new.entry((*name).to_owned()).or_default();
-            counts[usize::from(full)].insert((*count).to_owned());
+    pub(crate) fn bless(&mut self, printed: &Printed) {
+        let (suites, full) = (self.0.entry(printed.check.to_owned()).or_default(), usize::from(printed.full));
+        for (name, _) in &printed.suites {
+            suites.entry((*name).to_owned()).or_insert(["-".into(), "-".into()]);
         }
-        for (name, [gate, of_full]) in &mut new {
-            match old.get(name) {
-                Some(old) if old[usize::from(full)].contains("*") => [*gate, *of_full] = old.clone(),
-                Some([old, _]) if full => gate.clone_from(old),
-                Some([old, old_full]) if old != old_full => of_full.clone_from(old_full),
-                _ if full => {}
-                _ => of_full.clone_from(gate),
+        for (name, counts) in suites.iter_mut() {
+            let (found, are_one) = (printed.count(name), counts[0] == counts[1]);
+            if found == "-" && printed.skips.excuse(name, printed.flags) || found != "-" && counts[full] == "*" {
+                continue;
             }
+            if are_one && !printed.full {
+                counts[1].clone_from(&found);
+            }
+            counts[full] = found;
         }
-        for (name, mut counts) in old.into_iter().filter(|(name, _)| !new.contains_key(name)).collect::<Vec<_>>() {
-            if !here.is_some_and(|(skips, flags)| skips.excuse(&name, flags)) {
-                let both = counts[0] == counts[1];
-                counts[usize::from(full)].clear();
-                if both && !full {
-                    continue;
-                }
-            }
-            if counts.iter().any(|counts| !counts.is_empty()) {
-                new.insert(name, counts);
-            }
-        }
-        self.0.insert(check.to_owned(), new);
+        suites.retain(|_, counts| counts.iter().any(|count| count != "-"));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Skips, Suites, flags_of, suite};
+    use super::{Printed, Skips, Suites, flags_of, suite};
 
     const TABLE: &str = "\
         == tests\n\
-        every_length/aesni-sse 7\n\
-        every_length/portable 7\n\
-        every_length/vaes-avx2 7\n\
-        faults 3 17\n\
-        fuzz *\n\
-        registers::f20 1\n\
-        twice - 1,2\n";
+        every_length/aesni-sse 7\nevery_length/portable 7\nevery_length/vaes-avx2 7\n\
+        faults 3 17\nfuzz *\nregisters::f20 1\ntwice - 1,2\n";
 
     const SKIPS: &str = "\
         # what  flags  why\n\
@@ -230,29 +222,22 @@ mod tests {
     const WESTMERE: &str = "sse4_1 aes";
     const ARM: &str = "fp asimd aes pmull";
 
-    const ALL: [(&str, &str); 6] = [
-        ("every_length/aesni-sse", "7"),
-        ("every_length/portable", "7"),
-        ("every_length/vaes-avx2", "7"),
-        ("faults", "3"),
-        ("fuzz", "99"),
-        ("registers::f20", "1"),
-    ];
-
-    fn skips() -> Skips {
-        Skips::parse(SKIPS).unwrap()
-    }
+    /// What the gate prints where all runs.
+    const ALL: &str = "every_length/aesni-sse=7 every_length/portable=7 every_length/vaes-avx2=7 faults=3 fuzz=99 registers::f20=1";
 
     fn flags(words: &str) -> Vec<String> {
         words.split(' ').map(str::to_owned).collect()
     }
 
-    fn faults_on(processor: &str, printed: &[(&str, &str)]) -> Vec<String> {
-        Suites::parse(TABLE).unwrap().faults("tests", false, printed, Some((&skips(), &flags(processor))))
+    fn faults(full: bool, processor: Option<&str>, printed: &str) -> Vec<String> {
+        let (skips, flags) = (Skips::parse(SKIPS).unwrap(), processor.map(flags));
+        let suites = printed.split(' ').filter_map(|said| said.split_once('=')).collect();
+        Suites::parse(TABLE).unwrap().faults(&Printed { check: "tests", full, suites, skips: &skips, flags: flags.as_deref() })
     }
 
-    fn all_but(name: &str) -> Vec<(&'static str, &'static str)> {
-        ALL.into_iter().filter(|(other, _)| *other != name).collect()
+    /// Of `ALL`, without those of that name.
+    fn without(names: &[&str]) -> String {
+        ALL.split(' ').filter(|said| !names.iter().any(|name| said.starts_with(name))).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -265,54 +250,46 @@ mod tests {
 
     #[test]
     fn suites_are_whole_words() {
-        assert_eq!(suite("faults ok 17"), Some(("faults", "17")));
-        assert_eq!(suite("kernel_faults ok 17"), Some(("kernel_faults", "17")));
-        assert_eq!(suite("test a::b ... faults ok 17"), Some(("faults", "17")));
-        assert_eq!(suite("test a::b ... okfaults ok 17"), Some(("faults", "17")));
-        let no_suites =
-            ["faults ok 17 of 17", "x faults ok 17", "faults ok", "faults ok 1,5", "faults ok many", " ok 1", "test a::b ... ok"];
-        assert_eq!(no_suites.map(suite), [None; 7]);
+        let suites = ["faults ok 17", "test a::b ... faults ok 17", "test a::b ... okfaults ok 17", "kernel_faults ok 17"];
+        assert_eq!(suites.map(suite), ["faults", "faults", "faults", "kernel_faults"].map(|name| Some((name, "17"))));
+        let others = ["faults ok 17 of 17", "x faults ok 17", "faults ok", "faults ok 1,5", "faults ok many", " ok 1", "test a::b ... ok"];
+        assert_eq!(others.map(suite), [None; 7]);
     }
 
     #[test]
     fn what_was_printed_is_held_against_the_table_both_ways() {
-        assert_eq!(faults_on(ZEN_4, &ALL), [""; 0]);
-        for (name, _) in ALL {
-            assert_eq!(faults_on(ZEN_4, &all_but(name)), [format!("{name}: did not run")]);
+        let on = |printed: &str| faults(false, Some(ZEN_4), printed);
+        assert_eq!(on(ALL), [""; 0]);
+        for name in ALL.split(' ').filter_map(|said| said.split('=').next()) {
+            assert_eq!(on(&without(&[name])), [format!("{name}: did not run")]);
         }
-        let portable_only = [&ALL[1..2], &ALL[3..]].concat();
-        assert_eq!(faults_on(ZEN_4, &portable_only), ["every_length/aesni-sse: did not run", "every_length/vaes-avx2: did not run"]);
-        let other_count = [&all_but("faults")[..], &[("faults", "4")]].concat();
-        assert_eq!(faults_on(ZEN_4, &other_count), [r#"faults: {"4"}, not {"3"}"#]);
+        assert_eq!(on(&(without(&["faults"]) + " faults=4")), ["faults: 4, not 3"]);
         // The longer name is not the shorter one.
-        let longer = [&all_but("faults")[..], &[("kernel_faults", "3")]].concat();
-        assert_eq!(faults_on(ZEN_4, &longer), ["faults: did not run", "kernel_faults: is new"]);
-        assert_eq!(faults_on(ZEN_4, &[&ALL[..], &[("twice", "1")]].concat()), [r#"twice: {"1"}, not {}"#]);
-        let in_full = [&all_but("faults")[..], &[("faults", "17"), ("twice", "2"), ("twice", "1")]].concat();
-        assert_eq!(Suites::parse(TABLE).unwrap().faults("tests", true, &in_full, None), [""; 0]);
-        assert_eq!(Suites::default().faults("tests", false, &ALL[..1], None), ["every_length/aesni-sse: is new"]);
+        assert_eq!(on(&(without(&["faults"]) + " kernel_faults=3")), ["faults: did not run", "kernel_faults: is new"]);
+        assert_eq!(on(&format!("{ALL} twice=1")), ["twice: 1, not -"]);
+        assert_eq!(faults(true, None, &(without(&["faults"]) + " faults=17 twice=2 twice=1")), [""; 0]);
+        assert_eq!(faults(true, None, &(without(&["faults"]) + " faults=17 twice=2")), ["twice: 2, not 1,2"]);
     }
 
     #[test]
     fn a_row_may_be_missing_where_the_processor_lacks_a_feature() {
-        let (vaes, sse) = ("vaes-avx2 natively: this processor lacks vaes", "aesni-sse natively: it lacks aes");
-        let f20 = "f20: it does not say";
-        let allowed = |processor: &str| [vaes, sse, f20].map(|said| skips().allow(said, Some(&flags(processor))));
-        assert_eq!(allowed(ZEN_4), [false, false, false]);
-        assert_eq!(allowed(SKYLAKE), [true, false, false]);
-        assert_eq!(allowed(WESTMERE), [true, false, true]);
-        assert_eq!(allowed(ARM), [true, true, true]);
-        assert!(skips().allow("aes-neon natively: x", Some(&flags(ZEN_4))) && !skips().allow("aes-neon natively: x", Some(&flags(ARM))));
-        assert!(skips().allow("compilers: opt-level 3, no nightly", Some(&flags(ZEN_4))));
-        assert!(skips().allow(vaes, None) && !skips().allow("all of it", None));
+        let allow = |said: &str, processor: &str| Skips::parse(SKIPS).unwrap().allow(said, Some(&flags(processor)));
+        let said =
+            ["vaes-avx2 natively: it lacks vaes", "aesni-sse natively: it lacks aes", "f20: it does not say", "aes-neon natively: x"];
+        let allowed = |processor| said.map(|said| allow(said, processor));
+        assert_eq!(allowed(ZEN_4), [false, false, false, true]);
+        assert_eq!(allowed(SKYLAKE), [true, false, false, true]);
+        assert_eq!(allowed(WESTMERE), [true, false, true, true]);
+        assert_eq!(allowed(ARM), [true, true, true, false]);
+        assert!(allow("compilers: opt-level 3, no nightly", ZEN_4) && !allow("all of it", ARM));
 
-        assert_eq!(faults_on(SKYLAKE, &all_but("every_length/vaes-avx2")), [""; 0]);
-        assert_eq!(faults_on(SKYLAKE, &ALL[3..]), ["every_length/aesni-sse: did not run", "every_length/portable: did not run"]);
-        assert_eq!(faults_on(WESTMERE, &[ALL[0], ALL[1], ALL[3], ALL[4]]), [""; 0]);
-        assert_eq!(faults_on(ARM, &[ALL[1], ALL[3], ALL[4]]), [""; 0]);
+        let (vaes, sse) = ("every_length/vaes-avx2", "every_length/aesni-sse");
+        assert_eq!(faults(false, Some(SKYLAKE), &without(&[vaes])), [""; 0]);
+        assert_eq!(faults(false, Some(SKYLAKE), &without(&[vaes, sse])), [format!("{sse}: did not run")]);
+        assert_eq!(faults(false, Some(WESTMERE), &without(&[vaes, "registers"])), [""; 0]);
+        assert_eq!(faults(false, Some(ARM), &without(&[vaes, sse, "registers"])), [""; 0]);
         // On an emulated processor every row runs, whatever this one has.
-        let emulated = Suites::parse(TABLE).unwrap().faults("tests", false, &all_but("every_length/vaes-avx2"), None);
-        assert_eq!(emulated, ["every_length/vaes-avx2: did not run"]);
+        assert_eq!(faults(false, None, &without(&[vaes])), [format!("{vaes}: did not run")]);
     }
 
     #[test]
@@ -320,32 +297,15 @@ mod tests {
         let table = Suites::parse(TABLE).unwrap();
         assert_eq!(Suites::parse(&table.text()).unwrap(), table);
         let printed = [("every_length/aesni-sse", "8"), ("every_length/portable", "8"), ("faults", "4"), ("fuzz", "77"), ("new", "1")];
+        let (skips, skylake) = (Skips::parse(SKIPS).unwrap(), flags(SKYLAKE));
         let blessed = |full: bool| {
             let mut table = table.clone();
-            table.bless("tests", full, &printed, Some((&skips(), &flags(SKYLAKE))));
-            table.text().lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+            table.bless(&Printed { check: "tests", full, suites: printed.into(), skips: &skips, flags: Some(&skylake) });
+            table.text().split_once("\n== tests\n").unwrap().1.to_owned()
         };
-        let gate = [
-            "== tests",
-            "every_length/aesni-sse 8",
-            "every_length/portable 8",
-            "every_length/vaes-avx2 7",
-            "faults 4 17",
-            "fuzz *",
-            "new 1",
-            "twice - 1,2",
-        ];
+        let gate = "every_length/aesni-sse 8\nevery_length/portable 8\nevery_length/vaes-avx2 7\nfaults 4 17\nfuzz *\nnew 1\ntwice - 1,2\n";
         assert_eq!(blessed(false), gate);
-        let full = [
-            "== tests",
-            "every_length/aesni-sse 7 8",
-            "every_length/portable 7 8",
-            "every_length/vaes-avx2 7",
-            "faults 3 4",
-            "fuzz *",
-            "new - 1",
-            "registers::f20 1 -",
-        ];
+        let full = "every_length/aesni-sse 7 8\nevery_length/portable 7 8\nevery_length/vaes-avx2 7\nfaults 3 4\nfuzz *\nnew - 1\nregisters::f20 1 -\n";
         assert_eq!(blessed(true), full);
     }
 }

@@ -88,7 +88,7 @@ fn bare(target: &Path, install: bool) -> Result<PathBuf, String> {
 }
 
 /// Installs Debian's packages. Of two apt-get at a time one fails, and the full run has checks side by side: the lock is that of
-/// `xtask/src/debian.rs`.
+/// `.ci/need`.
 pub(crate) fn install() -> Result<(), String> {
     const ALONE: [&str; 2] = ["/var/lock/fastgcm-packages", "apt-get"];
     run(Command::new("flock").args(ALONE).args(["update", "-qq"]))?;

@@ -2,13 +2,15 @@
 
 use super::{
     Row,
-    inspect::{Kind, Numbers},
+    inspect::{Numbers, kinds},
     program::Program,
+    table::Table,
 };
-use crate::step::{Registers, Traced};
+use anyhow::{Context, Error, Result, anyhow, ensure};
+use fastgcm_step::{Registers, Traced};
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     ops::Range,
     path::Path,
     thread,
@@ -23,20 +25,16 @@ const SIZES: [usize; 12] = [0, 16, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096,
 const KEYS: [usize; 3] = [16, 24, 32];
 /// Lengths of packets that go side by side where a row can do that, and of one that does not.
 const BATCHES: [usize; 5] = [16, 64, 128, 200, 256];
-const VERBS: [&str; 2] = ["seal", "open"];
+/// What is counted of them, beside instructions.
+const KINDS: [&str; 3] = ["clmul", "aes", "loads"];
 
 /// What the probe is told to do with a row: `seal,16,64` ...
 pub(super) fn messages(row: &Row) -> Vec<String> {
+    // A row without instructions for AES takes a hundred times as many others: few messages.
+    let is_wanted = |key: usize, size: usize| !row.made_of_calls() || matches!((key, size), (16, 0 | 1420) | (_, 200));
     let mut all = Vec::new();
-    for verb in VERBS {
-        for key in KEYS {
-            for size in SIZES {
-                // A row without instructions for AES takes a hundred times as many others: few messages.
-                if !row.made_of_calls() || matches!((key, size), (16, 0 | 1420) | (_, 200)) {
-                    all.push(format!("{verb},{key},{size}"));
-                }
-            }
-        }
+    for (verb, key) in ["seal", "open"].into_iter().flat_map(|verb| KEYS.map(|key| (verb, key))) {
+        all.extend(SIZES.iter().filter(|size| is_wanted(key, **size)).map(|size| format!("{verb},{key},{size}")));
     }
     if !row.made_of_calls() {
         all.extend(BATCHES.map(|size| format!("batch,16,{size}")));
@@ -44,40 +42,38 @@ pub(super) fn messages(row: &Row) -> Vec<String> {
     all
 }
 
-/// By row and message.
-pub(super) type Counted = BTreeMap<(String, String), Numbers>;
-
-/// Numbers of some messages for each of these rows, which must be such as this processor can run.
+/// Adds numbers of some messages for each of these rows, which must be such as this processor can run.
 pub(super) fn count<'a>(
     probe: &Path,
     program: &Program,
     rows: impl Iterator<Item = &'a Row>,
     messages: impl Fn(&Row) -> Vec<String> + Sync,
-) -> Result<Counted, String> {
+    table: &mut Table,
+) -> Result<()> {
     let known = known(program);
-    let one_row = |row: &Row| -> Result<Counted, String> {
+    let one_row = &|row: &'a Row| -> Result<Vec<(String, Numbers)>> {
         let messages = messages(row);
-        let mut arguments = vec![row.name.clone()];
-        arguments.extend(messages.iter().cloned());
-        let mut traced = Traced::start(probe, &arguments)?;
-        let mut counted = Counted::new();
+        let arguments: Vec<String> = [row.name.clone()].into_iter().chain(messages.clone()).collect();
+        let mut traced = Traced::start(probe, &arguments).map_err(Error::msg)?;
+        let mut counted = Vec::new();
         for message in messages {
-            let told = traced.next_marker()?.ok_or("the probe has no marker for this message")?;
-            traced.next_marker()?.ok_or("the probe tells of a key, and does nothing")?;
+            let told = traced.next_marker().map_err(Error::msg)?.context("the probe has no marker for this message")?;
+            traced.next_marker().map_err(Error::msg)?.context("the probe tells of a key, and does nothing")?;
             let (key, tables) = (told.rdi..told.rdi + told.rsi, traced.base()..traced.base() + program.bytes);
-            let numbers = one(&mut traced, &known, key, tables, !row.made_of_calls())?;
-            counted.insert((row.name.clone(), message), numbers);
+            counted.push((message, one(&mut traced, &known, key, tables, !row.made_of_calls()).map_err(Error::msg)?));
         }
-        match traced.next_marker()? {
-            None => Ok(counted),
-            Some(_) => Err("the probe has a marker too many".into()),
-        }
+        ensure!(traced.next_marker().map_err(Error::msg)?.is_none(), "the probe has a marker too many");
+        Ok(counted)
     };
-    let each = thread::scope(|scope| {
-        let threads: Vec<_> = rows.map(|row| scope.spawn(|| one_row(row))).collect();
-        threads.into_iter().map(|thread| thread.join().map_err(|_| "a thread panicked".to_owned())?).collect::<Result<Vec<_>, String>>()
-    })?;
-    Ok(each.into_iter().flatten().collect())
+    thread::scope(|scope| {
+        let threads: Vec<_> = rows.map(|row| (row, scope.spawn(move || one_row(row)))).collect();
+        for (row, thread) in threads {
+            for (message, numbers) in thread.join().map_err(|_| anyhow!("a thread panicked"))?? {
+                table.add("message", &row.name, &message, &numbers);
+            }
+        }
+        Ok(())
+    })
 }
 
 /// What is known of an instruction, by its address in the file.
@@ -88,7 +84,7 @@ struct Known<'a> {
     /// Where its function begins.
     function: u64,
     /// Of the library's own instructions.
-    kind: Option<Kind>,
+    kinds: Vec<&'static str>,
 }
 
 fn known(program: &Program) -> HashMap<u64, Known<'_>> {
@@ -97,8 +93,8 @@ fn known(program: &Program) -> HashMap<u64, Known<'_>> {
         for i in &function.code {
             let touches = |op: &u32| i.op_kind(*op) == OpKind::Memory && !matches!(i.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
             let memory = (0..i.op_count()).find(touches);
-            let kind = function.name.contains("fastgcm::").then(|| Kind::of(i));
-            all.insert(i.ip(), Known { instruction: i, memory, function: *start, kind });
+            let kinds = kinds(i).filter(|kind| function.name.contains("fastgcm::") && KINDS.contains(kind)).collect();
+            all.insert(i.ip(), Known { instruction: i, memory, function: *start, kinds });
         }
     }
     all
@@ -109,18 +105,13 @@ fn known(program: &Program) -> HashMap<u64, Known<'_>> {
 /// Lines of 64 bytes are what a message whose caches are cold waits for. Those of the key are exact, for a key begins a line. Where the linker puts the
 /// rest differs from build to build, and must not count: each function begins a line here, and bytes that are read of constants and tables lie
 /// side by side.
-fn one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, tables: Range<u64>, kinds: bool) -> Result<Numbers, String> {
-    let mut numbers = Numbers::from([("instructions", 0), ("clmul", 0), ("aes", 0), ("loads", 0)]);
+fn one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, tables: Range<u64>, woven: bool) -> Result<Numbers, String> {
+    let mut numbers: Numbers = KINDS.map(|kind| (kind, 0)).into();
     let (mut code_lines, mut key_lines, mut table_bytes) = (HashSet::new(), HashSet::new(), HashSet::new());
     traced.until_marker(|program, at| {
-        let mut add = |name, number| *numbers.entry(name).or_default() += number as u64;
-        add("instructions", program.code().contains(&at));
-        let Some(Known { instruction, memory, function, kind }) = known.get(&at.wrapping_sub(program.base())) else { return Ok(()) };
-        if let Some(kind) = kind.as_ref().filter(|_| kinds) {
-            add("clmul", kind.clmul);
-            add("aes", kind.aes);
-            add("loads", kind.load);
-        }
+        *numbers.entry("instructions").or_default() += u64::from(program.code().contains(&at));
+        let Some(Known { instruction, memory, function, kinds }) = known.get(&at.wrapping_sub(program.base())) else { return Ok(()) };
+        kinds.iter().filter(|_| woven).for_each(|kind| *numbers.entry(kind).or_default() += 1);
         let from = instruction.ip() - function;
         code_lines.extend([from, from + instruction.len() as u64 - 1].map(|byte| (*function, byte / LINE)));
         let Some(operand) = memory else { return Ok(()) };

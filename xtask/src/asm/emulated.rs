@@ -6,12 +6,10 @@
 use super::{Row, count, program::Program, table::Table};
 use crate::{
     ci::{full, own_program},
-    package::show,
+    tools::{output, sh},
 };
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-};
+use anyhow::{Result, ensure};
+use std::path::Path;
 
 /// What is counted of a row.
 fn messages(row: &Row, all: bool) -> Vec<String> {
@@ -20,47 +18,32 @@ fn messages(row: &Row, all: bool) -> Vec<String> {
 }
 
 /// There: counts, and prints.
-pub(super) fn print(probe: &Path, rows: &[&str]) -> Result<(), String> {
+pub(super) fn print(probe: &Path, rows: &[&str]) -> Result<()> {
     let rows: Vec<Row> = super::rows(probe)?.into_iter().filter(|row| rows.contains(&row.name.as_str())).collect();
-    if let Some(missing) = rows.iter().find(|row| !row.here) {
-        return Err(format!("asm: the emulated processor cannot run {} either", missing.name));
-    }
+    ensure!(rows.iter().all(|row| row.here), "asm: the emulated processor cannot run these rows either");
     let mut table = Table::default();
-    table.add_messages(&count::count(probe, &Program::read(probe)?, rows.iter(), |row| messages(row, full()))?);
+    count::count(probe, &Program::read(probe)?, rows.iter(), |row| messages(row, full()), &mut table)?;
     print!("{}", table.text());
     Ok(())
 }
 
 /// Here: has it counted there.
-pub(super) fn count(root: &Path, probe: &Path, rows: &[&Row], all: bool) -> Result<Table, String> {
-    if rows.is_empty() {
-        return Ok(Table::default());
-    }
-    let own = own_program();
-    let mut emulate = Command::new("python3");
-    emulate.arg(root.join("xtask/emulate.py")).args(["--timeout", "1800"]).current_dir(root);
-    for file in libraries(&own)?.iter().map(String::as_str).chain(probe.to_str()) {
-        emulate.args(["--file", file]);
-    }
-    if all {
-        emulate.env("FASTGCM_FULL", "1");
-    }
-    emulate.arg(&own).args(["asm", "--messages"]).arg(probe).args(rows.iter().map(|row| &row.name));
-    let output = emulate.stderr(Stdio::inherit()).output().map_err(|e| format!("{}: {e}", show(&emulate)))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() {
-        return Err(format!("{}: {}\n{text}", show(&emulate), output.status));
-    }
+pub(super) fn count(root: &Path, probe: &Path, rows: &[&Row], all: bool) -> Result<Table> {
+    let (own, probe) = (own_program().display().to_string(), probe.display());
+    let names: String = rows.iter().map(|row| format!(" {}", row.name)).collect();
+    // What this program is linked with, the loader among it: both are.
+    let text = output(&mut sh(
+        root,
+        &format!(
+            "{}files=$(ldd '{own}' | grep -o '/[^ ]*' | sed 's/^/--file /')
+            python3 xtask/emulate.py --timeout 1800 $files --file '{probe}' '{own}' asm --messages '{probe}'{names}",
+            if all { "export FASTGCM_FULL=1; " } else { "" }
+        ),
+    ))?;
     let table = Table::parse(&text)?;
-    let counted = |row: &Row, message: &str| table.get("message", &row.name, message, "instructions").is_some();
-    match rows.iter().find(|row| messages(row, all).iter().any(|message| !counted(row, message))) {
-        None => Ok(table),
-        Some(row) => Err(format!("asm: some messages of {} were not counted\n{text}", row.name)),
+    for row in rows {
+        let counted = |message: &String| table.0.keys().any(|key| key[..3] == ["message", &row.name, message]);
+        ensure!(messages(row, all).iter().all(counted), "asm: some messages of {} were not counted\n{text}", row.name);
     }
-}
-
-/// What a program is linked with, the loader among it: both are.
-fn libraries(program: &Path) -> Result<Vec<String>, String> {
-    let list = super::output(Command::new("ldd").arg(program))?;
-    Ok(list.split_whitespace().filter(|word| word.starts_with('/')).map(str::to_owned).collect())
+    Ok(table)
 }

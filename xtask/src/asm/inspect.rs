@@ -4,17 +4,22 @@ use super::{
     Row,
     program::{Function, Program},
 };
-use iced_x86::{CpuidFeature, FlowControl, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::tools::{output, sh};
+use anyhow::Result;
+use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// Numbers of one function, by their names in the table.
 pub(super) type Numbers = BTreeMap<&'static str, u64>;
 
 /// Numbers of each of a row's functions (`seal`, `open_long` ...), and what is wrong with them.
-pub(super) fn inspect(program: &Program, row: &Row) -> (BTreeMap<String, Numbers>, Vec<String>) {
+pub(super) fn inspect(program: &Program, row: &Row) -> Result<(BTreeMap<String, Numbers>, Vec<String>)> {
     let mut numbers = BTreeMap::<String, Numbers>::new();
     let mut faults = Vec::new();
-    let features = with_implied(&row.features);
+    let features = promised(row)?;
     for (path, function) in functions(program, row) {
         let found = [outside(program, row, function), dirty(program, function), foreign(function, &features)];
         faults.extend(found.into_iter().flatten().map(|what| format!("{} {path}: {what}", row.name)));
@@ -24,79 +29,58 @@ pub(super) fn inspect(program: &Program, row: &Row) -> (BTreeMap<String, Numbers
         if row.made_of_calls() {
             continue; // what it has of vectors and calls is the compiler's affair
         }
-        add("calls", program.calls(function).filter(|call| !call.to.is_some_and(never_returns)).count());
-        let inside = function.in_loops();
-        for (kind, inside) in function.code.iter().zip(inside).map(|(i, inside)| (Kind::of(i), inside)) {
-            add("spills", (kind.spill && inside) as usize);
-            add("reloads", (kind.reload && inside) as usize);
-            add("loads", kind.load as usize);
-            add("clmul", kind.clmul as usize);
-            add("aes", kind.aes as usize);
+        add("calls", program.calls(function).filter(|call| !call.never_returns()).count());
+        KINDS.iter().for_each(|kind| add(kind, 0));
+        for (i, inside) in function.code.iter().zip(function.in_loops()) {
+            kinds(i).filter(|kind| inside || !IN_LOOPS.contains(kind)).for_each(|kind| add(kind, 1));
         }
     }
     if numbers.is_empty() {
         faults.push(format!("{}: not in the program", row.name));
     }
-    (numbers, faults)
+    Ok((numbers, faults))
 }
 
-/// What a message costs, beside bytes of code.
-pub(super) struct Kind {
-    /// A carry-less multiplication.
-    pub(super) clmul: bool,
-    /// A round of AES.
-    pub(super) aes: bool,
-    /// A vector read from anywhere but the stack: text, powers of H, round keys, counters.
-    pub(super) load: bool,
-    /// A vector read from the stack: what was spilled, or a constant of a loop that found no register. With an index it is a table
-    /// that is meant to be there.
-    reload: bool,
-    /// A vector written to the stack.
-    spill: bool,
-}
+/// What a message costs, beside bytes of code: carry-less multiplications; rounds of AES; vectors read from anywhere but the stack (text, powers of H,
+/// round keys, counters); vectors read from the stack (what was spilled, or a constant of a loop that found no register; with an index it is a table that
+/// is meant to be there); and vectors written to the stack.
+const KINDS: [&str; 5] = ["clmul", "aes", "loads", "reloads", "spills"];
 
-impl Kind {
-    pub(super) fn of(i: &Instruction) -> Self {
-        let vector = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_vector_register());
-        let memory = vector && (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
-        // RBP is a register like any other, or in a function that aligns its frame the way to its arguments.
-        let stack = i.memory_base() == Register::RSP && i.memory_index() == Register::None;
-        let writes = i.op0_kind() == OpKind::Memory;
-        let name = format!("{:?}", i.mnemonic()).to_lowercase();
-        Self {
-            clmul: name.contains("clmul"),
-            aes: name.contains("aesenc"),
-            load: memory && !writes && !stack,
-            reload: memory && !writes && stack,
-            spill: memory && writes && stack,
-        }
-    }
+/// Of these only those in loops count.
+const IN_LOOPS: [&str; 2] = ["reloads", "spills"];
+
+/// Of what kinds an instruction is.
+pub(super) fn kinds(i: &Instruction) -> impl Iterator<Item = &'static str> {
+    let vector = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_vector_register());
+    let memory = vector && (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
+    // RBP is a register like any other, or in a function that aligns its frame the way to its arguments.
+    let stack = i.memory_base() == Register::RSP && i.memory_index() == Register::None;
+    let writes = i.op0_kind() == OpKind::Memory;
+    let name = format!("{:?}", i.mnemonic()).to_lowercase();
+    let is = [
+        name.contains("clmul"),
+        name.contains("aesenc"),
+        memory && !writes && !stack,
+        memory && !writes && stack,
+        memory && writes && stack,
+    ];
+    KINDS.into_iter().zip(is).filter(|(_, is)| *is).map(|(kind, _)| kind)
 }
 
 /// The functions of a row, each with its path in the row's module; and what they call of the library outside of any row, as `helpers`.
 fn functions<'a>(program: &'a Program, row: &Row) -> Vec<(String, &'a Function)> {
-    let module = module(row);
-    let mut found = Vec::new();
-    let mut todo = Vec::new();
-    for (address, function) in &program.functions {
-        if let Some((_, path)) = function.name.split_once(&module) {
-            todo.push(*address);
-            found.push((path.to_owned(), function));
-        }
-    }
-    let mut seen: BTreeSet<u64> = todo.iter().copied().collect();
-    while let Some(address) = todo.pop() {
-        for to in program.calls(&program.functions[&address]).filter_map(|call| call.address) {
-            if let Some(function) = program.functions.get(&to)
-                && ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::software::", "fastgcm::ghash::pairs::"]
-                    .iter()
-                    .any(|of| function.name.contains(of))
-                && seen.insert(to)
-            {
-                todo.push(to);
-                found.push(("helpers".into(), function));
+    const HELPERS: [&str; 4] = ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::software::", "fastgcm::ghash::pairs::"];
+    let own = |(_, function): &(&u64, &'a Function)| Some((function.name.split_once(&module(row))?.1.to_owned(), *function));
+    let mut found: Vec<(String, &Function)> = program.functions.iter().filter_map(|function| own(&function)).collect();
+    let mut next = 0;
+    while let Some((_, function)) = found.get(next) {
+        for to in program.calls(function).filter_map(|call| program.functions.get(&call.address?)) {
+            let is_helper = HELPERS.iter().any(|of| to.name.contains(of));
+            if is_helper && !found.iter().any(|(_, other)| std::ptr::eq(*other, to)) {
+                found.push(("helpers".into(), to));
             }
         }
+        next += 1;
     }
     found
 }
@@ -112,9 +96,9 @@ fn outside(program: &Program, row: &Row, function: &Function) -> Vec<String> {
     let module = module(row);
     // `made` is the row's own code, in a function apart; `Runs` has no vectors.
     let ours = |to: &str| to.contains(&module) || to.starts_with("fastgcm::inout::made::") || to == "fastgcm::runs::Runs::next";
-    let may = |to: &str| ours(to) || never_returns(to) || matches!(to, "memcpy" | "memset");
+    let may = |to: &str| ours(to) || matches!(to, "memcpy" | "memset");
     let mut faults = BTreeSet::new();
-    for call in program.calls(function) {
+    for call in program.calls(function).filter(|call| !call.never_returns()) {
         let to = call.to.unwrap_or("something through a register");
         if to.contains("core_arch") || to.contains("core::arch") {
             faults.insert(format!("a call of {to}: its target feature is not enabled here"));
@@ -125,11 +109,6 @@ fn outside(program: &Program, row: &Row, function: &Function) -> Vec<String> {
     faults.into_iter().collect()
 }
 
-/// A panic.
-pub(super) fn never_returns(name: &str) -> bool {
-    name.starts_with("core::panicking::") || name.starts_with("core::slice::index::slice_") || name.starts_with("core::option::")
-}
-
 /// Ways out of the function that leave the upper halves of vector registers in use: SSE code, if the caller has any, then takes a
 /// penalty with each instruction. (Registers 16 to 31 do not count: SSE has none of them.)
 fn dirty(program: &Program, function: &Function) -> Vec<String> {
@@ -137,7 +116,7 @@ fn dirty(program: &Program, function: &Function) -> Vec<String> {
     let upper = |r: Register| (r.is_ymm() || r.is_zmm()) && r.number() < 16;
     let writes = |i: &Instruction| i.op_count() > 0 && i.op0_kind() == OpKind::Register && upper(i.op0_register());
     let clears = |i: &Instruction| matches!(i.mnemonic(), Mnemonic::Vzeroupper | Mnemonic::Vzeroall);
-    let leaves: BTreeSet<usize> = program.calls(function).filter(|call| !call.to.is_some_and(never_returns)).map(|call| call.at).collect();
+    let leaves: BTreeSet<usize> = program.calls(function).filter(|call| !call.never_returns()).map(|call| call.at).collect();
 
     // Whether some way to each instruction comes there with upper halves in use.
     let mut before = vec![false; code.len()];
@@ -158,7 +137,7 @@ fn foreign(function: &Function, features: &BTreeSet<String>) -> Vec<String> {
     for i in &function.code {
         // `rep bsf`, which older processors read as `bsf`.
         let everywhere = i.mnemonic() == Mnemonic::Tzcnt;
-        for feature in i.cpuid_features().iter().filter(|_| !everywhere).map(rustc_name) {
+        for feature in i.cpuid_features().iter().filter(|_| !everywhere).map(|feature| plain(&format!("{feature:?}"))) {
             if !features.contains(&feature) {
                 faults.entry(feature).or_default().push(show(i));
             }
@@ -167,34 +146,18 @@ fn foreign(function: &Function, features: &BTreeSet<String>) -> Vec<String> {
     faults.into_iter().map(|(feature, all)| format!("{} instructions of {feature}, the first is {}", all.len(), all[0])).collect()
 }
 
-/// As rustc spells it.
-fn rustc_name(feature: &CpuidFeature) -> String {
-    format!("{feature:?}").to_lowercase().replace('_', ".")
+/// Its features with what they imply, as rustc says, and what every x86-64 has. (The decoder spells them with other dots.)
+fn promised(row: &Row) -> Result<BTreeSet<String>> {
+    const EVERY: &str = "intel8086 intel186 intel286 intel386 intel486 x64 cmov multibytenop fpu cetibt";
+    let features: String = row.features.iter().map(|feature| format!(" -C target-feature=+{feature}")).collect();
+    let text = output(&mut sh(Path::new("."), &format!("rustc --print cfg{features}")))?;
+    let named = text.lines().filter_map(|line| line.strip_prefix("target_feature=\"")).map(plain);
+    Ok(EVERY.split(' ').map(str::to_owned).chain(named).collect())
 }
 
-/// With what they imply, and what every x86-64 has.
-fn with_implied(features: &[String]) -> BTreeSet<String> {
-    const EVERY: &str = "intel8086 intel186 intel286 intel386 intel486 x64 cmov multibytenop fpu sse sse2 cet.ibt";
-    const IMPLIED: &[(&str, &str)] = &[
-        ("vaes", "avx2 aes"),
-        ("vpclmulqdq", "avx pclmulqdq"),
-        ("avx512vbmi", "avx512.vbmi avx512bw"), // the table and the decoder spell it in two ways
-        ("avx512bw", "avx512f"),
-        ("avx512vl", "avx512f"),
-        ("avx512f", "avx2 fma f16c"),
-        ("avx2", "avx"),
-        ("avx", "sse4.2"),
-        ("sse4.2", "sse4.1"),
-        ("sse4.1", "ssse3"),
-        ("ssse3", "sse3"),
-    ];
-    let mut all: BTreeSet<String> = EVERY.split(' ').map(str::to_owned).chain(features.iter().cloned()).collect();
-    for (feature, implied) in IMPLIED {
-        if all.contains(*feature) {
-            all.extend(implied.split(' ').map(str::to_owned));
-        }
-    }
-    all
+/// `sse4.1"` and `SSE4_1` are `sse41`.
+fn plain(feature: &str) -> String {
+    feature.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }
 
 fn show(i: &Instruction) -> String {

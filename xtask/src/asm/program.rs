@@ -1,9 +1,10 @@
 //! A program as its functions, their instructions, and which of these can follow which.
 
-use super::inspect::never_returns;
+use anyhow::Result;
+use fs_err as fs;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SymbolKind};
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 pub(super) struct Program {
     /// By address.
@@ -36,10 +37,18 @@ pub(super) struct Call<'a> {
     pub(super) address: Option<u64>,
 }
 
+impl Call<'_> {
+    /// It is a panic.
+    pub(super) fn never_returns(&self) -> bool {
+        const PANICS: [&str; 3] = ["core::panicking::", "core::slice::index::slice_", "core::option::"];
+        self.to.is_some_and(|to| PANICS.iter().any(|panics| to.starts_with(panics)))
+    }
+}
+
 impl Program {
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let bytes = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        let file = object::File::parse(&*bytes).map_err(|e| format!("{}: {e}", path.display()))?;
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let bytes = fs::read(path)?;
+        let file = object::File::parse(&*bytes)?;
         let sections: Vec<(u64, &[u8])> = file.sections().filter_map(|s| Some((s.address(), s.data().ok()?))).collect();
         let data = |address: u64| -> Option<&[u8]> {
             let holds = |(start, data): &&(u64, &[u8])| *start != 0 && (*start..*start + data.len() as u64).contains(&address);
@@ -48,7 +57,7 @@ impl Program {
 
         let mut functions = BTreeMap::new();
         for symbol in file.symbols().filter(|s| s.kind() == SymbolKind::Text && s.size() > 0) {
-            let name = format!("{:#}", rustc_demangle::demangle(symbol.name().map_err(|e| e.to_string())?));
+            let name = format!("{:#}", rustc_demangle::demangle(symbol.name()?));
             let (start, size) = (symbol.address(), symbol.size());
             let Some(code) = data(start).and_then(|data| data.get(..size as usize)) else { continue };
             functions.entry(start).or_insert_with(|| Function::decode(name, start, code, &data));
@@ -65,22 +74,15 @@ impl Program {
         }
         let bytes = file.segments().map(|segment| segment.address() + segment.size()).max().unwrap_or(0);
         let mut program = Self { functions, slots, bytes };
-        program.end_at_panics();
-        Ok(program)
-    }
-
-    /// Nothing follows the call of a function that does not return, whatever stands behind it.
-    fn end_at_panics(&mut self) {
+        // Nothing follows the call of a function that does not return, whatever stands behind it.
         let mut ends = Vec::new();
-        for (address, function) in &self.functions {
-            let panics = self.calls(function).filter(|call| call.to.is_some_and(never_returns));
-            ends.extend(panics.map(|call| (*address, call.at)));
+        for (address, function) in &program.functions {
+            ends.extend(program.calls(function).filter(Call::never_returns).map(|call| (*address, call.at)));
         }
         for (address, at) in ends {
-            if let Some(function) = self.functions.get_mut(&address) {
-                function.next[at].clear();
-            }
+            program.functions.entry(address).and_modify(|function| function.next[at].clear());
         }
+        Ok(program)
     }
 
     /// Calls, and jumps that leave the function for good.

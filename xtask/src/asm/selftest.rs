@@ -1,97 +1,43 @@
 //! `cargo xtask asm --selftest`: faults planted in a copy of the library, each of which leaves every answer right or nearly so, and each of
-//! which must be found. Two copies, about as long as two builds.
+//! which must be found. Two builds.
 
 use super::{Change, Found, Table};
-use crate::{package::step, planted::Patch};
-use std::{fs, path::Path, process::Command};
+use crate::planted::{Copy, Patch};
+use anyhow::{Context, Result};
+use std::path::Path;
 
-/// How a fault must show.
-enum Shows {
-    /// In a line about a row that has both.
-    AsFault(&'static str, &'static str),
-    /// In more than the table has of kind, row, part and name.
-    AsGrowth([&'static str; 4]),
-}
+/// What is planted, by its name in `xtask/faults/asm.patch`; what that is; and how it must show: in a line that begins with a row and has these words, or in
+/// more than the table has of kind, row, part and name.
+const FAULTS: &str = "\
+asm-numbers: a target feature less, intrinsics are calls: aesni-avx: core_arch
+asm-numbers: 16 live vectors more, spills in the bulk loop: code vaes-avx512 seal_long spills
+asm-numbers: a reduction more each turn, by its code: code vaes-avx512 open_long clmul
+asm-numbers: a reduction more each turn, by a message: message aesni-sse seal,16,16384 clmul
+asm-numbers: a table load more each turn: message aesni-sse open,32,4096 loads
+asm-numbers: more code in the bulk loop, by its cache lines: message vaes-avx512 seal,16,16384 code-lines
+asm-numbers: more instructions for both: message aesni-sse seal,16,16384 instructions
+asm-features: AVX512DQ enabled: vaes-avx512 seal: avx512dq
+asm-features: no vzeroupper, 256 bits: vaes-avx2 seal: no vzeroupper
+asm-features: no vzeroupper, 512 bits: vaes-avx512 open_long: no vzeroupper";
 
-/// Faults that can be told apart in one copy.
-struct Copy {
-    /// What is planted in it, by its name in `xtask/faults/asm.patch`.
-    patch: &'static str,
-    flags: &'static str,
-    faults: &'static [(&'static str, Shows)],
-}
-
-const COPIES: &[Copy] = &[
-    Copy {
-        patch: "asm-numbers",
-        flags: "",
-        faults: &[
-            ("a target feature less: intrinsics are calls", Shows::AsFault("aesni-avx", "core_arch")),
-            ("16 live vectors more: spills in the bulk loop", Shows::AsGrowth(["code", "vaes-avx512", "seal_long", "spills"])),
-            ("a reduction more each turn, by its code", Shows::AsGrowth(["code", "vaes-avx512", "open_long", "clmul"])),
-            ("a reduction more each turn, by a message", Shows::AsGrowth(["message", "aesni-sse", "seal,16,16384", "clmul"])),
-            ("a table load more each turn", Shows::AsGrowth(["message", "aesni-sse", "open,32,4096", "loads"])),
-            ("more code in the bulk loop, by its cache lines", Shows::AsGrowth(["message", "vaes-avx512", "seal,16,16384", "code-lines"])),
-            ("more instructions for both", Shows::AsGrowth(["message", "aesni-sse", "seal,16,16384", "instructions"])),
-        ],
-    },
-    Copy {
-        patch: "asm-features",
-        flags: "-C llvm-args=-x86-use-vzeroupper=0",
-        faults: &[
-            ("AVX512DQ enabled", Shows::AsFault("vaes-avx512 seal", "avx512dq")),
-            ("no vzeroupper, 256 bits", Shows::AsFault("vaes-avx2 seal", "no vzeroupper")),
-            ("no vzeroupper, 512 bits", Shows::AsFault("vaes-avx512 open_long", "no vzeroupper")),
-        ],
-    },
-];
-
-pub(super) fn run(root: &Path, table: &Path) -> Result<(), String> {
+pub(super) fn run(root: &Path, table: &Path) -> Result<()> {
     let Some(table) = Table::read(table)? else {
         println!("SKIPPED asm_selftest: no table for this compiler, so nothing can be seen to grow");
         return Ok(());
     };
-    let (target, patches) = (root.join("target/asm/planted"), Patch::read(&root.join("xtask/faults/asm.patch"))?);
-    let mut caught = 0;
-    for copy in COPIES {
-        let patch = patches.iter().find(|patch| patch.name == copy.patch).ok_or(format!("asm.patch has no {}", copy.patch))?;
-        plant(root, &target, patch)?;
-        let found = Found::of(&target, &target.join("target"), copy.flags)?;
-        let changes = table.changes(&found.table);
-        for (what, shows) in copy.faults {
-            let line = match shows {
-                Shows::AsFault(row, words) => found.faults.iter().find(|line| line.starts_with(row) && line.contains(words)).cloned(),
-                Shows::AsGrowth(key) => {
-                    let grown =
-                        |change: &&Change| change.key.iter().zip(key).all(|(a, b)| a == b) && change.new.is_some() && change.fails();
-                    changes.iter().find(grown).map(Change::show)
-                }
+    for (patch, flags) in [("asm-numbers", ""), ("asm-features", "-C llvm-args=-x86-use-vzeroupper=0")] {
+        let copy = Copy::new(root, "target/asm/planted", &Patch::named(root, "asm", patch)?)?;
+        let found = Found::of(&copy.root, &copy.build, flags)?;
+        let grown: Vec<Change> = table.changes(&found.table).into_iter().filter(|change| change.new.is_some() && change.fails()).collect();
+        for fault in FAULTS.lines().map(|fault| fault.split(": ").collect::<Vec<_>>()).filter(|fault| fault[0] == patch) {
+            let line = match fault[2..] {
+                [row, words] => found.faults.iter().find(|line| line.starts_with(row) && line.contains(words)).cloned(),
+                _ => grown.iter().find(|change| change.key.join(" ") == fault[2]).map(Change::show),
             };
-            let line = line.ok_or_else(|| format!("planted and not found: {what}\n{}", found.faults.join("\n")))?;
-            println!("caught: {what}\n        {}", line.chars().take(160).collect::<String>());
-            caught += 1;
+            let line = line.with_context(|| format!("planted and not found: {}\n{}", fault[1], found.faults.join("\n")))?;
+            println!("caught: {}\n        {}", fault[1], line.chars().take(160).collect::<String>());
         }
     }
-    println!("asm_selftest ok {caught}");
+    println!("asm_selftest ok {}", FAULTS.lines().count());
     Ok(())
-}
-
-/// A workspace of the library and the probe, with that planted.
-fn plant(root: &Path, target: &Path, patch: &Patch) -> Result<(), String> {
-    const KEPT: [&str; 3] = ["crates/fastgcm", "lab/model", "xtask/probe"];
-    let failed = |e: std::io::Error| format!("{}: {e}", target.display());
-    for folder in KEPT {
-        let to = target.join(folder);
-        let _ = fs::remove_dir_all(&to);
-        fs::create_dir_all(&to).map_err(failed)?;
-        step(Command::new("cp").arg("-r").arg(root.join(folder).join(".")).arg(to))?;
-    }
-    for file in ["Cargo.lock", "lab/Cargo.toml"] {
-        fs::copy(root.join(file), target.join(file)).map_err(failed)?;
-    }
-    let manifest = fs::read_to_string(root.join("Cargo.toml")).map_err(failed)?;
-    let member = |line: &str| line.trim().strip_prefix('"').and_then(|line| line.split('"').next()).map(str::to_owned);
-    let kept = manifest.lines().filter(|line| member(line).is_none_or(|path| path == "lab" || KEPT.contains(&path.as_str())));
-    fs::write(target.join("Cargo.toml"), kept.collect::<Vec<_>>().join("\n")).map_err(failed)?;
-    patch.changed(target)?.into_iter().try_for_each(|(path, text)| fs::write(path, text).map_err(failed))
 }

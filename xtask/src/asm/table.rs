@@ -5,8 +5,10 @@
 //! message  aesni-avx  open,16,1420  instructions 2929  clmul 276  ...
 //! ```
 
-use super::{count::Counted, inspect::Numbers};
-use std::{collections::BTreeMap, fmt::Write, fs, path::Path};
+use super::inspect::Numbers;
+use anyhow::{Context, Result};
+use fs_err as fs;
+use std::{collections::BTreeMap, path::Path};
 
 /// Numbers by `kind, row, part, name of the number`.
 #[derive(Default)]
@@ -31,60 +33,40 @@ fn tolerance(name: &str) -> u64 {
 }
 
 impl Table {
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, String> {
-        let text = match fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(format!("{}: {e}", path.display())),
-        };
-        Self::parse(&text).map(Some).map_err(|e| format!("{}: {e}", path.display()))
+    /// If there is one.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
+        if path.exists() { Self::parse(&fs::read_to_string(path)?).map(Some) } else { Ok(None) }
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let mut table = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let mut words = line.split_whitespace().map(str::to_owned);
-            let (Some(kind), Some(row), Some(part)) = (words.next(), words.next(), words.next()) else { continue };
-            while let (Some(name), Some(number)) = (words.next(), words.next()) {
-                let number = number.parse().map_err(|_| format!("{number} is no number: {line}"))?;
-                table.0.insert([kind.clone(), row.clone(), part.clone(), name], number);
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [kind, row, part, ref numbers @ ..] = words[..] else { continue };
+            for pair in numbers.chunks_exact(2) {
+                let number = pair[1].parse().with_context(|| format!("{} is no number: {line}", pair[1]))?;
+                table.0.insert([kind, row, part, pair[0]].map(str::to_owned), number);
             }
         }
         Ok(table)
     }
 
-    pub(super) fn write(&self, path: &Path, compiler: &str) -> Result<(), String> {
+    pub(super) fn write(&self, path: &Path, compiler: &str) -> Result<()> {
         let head = format!("# {compiler}. Written by `cargo xtask asm --bless`; what it means stands in xtask/src/asm.rs.\n");
-        fs::write(path, head + &self.text()).map_err(|e| format!("{}: {e}", path.display()))
+        Ok(fs::write(path, head + &self.text())?)
     }
 
     pub(super) fn text(&self) -> String {
-        let (mut text, mut last) = (String::new(), None);
-        for ([kind, row, part, name], number) in &self.0 {
-            let line = (kind, row, part);
-            if last != Some(line) {
-                let _ = write!(text, "{}{kind} {row} {part}", if last.is_some() { "\n" } else { "" });
-                last = Some(line);
-            }
-            let _ = write!(text, " {name} {number}");
+        let mut lines: BTreeMap<&[String], String> = BTreeMap::new();
+        for (key, number) in &self.0 {
+            *lines.entry(&key[..3]).or_insert_with(|| key[..3].join(" ")) += &format!(" {} {number}", key[3]);
         }
-        text + "\n"
-    }
-
-    /// Numbers by row and message.
-    pub(super) fn add_messages(&mut self, counted: &Counted) {
-        for ((row, message), numbers) in counted {
-            self.add("message", row, message, numbers);
-        }
+        lines.into_values().map(|line| line + "\n").collect()
     }
 
     pub(super) fn add(&mut self, kind: &str, row: &str, part: &str, numbers: &Numbers) {
         let key = |name: &str| [kind, row, part, name].map(str::to_owned);
         self.0.extend(numbers.iter().map(|(name, number)| (key(name), *number)));
-    }
-
-    pub(super) fn get(&self, kind: &str, row: &str, part: &str, name: &str) -> Option<u64> {
-        self.0.get(&[kind, row, part, name].map(str::to_owned)).copied()
     }
 
     /// All numbers of both, side by side.
@@ -98,24 +80,20 @@ impl Table {
 impl Change<'_> {
     /// It is there in one of the two only, or has grown more than it may.
     pub(super) fn fails(&self) -> bool {
-        match (self.old, self.new) {
-            (Some(old), Some(new)) => new * 100 > old * (100 + tolerance(&self.key[3])),
-            _ => true,
-        }
+        let grown = |(old, new)| new * 100 > old * (100 + tolerance(&self.key[3]));
+        self.old.zip(self.new).is_none_or(grown)
     }
 
     /// It has become smaller by more than that: the table should follow, or the gain can be lost unseen.
     pub(super) fn shrinks(&self) -> bool {
-        matches!((self.old, self.new), (Some(old), Some(new)) if new * (100 + tolerance(&self.key[3])) < old * 100)
+        self.old.zip(self.new).is_some_and(|(old, new)| new * (100 + tolerance(&self.key[3])) < old * 100)
     }
 
     pub(super) fn show(&self) -> String {
         let [kind, row, part, name] = self.key;
         let number = |n: Option<u64>| n.map_or("-".into(), |n| n.to_string());
-        let percent = match (self.old, self.new) {
-            (Some(old), Some(new)) if old > 0 => format!("{:+.1} %", (new as f64 / old as f64 - 1.0) * 100.0),
-            _ => String::new(),
-        };
+        let percent = |(old, new): (u64, u64)| format!("{:+.1} %", (new as f64 / old as f64 - 1.0) * 100.0);
+        let percent = self.old.filter(|old| *old > 0).zip(self.new).map_or(String::new(), percent);
         format!("{kind:8}{row:15}{part:16}{name:13}{:>9}{:>9}{percent:>10}", number(self.old), number(self.new))
     }
 

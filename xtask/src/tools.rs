@@ -1,0 +1,82 @@
+//! What all the rest is made of: commands that are run, and files.
+
+use anyhow::{Context, Result, bail, ensure};
+use fs_err as fs;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// A line as one types it, for bash in that folder.
+pub(crate) fn sh(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", line]).current_dir(folder);
+    command
+}
+
+/// Runs such a line to success.
+pub(crate) fn run(folder: &Path, line: &str) -> Result<()> {
+    step(&mut sh(folder, line))
+}
+
+/// Runs a command to success.
+pub(crate) fn step(command: &mut Command) -> Result<()> {
+    println!("+ {}", show(command));
+    let status = command.status().with_context(|| show(command))?;
+    ensure!(status.success(), "{}: {status}", show(command));
+    Ok(())
+}
+
+/// Runs a command to success, and returns what it prints.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let Output { status, stdout, .. } = command.stderr(Stdio::inherit()).output().with_context(|| show(command))?;
+    let text = String::from_utf8_lossy(&stdout).into_owned();
+    if status.success() { Ok(text) } else { bail!("{}: {status}\n{text}", show(command)) }
+}
+
+/// Runs a command; whether it succeeded, and all that it said.
+pub(crate) fn quietly(command: &mut Command) -> Result<(bool, String)> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    Ok((output.status.success(), said.concat()))
+}
+
+/// The line that bash has, or the program.
+fn show(command: &Command) -> String {
+    command.get_args().last().unwrap_or(command.get_program()).to_string_lossy().into_owned()
+}
+
+/// Debian's packages, unless the program is there.
+pub(crate) fn need(root: &Path, program: &str, packages: &str) -> Result<()> {
+    run(root, &format!(".ci/need {program} {packages}"))
+}
+
+/// A program of crates.io, built once, cheaply.
+pub(crate) fn tool(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
+    let program = root.join("target/tools/bin").join(name);
+    if !program.exists() {
+        let cheaply = "CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16";
+        let place = "--root target/tools --target-dir target/tools/target";
+        run(root, &format!("{cheaply} cargo install --locked {name} --version {version} {place}"))?;
+    }
+    Ok(program)
+}
+
+/// Files of these folders of a project whose names are so, in order. What is built is none of them.
+pub(crate) fn files(root: &Path, folders: &str, name: &str) -> Result<Vec<PathBuf>> {
+    let found = output(&mut sh(root, &format!("find {folders} -name target -prune -o -type f -name '{name}' -print | sort")))?;
+    Ok(found.lines().map(|file| root.join(file)).collect())
+}
+
+/// A folder that is empty, whatever was in it.
+pub(crate) fn emptied(folder: PathBuf) -> Result<PathBuf> {
+    _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// Writes a file, and its folder.
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
+    fs::create_dir_all(path.parent().context("no folder")?)?;
+    Ok(fs::write(path, text)?)
+}
