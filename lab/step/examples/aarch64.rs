@@ -1,4 +1,5 @@
-//! `aarch64 PROGRAM`: AArch64's machine code, an instruction at a time under qemu, in the program `secrets.rs`. `cargo xtask cross aarch64` runs it.
+//! `aarch64 SECRETS [PROGRAM...]`: AArch64's machine code, an instruction at a time under qemu, in the program `secrets.rs`; and its pairs in that and in
+//! others. `cargo xtask cross aarch64` runs it.
 //!
 //! **Constant time**: the same message with six secrets (keys, texts, places of a wrong byte in a tag) must execute the same instructions and touch the
 //! same memory, in the same order. There is no need for plug-ins (Debian's qemu has none) nor for a debugger: with one instruction to a block of
@@ -37,12 +38,9 @@ struct Instruction {
 }
 
 fn main() -> Result<()> {
-    let path = std::env::args().nth(1).context("aarch64 PROGRAM")?;
-    let objdump = Command::new("aarch64-linux-gnu-objdump").args(["-d", "--no-show-raw-insn", &path]).output()?;
-    let listing = String::from_utf8(objdump.stdout)?;
-    let code = listing.lines().filter_map(Instruction::of).collect();
-    let program = Program { path, code };
-    println!("aese_aesmc_pairs ok {}", program.pairs()?);
+    let programs = std::env::args().skip(1).map(Program::read).collect::<Result<Vec<_>>>()?;
+    let program = programs.first().context("aarch64 SECRETS [PROGRAM...]")?;
+    println!("aese_aesmc_pairs ok {}", programs.iter().map(Program::pairs).sum::<Result<usize>>()?);
     let mut messages: Vec<String> = ["new,16,0", "new,32,0", "forged,16,100"].map(String::from).into();
     for verb in ["seal", "open"] {
         messages.extend(SIZES.map(|size| format!("{verb},16,{size}")));
@@ -82,6 +80,12 @@ impl Instruction {
 }
 
 impl Program {
+    fn read(path: String) -> Result<Self> {
+        let objdump = Command::new("aarch64-linux-gnu-objdump").args(["-d", "--no-show-raw-insn", &path]).output()?;
+        let code = String::from_utf8(objdump.stdout)?.lines().filter_map(Instruction::of).collect();
+        Ok(Self { path, code })
+    }
+
     /// How many rounds there are.
     fn pairs(&self) -> Result<usize> {
         let register = |instruction: &Instruction| instruction.operands.split(['.', ',']).next().unwrap_or("").to_owned();
