@@ -45,8 +45,7 @@ fn exempt(root: &Path, vet: &Path, workspaces: &[PathBuf]) -> Result<()> {
     let (scratch, store, vet) = (root.join("target/vet"), root.join("supply-chain"), vet.display());
     let mut exempt = BTreeMap::new();
     for workspace in workspaces {
-        emptied(scratch.clone())?;
-        fs::remove_dir(&scratch)?;
+        fs::remove_dir(emptied(scratch.clone())?)?;
         type_in(workspace, &format!("'{vet}' vet init --manifest-path Cargo.toml --store-path '{}'", scratch.display()))?;
         let list = fs::read_to_string(scratch.join("config.toml"))?;
         for entry in list.split("[[exemptions.").skip(1) {
