@@ -256,13 +256,13 @@ macro_rules! calls {
                 self,
                 s: S,
                 key: &Material,
-                rest: Rest<'_, S, M>,
+                rest: Rest<'_, S, impl Beside<S, M>>,
             ) -> Block {
                 // SAFETY: see `Row`.
                 #[cfg(debug_assertions)]
-                return unsafe { tail::<S, M, SEAL, N, ALL, WHOLE>(self.0, s, key, rest) };
+                return unsafe { tail::<S, M, _, SEAL, N, ALL, WHOLE>(self.0, s, key, rest) };
                 #[cfg(not(debug_assertions))]
-                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
+                gcm::tail::<S, M, _, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
             }
         }
     };

@@ -14,7 +14,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Batches, Ctr, DeriveFew, Expand, Kernels, Once, Siv, Steps},
                 engine::{Engine, Sequential, Software, Woven},
-                gcm::{self, Bulk, Outlined, Rest},
+                gcm::{self, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
                 inout::{Ends, Hash, InOut, made},
                 isa::*,
@@ -120,7 +120,7 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn seal<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
-                if engine!().has_much_aad(aad, text.all.len()) {
+                if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
                     seal_much_aad(frame, key, nonce, aad, text.all)
                 } else {
                     seal_long(frame, key, nonce, aad, text)
@@ -144,7 +144,7 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn open<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
-                if engine!().has_much_aad(aad, text.all.len()) {
+                if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
                     open_much_aad(frame, key, nonce, aad, text.all)
                 } else {
                     open_long(frame, key, nonce, aad, text)
@@ -244,14 +244,14 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
             #[cfg(debug_assertions)]
-            fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+            fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
                 frame: Frame<'_>,
                 s: S,
                 key: &Material,
-                rest: Rest<'_, S, M>,
+                rest: Rest<'_, S, B>,
             ) -> Block {
                 frame.enter();
-                gcm::tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
+                gcm::tail::<S, M, B, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
             }
 
             crate::backend::calls!();

@@ -193,7 +193,7 @@ impl<'a> InOut<'a> {
     #[inline(always)]
     pub(crate) fn load<S: Vectors, const I: usize, const WHOLE: usize>(&self, s: S) -> S::V {
         let src = self.src.wrapping_add(I * 16 * S::BLOCKS);
-        if I < WHOLE {
+        if const { I < WHOLE } {
             assert!(self.len >= WHOLE * 16 * S::BLOCKS);
             // SAFETY: just checked.
             return unsafe { s.load(src) };
@@ -206,7 +206,7 @@ impl<'a> InOut<'a> {
     #[inline(always)]
     pub(crate) fn store<S: Vectors, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
         let dst = self.dst.wrapping_add(I * 16 * S::BLOCKS);
-        if I < WHOLE {
+        if const { I < WHOLE } {
             assert!(self.len >= WHOLE * 16 * S::BLOCKS);
             // SAFETY: just checked.
             return unsafe { s.store(dst, v) };
@@ -281,7 +281,7 @@ impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
     pub(crate) fn at(s: S, place: Place<'a, S>) -> Self {
         let mut kept = [s.splat(0); TURN];
-        if S::ROOMY {
+        if const { S::ROOMY } {
             each!(I in 0 1 2 3 4 5 6 7 => { kept[I] = place.stored::<I>(s); });
         }
         Self { place, kept }
@@ -297,7 +297,7 @@ impl<'a, S: Vectors> Turn<'a, S> {
     /// Asks for the memory that a later turn loads in the place of vector `I`.
     #[inline(always)]
     pub(crate) fn ask_for<const I: usize>(&self, s: S) {
-        if (I * 16 * S::BLOCKS).is_multiple_of(LINE) {
+        if const { (I * 16 * S::BLOCKS).is_multiple_of(LINE) } {
             s.ask_for(self.place.src.wrapping_add(I * 16 * S::BLOCKS + AHEAD));
         }
     }
@@ -305,7 +305,7 @@ impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
     pub(crate) fn store<const I: usize>(&mut self, s: S, v: S::V) {
         const { assert!(I < TURN) }
-        if S::ROOMY {
+        if const { S::ROOMY } {
             self.kept[I] = v;
         }
         // SAFETY: a turn is in bounds.
@@ -316,7 +316,7 @@ impl<'a, S: Vectors> Turn<'a, S> {
     /// and 7 to 14 % where they cross lines of the cache, as behind `malloc` they do.)
     #[inline(always)]
     pub(crate) fn stored<const I: usize>(&self, s: S) -> S::V {
-        if S::ROOMY { self.kept[I] } else { self.place.stored::<I>(s) }
+        if const { S::ROOMY } { self.kept[I] } else { self.place.stored::<I>(s) }
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) trait Engine: Copy {
     const MOST_ONCE: Option<(usize, usize)> = None;
     /// The most bytes of AAD, and of text, of packets that go side by side, where they do.
     const MOST_BATCH: Option<(usize, usize)> = None;
+    /// Whether a short text with much AAD has a way of its own.
+    const MUCH_AAD: bool = false;
     /// Blocks of a turn, where there is a loop for long pieces.
     const TURN: Option<usize> = None;
 
@@ -67,7 +69,7 @@ pub(crate) trait Engine: Copy {
     }
     /// Any other. Only a row with `TURN` is given a text in runs.
     fn long<'a, const SEAL: bool>(self, row: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block;
-    /// A short text with much AAD: whether it is one, and a way of its own.
+    /// A short text with much AAD: whether it is one, and a way of its own, where there is one.
     #[inline(always)]
     fn has_much_aad(self, _aad: &[u8], _text: usize) -> bool {
         false

@@ -27,6 +27,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
     const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
     const MOST_BATCH: Option<(usize, usize)> = gcm::most_batch(S::BLOCKS);
+    const MUCH_AAD: bool = gcm::much_aad_pays::<S>();
     // Vectors of one block have nothing to spread: what is called for the pieces of others would be no faster (5 KB).
     const TURN: Option<usize> = if S::BLOCKS == 1 { None } else { Some(gcm::blocks_of_turn(S::BLOCKS)) };
 

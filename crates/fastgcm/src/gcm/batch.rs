@@ -112,14 +112,14 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
         // Lanes come in from below, so packets are taken from the last to the first.
         let below = |v: S::V, lanes: S::V| s.lanes_from(v, lanes, LANES - 1);
         let (mut starts, mut hashes, mut masks) = (zero, [M::zero(s); 4], s.state(zero));
-        each!(R in 1 0 => { if R * PASS < LANES {
+        each!(R in 1 0 => { if const { R * PASS < LANES } {
             let (mut x, mut inputs) = ([s.state(zero); STATES], [zero; STATES]);
-            each!(Q in 3 2 1 0 => { if Q < PASS {
+            each!(Q in 3 2 1 0 => { if const { Q < PASS } {
                 let counters = &counters[R * PASS + Q];
                 starts = below(counters.zero(), starts);
                 // All texts are read before any is written: a masked load waits for what was just stored beside its bytes.
                 let text = &texts[R * PASS + Q];
-                each!(I in 0 1 2 3 => { if I < N {
+                each!(I in 0 1 2 3 => { if const { I < N } {
                     x[Q * N + I] = counters.vector::<I>(s);
                     inputs[Q * N + I] = text.load::<S, I, WHOLE>(s);
                 } });
@@ -132,17 +132,17 @@ impl<'a, S: Isa, M: Multiply<S>> Shape<'a, S, M> {
                 rounds::<S, M, _, TableCounter<S>, 0, TEXT>(s, schedule, &keys, &mut x, &NoHash);
             }
             // Else LLVM moves each packet's rounds behind the stores of the one before.
-            each!(I in 0 1 2 3 4 5 6 7 8 => { if I < TEXT { s.pin_state(&mut x[I]); } });
-            each!(Q in 3 2 1 0 => { if Q < PASS {
+            each!(I in 0 1 2 3 4 5 6 7 8 => { if const { I < TEXT } { s.pin_state(&mut x[I]); } });
+            each!(Q in 3 2 1 0 => { if const { Q < PASS } {
                 let text = &mut texts[R * PASS + Q];
                 let mut sum = M::zero(s);
-                each!(I in 0 1 2 3 => { if I < N {
+                each!(I in 0 1 2 3 => { if const { I < N } {
                     let input = inputs[Q * N + I];
                     let output = s.last_round(x[Q * N + I], prev, last, input);
                     text.store::<S, I, WHOLE>(s, output);
                     let hashed = if !SEAL {
                         input
-                    } else if I < WHOLE {
+                    } else if const { I < WHOLE } {
                         output
                     } else {
                         s.keep_first(output, text.bytes::<S, I>())

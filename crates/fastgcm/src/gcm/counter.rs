@@ -90,9 +90,9 @@ impl<S: Isa> TableCounter<S> {
     /// All `N` vectors of a short message whose last lane has no block of it, with J0 there.
     #[inline(always)]
     pub(crate) fn all_with_j0<const N: usize>(&self, s: S, x: &mut [S::State; STATES]) {
-        each!(I in 0 1 2 3 => { if I < N {
+        each!(I in 0 1 2 3 => { if const { I < N } {
             let change = PLAIN.load(s, I * S::BLOCKS);
-            x[I] = s.state(s.xor(self.constant, if I == N - 1 { s.put_last(change, counter(1)) } else { change }));
+            x[I] = s.state(s.xor(self.constant, if const { I + 1 == N } { s.put_last(change, counter(1)) } else { change }));
         } });
     }
 
@@ -113,7 +113,7 @@ impl<S: Isa> TableCounter<S> {
     fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &CounterTable, x: &mut [S::State; STATES]) {
         let row = changes.part(self.done, N * S::BLOCKS);
         let mut blocks = [self.constant; STATES];
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { blocks[I] = s.xor(self.constant, row.load(s, I * S::BLOCKS)); } });
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if const { I < N } { blocks[I] = s.xor(self.constant, row.load(s, I * S::BLOCKS)); } });
         self.done += TURN * S::BLOCKS;
         if self.done == PERIOD {
             // The last two blocks of a period, and those behind it, belong to the next constant.
@@ -125,12 +125,12 @@ impl<S: Isa> TableCounter<S> {
             each!(I in 6 7 8 => {
                 // Lanes of vector I that lie before the last two blocks of the turn.
                 let lanes = (2 * S::BLOCKS - 2).saturating_sub((I - 6) * S::BLOCKS);
-                if I < N && lanes < S::BLOCKS {
+                if const { I < N } && lanes < S::BLOCKS {
                     blocks[I] = s.xor(blocks[I], s.xor(carry, s.keep_first(carry, 16 * lanes)));
                 }
             });
         }
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N { x[I] = s.state(blocks[I]); } });
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if const { I < N } { x[I] = s.state(blocks[I]); } });
     }
 }
 
@@ -140,7 +140,7 @@ impl<S: Isa> TableCounter<S> {
 fn constant<S: Isa, const FACE: bool>(s: S, schedule: &Schedule, nonce: Nonce96, high: u32) -> S::V {
     let (key0, key1) = (s.splat(schedule.keys[0]), s.splat(schedule.keys[1]));
     let whitened = s.xor(s.whiten(nonce.splat(s), key0), s.splat(counter(high << 8)));
-    if FACE { s.leave(s.round(s.state(whitened), s.state(key0), s.state(key1))) } else { whitened }
+    if FACE { rounded(s, s.state(whitened), s.state(key0), s.state(key1)) } else { whitened }
 }
 
 impl<S: Isa> Counters<S> for TableCounter<S> {
@@ -189,7 +189,14 @@ impl<'a, S: Isa> FirstRoundTable<'a, S> {
 #[inline(always)]
 fn first_round<S: Isa>(s: S, x: S::V) -> S::V {
     let zero = s.state(s.splat(0));
-    s.leave(s.round(s.state(x), zero, zero))
+    rounded(s, s.state(x), zero, zero)
+}
+
+/// `x` after a round.
+#[inline(always)]
+fn rounded<S: Isa>(s: S, mut x: S::State, prev: S::State, next: S::State) -> S::V {
+    s.round(&mut x, &prev, &next);
+    s.leave(x)
 }
 
 impl<S: Isa> Counters<S> for FirstRoundTable<'_, S> {
@@ -250,7 +257,7 @@ impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
     #[inline(always)]
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
         let (key0, step) = (s.splat(schedule.keys[0]), s.splat(S::BLOCKS as Block));
-        each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N {
+        each!(I in 0 1 2 3 4 5 6 7 8 => { if const { I < N } {
             x[I] = s.state(s.whiten(if STRAIGHT { self.0 } else { s.byte_swap(self.0) }, key0));
             self.0 = s.add32(self.0, step);
         } });

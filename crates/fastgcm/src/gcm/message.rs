@@ -30,11 +30,11 @@ pub(crate) fn derive<'a, S: Isa, M: Multiply<S>>(
 ) -> &'a mut Material {
     let new = zeroed(s, place);
     let h = new.schedule.expand::<S, true>(s, key);
-    if S::BLOCKS == 1 && powers <= 4 {
+    if const { S::BLOCKS == 1 } && powers <= 4 {
         new.powers.fill_first::<S, M, 4>(s, h);
-    } else if S::BLOCKS > 1 && powers <= 16 {
+    } else if const { S::BLOCKS > 1 } && powers <= 16 {
         new.powers.fill_first::<S, M, 16>(s, h);
-    } else if S::BLOCKS > 2 && powers <= 24 {
+    } else if const { S::BLOCKS > 2 } && powers <= 24 {
         new.powers.fill_first::<S, M, 24>(s, h);
     } else {
         new.powers.fill::<S, M>(s, h);
@@ -64,11 +64,15 @@ pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
 
-/// A short message but for its AAD, which the powers of the key are enough for. (Narrow vectors, of which a key has few, would gain less than this
-/// costs in code.)
+/// Whether there is a way of its own for what [`has_much_aad`]. Narrow vectors, of which a key has few, would gain less than this costs in code.
+pub(crate) const fn much_aad_pays<S: Isa>() -> bool {
+    S::ROOMY && S::BLOCKS > 1
+}
+
+/// A short message but for its AAD, which the powers of the key are enough for.
 #[inline(always)]
 pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: usize) -> bool {
-    S::ROOMY && S::BLOCKS > 1 && text <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
+    much_aad_pays::<S>() && text <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
 }
 
 /// A short message: no loop but that over much AAD. Returns the tag.
@@ -92,7 +96,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
     macro_rules! tail {
         ($n:literal $all:literal $whole:literal) => {{
             // What is opened, of more than two vectors, has enough multiplications to be slowed by more of them (AES-256, 256 bytes: 9 %).
-            if S::ROOMY && (SEAL || $n <= 2) {
+            if const { S::ROOMY && (SEAL || $n <= 2) } {
                 Outlined::<S, M::Short>::tail::<SEAL, $n, $all, $whole>(row, s, key, Rest::alone(counters, text, before))
             } else {
                 Outlined::<S, M>::tail::<SEAL, $n, $all, $whole>(row, s, key, Rest::alone(counters, text, before))
@@ -106,9 +110,9 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
         tail!(1 1 0)
     } else if length <= vectors(1) {
         tail!(1 2 0)
-    } else if MUCH_AAD && length > vectors(2) {
+    } else if const { MUCH_AAD } && length > vectors(2) {
         tail!(4 5 2)
-    } else if !MUCH_AAD && leaves_lane(2) {
+    } else if const { !MUCH_AAD } && leaves_lane(2) {
         tail!(2 2 1)
     } else if length <= vectors(2) {
         tail!(2 3 1)
@@ -143,9 +147,9 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
     let before = Before { header: Header::new(s, aad), hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
     let rest = Rest::alone(TableCounter::new(s, schedule, nonce), text, before);
     let tag = match (text.len(), seal) {
-        (0, _) => tail::<S, M::Short, true, 0, 1, 0>(s, schedule, &powers, rest),
-        (_, true) => tail::<S, M::Short, true, 1, 2, 0>(s, schedule, &powers, rest),
-        (_, false) => tail::<S, M::Short, false, 1, 2, 0>(s, schedule, &powers, rest),
+        (0, _) => tail::<S, M::Short, _, true, 0, 1, 0>(s, schedule, &powers, rest),
+        (_, true) => tail::<S, M::Short, _, true, 1, 2, 0>(s, schedule, &powers, rest),
+        (_, false) => tail::<S, M::Short, _, false, 1, 2, 0>(s, schedule, &powers, rest),
     };
     Zeroize::zeroize(schedule);
     tag
@@ -178,7 +182,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         let many = !cfg!(feature = "scrub") && many;
         turns::<S, M, _, SEAL>(s, key, many, meeting(S::BLOCKS), &mut counters, &mut text, &mut None, &mut before.hash)
     };
-    last::<S, M, SEAL>(s, row, key, Rest { counters, text, before, pending, first: None })
+    last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }
 
 /// The turns of a long piece of text, which begins with block `index` of its message, where a turn begins. Returns what is left: less than a turn of
@@ -248,7 +252,7 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     all: Bulk<'a, S>,
 ) -> Bulk<'a, S> {
     let Bulk { mut counters, text, runs, mut left, mut hash, .. } = all;
-    let (mut text, mut runs) = (text.here(), if S::BLOCKS > 1 { runs } else { None });
+    let (mut text, mut runs) = (text.here(), if const { S::BLOCKS > 1 } { runs } else { None });
     if let Some(runs) = &mut runs {
         (text, left) = (runs.next(S::BLOCKS), 0);
     }
@@ -325,7 +329,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
             return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
         }
     }
-    if S::BLOCKS == 1 || !many {
+    if const { S::BLOCKS == 1 } || !many {
         return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, left, counters, text, runs, hash, pending);
     }
     // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
@@ -370,7 +374,7 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     let mut powers = &key.powers;
     loop {
         while let Some(mut next) = text.turn(s, left) {
-            if S::BLOCKS > 1 && S::ROOMY && !K::SPREAD {
+            if const { S::BLOCKS > 1 && S::ROOMY && !K::SPREAD } {
                 powers = black_box(powers); // else LLVM spreads them before the loop
             }
             let hashed = HashTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
@@ -410,23 +414,30 @@ pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
     let last = s.state(s.splat(schedule.last));
     let mut out = [s.splat(0); TURN];
     each!(I in 0 1 2 3 4 5 6 7 => { out[I] = s.last_round(x[I], prev, last, turn.load::<I>(s)); });
-    if C::FACE {
+    if const { C::FACE } {
         each!(I in 0 1 2 3 4 5 6 7 => { turn.ask_for::<I>(s); }); // of a long message, which may not be in the cache
     }
     each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
     sum
 }
 
-/// The tail behind the turns. Returns the tag.
+/// The tail behind the turns, of which one may be left to hash. Returns the tag.
 #[inline(always)]
-fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>, key: &Material, rest: Rest<'_, S, M>) -> Block {
-    /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. From five on each
-    /// number has its own (of 300 bytes 13 % with vectors of four blocks, of 1420 bytes 5 %: for 3 KB more in each function), but of vectors of
-    /// one block, where one more or less is no difference that could be measured; of those no more than eight remain.
+fn last<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    row: impl Outlined<S, M>,
+    key: &'a Material,
+    rest: Rest<'a, S, NoHash>,
+    pending: Option<HashTurn<'a, S, true>>,
+) -> Block {
+    /// For each number of vectors the function of that many or a few more: `$n`, of which `$whole` are whole for certain. From five on, if there are
+    /// `$more`, each number has its own (of 300 bytes 13 % with vectors of four blocks, of 1420 bytes 5 %: for 3 KB more in each function), but of
+    /// vectors of one block, where one more or less is no difference that could be measured; of those no more than eight remain.
     macro_rules! tails {
-        ($rest:expr, $vectors:expr $(, $few:pat $(if $guard:expr)? => $n:literal $all:literal $whole:literal)*) => {
+        ($rest:expr, $vectors:expr, more $more:expr $(, $few:pat $(if $guard:expr)? => $n:literal $all:literal $whole:literal)*) => {
             match $vectors {
-                $($few $(if $guard)? => row.tail::<SEAL, $n, $all, $whole>(s, key, $rest),)*
+                $($few $(if const { $guard })? => row.tail::<SEAL, $n, $all, $whole>(s, key, $rest),)*
+                _ if const { !$more } => unreachable!("there are no more vectors"),
                 ..=6 if const { S::BLOCKS == 1 } => row.tail::<SEAL, 6, 7, 4>(s, key, $rest),
                 _ if const { S::BLOCKS == 1 } => row.tail::<SEAL, 8, 9, 6>(s, key, $rest),
                 ..=5 => row.tail::<SEAL, 5, 6, 4>(s, key, $rest),
@@ -438,17 +449,20 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>
         };
     }
     let vectors = rest.text.len().div_ceil(16 * S::BLOCKS);
-    if SEAL && vectors > WOVEN && in_parts(s, key.schedule.size, &rest, vectors) {
-        let rest = rest.begin(s, key);
-        tails!(rest, vectors)
-    } else if SEAL && rest.pending.is_none() {
+    if const { !SEAL } {
+        return tails!(rest, vectors, more true, 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2);
+    }
+    if vectors > WOVEN && in_parts(s, key.schedule.size, &rest, pending.is_none(), vectors) {
+        let rest = rest.begin::<M>(s, key, &pending);
+        return tails!(rest, vectors, more true);
+    }
+    if let Some(pending) = pending {
+        let rest = rest.behind(pending);
+        tails!(rest, vectors, more true, 0..=2 => 2 3 0, 3..=4 => 4 5 2, _ if S::BLOCKS > 1 && !S::ROOMY => 8 9 6)
+    } else {
         // Up to four vectors, behind much AAD. (Arm has more of them.)
         let vectors = if const { S::BLOCKS > 1 || !S::ROOMY } { vectors.min(WOVEN) } else { vectors };
-        tails!(rest, vectors, 0 => 0 1 0, 1..=2 if const { S::ROOMY } => 2 3 0, 3..=4 if const { S::ROOMY } => 4 5 2, 1..=4 => 4 5 0)
-    } else if SEAL {
-        tails!(rest, vectors, 0..=2 => 2 3 0, 3..=4 => 4 5 2, _ if const { S::BLOCKS > 1 && !S::ROOMY } => 8 9 6)
-    } else {
-        tails!(rest, vectors, 0 => 0 1 0, 1..=2 => 2 3 0, 3..=4 => 4 5 2)
+        tails!(rest, vectors, more S::BLOCKS == 1 && S::ROOMY, 0 => 0 1 0, 1..=2 if S::ROOMY => 2 3 0, 3..=4 if S::ROOMY => 4 5 2, 1..=4 => 4 5 0)
     }
 }
 
@@ -463,9 +477,8 @@ fn last<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, row: impl Outlined<S, M>
 /// the first part (Granite Rapids: 1024 bytes 8 %, 1420 and 2048 bytes 5 %), but not behind turns whose keys and powers were spread (3100 and 4096
 /// bytes 3 % slower).
 #[inline(always)]
-fn in_parts<S: Isa, M: Multiply<S>>(_: S, size: KeySize, rest: &Rest<'_, S, M>, vectors: usize) -> bool {
-    let alone = rest.pending.is_none();
-    if !S::ROOMY {
+fn in_parts<S: Isa>(_: S, size: KeySize, rest: &Rest<'_, S, NoHash>, alone: bool, vectors: usize) -> bool {
+    if const { !S::ROOMY } {
         alone || S::BLOCKS > 1 && !(7..=8).contains(&vectors)
     } else {
         S::BLOCKS > 1 && (alone || size != KeySize::Aes128 && rest.before.lengths as u64 / 8 < spread_pays(true) as u64)

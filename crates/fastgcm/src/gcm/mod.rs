@@ -54,8 +54,8 @@ mod turn;
 
 pub(crate) use batch::{batch, most_batch};
 pub(crate) use message::{
-    Bulk, PIECE_PAYS, blocks_of_turn, bulk, derive, expand, has_much_aad, lengths, long, most_once, most_short, once, piece, runs_from,
-    short, wipe,
+    Bulk, PIECE_PAYS, blocks_of_turn, bulk, derive, expand, has_much_aad, lengths, long, most_once, most_short, much_aad_pays, once, piece,
+    runs_from, short, wipe,
 };
 pub(crate) use siv::siv;
-pub(crate) use tail::{Outlined, Rest, tail};
+pub(crate) use tail::{Beside, Outlined, Rest, tail};

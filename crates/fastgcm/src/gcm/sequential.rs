@@ -105,7 +105,7 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
             part.store::<S, I, 0>(s, output);
             let n = part.bytes::<S, I>();
             let v = s.byte_swap(if SEAL { s.keep_first(output, n) } else { input });
-            let (first, second) = if M::CONSTANTS { powers.partly(s, I * S::BLOCKS, blocks(n)) } else { powers.vector(I * S::BLOCKS) };
+            let (first, second) = if const { M::CONSTANTS } { powers.partly(s, I * S::BLOCKS, blocks(n)) } else { powers.vector(I * S::BLOCKS) };
             sum = M::add(s, sum, M::product(s, M::ready(s, s.xor(v, hash), first, second)));
             hash = s.splat(0);
         } });
@@ -154,7 +154,7 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, const STORED: bool> HashWork<S, M> for 
     #[inline(always)]
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
         let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
-        let v = if I == 0 { s.xor(v, self.hash) } else { v };
+        let v = if const { I == 0 } { s.xor(v, self.hash) } else { v };
         let (first, second) = self.powers.vector(I * S::BLOCKS);
         M::ready(s, v, first, second)
     }
@@ -197,7 +197,7 @@ fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut impl C
     let mut prev = s.state(s.splat(schedule.keys[0]));
     for round in 1..schedule.rounds() {
         let next = s.state(s.splat(schedule.key(round)));
-        each!(I in 0 1 2 3 4 5 6 7 => { if I < N { x[I] = s.round(x[I], prev, next); } });
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { s.round(&mut x[I], &prev, &next); } });
         prev = next;
     }
     x

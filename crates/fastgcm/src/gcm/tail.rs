@@ -11,54 +11,131 @@ use super::{
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Ask, BEHIND, Down, Multiply, aad_lanes},
+    ghash::{Ask, BEHIND, Descending, Down, Multiply, aad_lanes},
     inout::{InOut, load_bytes},
     isa::Isa,
     material::Material,
 };
 
 /// A message whose turns are done, if it has any.
-pub(crate) struct Rest<'a, S: Isa, M: Multiply<S>> {
+pub(crate) struct Rest<'a, S: Isa, B> {
     pub(crate) counters: TableCounter<S>,
     pub(crate) text: InOut<'a>,
     pub(crate) before: Before<S>,
-    /// A turn that is encrypted but not hashed yet.
-    pub(crate) pending: Option<HashTurn<'a, S, true>>,
-    /// The first part of the text, if it is sealed in two.
-    pub(crate) first: Option<First<S, M>>,
+    /// What is encrypted but not hashed yet.
+    pub(crate) beside: B,
+}
+
+/// What is hashed while a tail is encrypted: nothing, the turn before it, or its own first part. A type, not a value that is looked at: else the
+/// compiler would make each tail for all three, and leave out two of them later. (`Copy`, so that nothing has to be dropped if a call panics: none
+/// does, but the compiler would prepare for it in each.)
+pub(crate) trait Beside<S: Isa, M: Multiply<S>>: Copy {
+    /// Vectors of the text that are encrypted already.
+    const DONE: usize = 0;
+
+    /// AAD and lengths, multiplied.
+    #[inline(always)]
+    fn header_and_lengths<const N: usize>(&self, s: S, before: &Before<S>, powers: &impl Ask<S>, text: usize) -> M::Sum {
+        before.header_and_lengths::<N, M>(s, powers, text)
+    }
+
+    /// The rounds of the vectors up to `ALL` that are not encrypted yet, and what is hashed meanwhile: it changes the `hash` of what has been, or the
+    /// `sum` of the tail.
+    fn rounds<const ALL: usize>(&self, s: S, schedule: &Schedule, x: &mut [S::State; STATES], hash: &mut S::V, sum: &mut M::Sum);
+}
+
+impl<S: Isa, M: Multiply<S>> Beside<S, M> for NoHash {
+    #[inline(always)]
+    fn rounds<const ALL: usize>(&self, s: S, schedule: &Schedule, x: &mut [S::State; STATES], _: &mut S::V, _: &mut M::Sum) {
+        rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &Keys::of(&schedule.keys), x, self);
+    }
+}
+
+impl<S: Isa, M: Multiply<S>> Beside<S, M> for HashTurn<'_, S, true> {
+    #[inline(always)]
+    fn rounds<const ALL: usize>(&self, s: S, schedule: &Schedule, x: &mut [S::State; STATES], hash: &mut S::V, _: &mut M::Sum) {
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &Keys::of(&schedule.keys), x, self) {
+            *hash = self.reduce::<M>(s, hashed);
+        }
+    }
 }
 
 /// The first part of a tail that is sealed in two: `WOVEN` whole vectors, encrypted but not hashed yet. They are hashed while the second part is
 /// encrypted.
-pub(crate) struct First<S: Isa, M: Multiply<S>> {
+#[derive(Clone, Copy)]
+pub(crate) struct First<'a, S: Isa, M: Multiply<S>> {
     outputs: [S::V; WOVEN],
+    /// Each lane with its own power.
+    powers: Descending<'a, S>,
+    /// The hash of what has been.
+    hash: S::V,
     /// AAD and lengths, multiplied. (Behind the first part that took 2 to 5 % longer: there AES leaves no room.)
     sum: M::Sum,
 }
 
-impl<'a, S: Isa, M: Multiply<S>> Rest<'a, S, M> {
+impl<S: Isa, M: Multiply<S>> HashWork<S, M> for First<'_, S, M> {
+    const COUNT: usize = WOVEN;
+
+    #[inline(always)]
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        HashTail::<S, _, WOVEN, WOVEN> { powers: self.powers, hash: self.hash, text: InOut::EMPTY }.meet::<M, I>(s, self.outputs[I])
+    }
+}
+
+impl<S: Isa, M: Multiply<S>> Beside<S, M> for First<'_, S, M> {
+    const DONE: usize = WOVEN;
+
+    #[inline(always)]
+    fn header_and_lengths<const N: usize>(&self, _: S, _: &Before<S>, _: &impl Ask<S>, _: usize) -> M::Sum {
+        self.sum
+    }
+
+    #[inline(always)]
+    fn rounds<const ALL: usize>(&self, s: S, schedule: &Schedule, x: &mut [S::State; STATES], _: &mut S::V, sum: &mut M::Sum) {
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &Keys::of(&schedule.keys), x, self) {
+            *sum = M::add(s, *sum, hashed);
+        }
+    }
+}
+
+impl<'a, S: Isa> Rest<'a, S, NoHash> {
     /// A message without turns.
     #[inline(always)]
     pub(crate) fn alone(counters: TableCounter<S>, text: InOut<'a>, before: Before<S>) -> Self {
-        Self { counters, text, before, pending: None, first: None }
+        Self { counters, text, before, beside: NoHash }
+    }
+
+    /// The same behind a turn.
+    #[inline(always)]
+    pub(crate) fn behind(self, pending: HashTurn<'a, S, true>) -> Rest<'a, S, HashTurn<'a, S, true>> {
+        Rest { counters: self.counters, text: self.text, before: self.before, beside: pending }
     }
 
     /// Encrypts the first part, and meanwhile hashes the turn that is pending, if there is one.
     #[inline(always)]
-    pub(crate) fn begin(self, s: S, key: &Material) -> Self {
+    pub(crate) fn begin<M: Multiply<S>>(
+        self,
+        s: S,
+        key: &'a Material,
+        pending: &Option<HashTurn<'a, S, true>>,
+    ) -> Rest<'a, S, First<'a, S, M>> {
         let schedule = &key.schedule;
-        let (keys, mut text, mut before) = (Keys::of(&schedule.keys), self.text.at_least::<S>(WOVEN), self.before);
+        let (mut text, mut before) = (self.text.at_least::<S>(WOVEN), self.before);
         let (mut x, mut outputs) = ([s.state(s.splat(0)); STATES], [s.splat(0); WOVEN]);
         self.counters.clone().next::<WOVEN>(s, schedule, &mut x);
-        let sum = before.header_and_lengths::<WOVEN, M>(s, &key.powers, text.len());
-        before.hash = beside_pending::<S, M, WOVEN>(s, schedule, &keys, &mut x, &self.pending, before.hash);
+        let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.powers, text.len());
+        match pending {
+            Some(turn) => Beside::<S, M>::rounds::<WOVEN>(turn, s, schedule, &mut x, &mut before.hash, &mut sum),
+            None => Beside::<S, M>::rounds::<WOVEN>(&NoHash, s, schedule, &mut x, &mut before.hash, &mut sum),
+        }
         let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
         let last = s.state(s.splat(schedule.last));
         each!(I in 0 1 2 3 => {
             outputs[I] = s.last_round(x[I], prev, last, text.load::<S, I, WOVEN>(s));
             text.store::<S, I, WOVEN>(s, outputs[I]);
         });
-        Self { before, text, pending: None, first: Some(First { outputs, sum }), ..self }
+        let powers = key.powers.down_from(s, blocks(text.len()) + 1);
+        Rest { counters: self.counters, text, beside: First { outputs, powers, hash: before.hash, sum }, before }
     }
 }
 
@@ -77,9 +154,9 @@ impl<S: Isa> Before<S> {
     #[inline(always)]
     fn header_and_lengths<const N: usize, M: Multiply<S>>(&self, s: S, powers: &impl Ask<S>, text: usize) -> M::Sum {
         let Header { aad, blocks: aad_blocks, .. } = self.header;
-        let lengths = if N == 0 { self.lengths ^ s.fold(self.hash) } else { self.lengths };
+        let lengths = if const { N == 0 } { self.lengths ^ s.fold(self.hash) } else { self.lengths };
         let all_powers = powers.down_from(s, aad_blocks + blocks(text) + 1);
-        if S::BLOCKS == 1 {
+        if const { S::BLOCKS == 1 } {
             let (first, second) = powers.down_from(s, 1).vector(0);
             let sum = M::product(s, M::ready(s, s.splat(lengths), first, second));
             if aad_blocks == 0 {
@@ -90,7 +167,7 @@ impl<S: Isa> Before<S> {
             }
         } else {
             let (first, second) =
-                powers.with_last(s, if M::CONSTANTS { all_powers.partly(s, 0, aad_blocks) } else { all_powers.vector(0) });
+                powers.with_last(s, if const { M::CONSTANTS } { all_powers.partly(s, 0, aad_blocks) } else { all_powers.vector(0) });
             M::product(s, M::ready(s, s.put_last(aad, lengths), first, second))
         }
     }
@@ -126,7 +203,7 @@ impl<S: Isa> Header<S> {
             (rest, n) = (behind, n - S::BLOCKS);
         }
         let mut constants = s.splat(0);
-        if M::CONSTANTS {
+        if const { M::CONSTANTS } {
             constants = s.xor(key.powers.down_from(s, all).constants(), key.powers.down_from(s, n).constants());
         }
         Self { ahead: M::reduce(s, sum, constants), ..Self::new(s, rest) }
@@ -144,30 +221,29 @@ pub(crate) trait Outlined<S: Isa, M: Multiply<S>>: Copy {
         self,
         s: S,
         key: &Material,
-        rest: Rest<'_, S, M>,
+        rest: Rest<'_, S, impl Beside<S, M>>,
     ) -> Block;
 }
 
 /// `N` vectors, of which `WHOLE` are whole for certain, in `ALL` AES states: one more, for the mask of the tag, or as many, if the last lane has
 /// no block of the text and can be the mask's. Returns the tag.
 #[inline(always)]
-pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
+pub(crate) fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
     s: S,
     schedule: &Schedule,
     powers: &impl Ask<S>,
-    rest: Rest<'_, S, M>,
+    rest: Rest<'_, S, B>,
 ) -> Block {
     const { assert!(ALL == N + 1 && ALL <= STATES || ALL == N) }
     // The last of them may have no block, and reads powers behind H^1.
     const { assert!(N - WHOLE <= BEHIND) }
-    let Rest { mut counters, text, before, pending, first } = rest;
+    let Rest { mut counters, text, before, beside } = rest;
     let mut text = text.at_least::<S>(WHOLE);
 
     // N vectors of counter blocks, and J0: as one state more, or in the last lane.
     let zero = s.splat(0);
     let mut x = [s.state(zero); STATES];
-    let has_lane = ALL == N;
-    if has_lane {
+    if const { ALL == N } {
         counters.all_with_j0::<N>(s, &mut x);
     } else {
         x[N] = counters.j0(s);
@@ -175,76 +251,45 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, const SEAL: bool, const N: usize, con
     }
 
     let blocks = blocks(text.len());
-    let mut sum = match &first {
-        Some(first) => first.sum,
-        None => before.header_and_lengths::<N, M>(s, powers, text.len()),
-    };
+    let mut sum = beside.header_and_lengths::<N>(s, &before, powers, text.len());
 
-    // AES, and meanwhile: seal, the pending turn; open, this ciphertext itself.
-    let keys = Keys::of(&schedule.keys);
+    // AES, and meanwhile: seal, what is beside it; open, this ciphertext itself.
     let own = HashTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
-    if let Some(First { outputs, .. }) = &first {
-        let first = HashFirst { own: &own, outputs: *outputs };
-        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &keys, &mut x, &first) {
-            sum = M::add(s, sum, hashed);
-        }
-    } else if SEAL {
-        hash = beside_pending::<S, M, ALL>(s, schedule, &keys, &mut x, &pending, hash);
-    } else if N > WOVEN {
-        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &own) {
+    if const { !SEAL && N > WOVEN } {
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &Keys::of(&schedule.keys), &mut x, &own) {
             sum = M::add(s, sum, hashed);
         }
     } else {
-        rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &NoHash);
+        beside.rounds::<ALL>(s, schedule, &mut x, &mut hash, &mut sum);
     }
     let own = HashTail { hash, ..own };
 
     let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
     let last = s.state(s.splat(schedule.last));
     let mut mask = zero;
-    each!(I in 0 1 2 3 4 5 6 7 8 => { if I < N && (I >= WOVEN || first.is_none()) {
+    each!(I in 0 1 2 3 4 5 6 7 8 => { if const { I < N && I >= B::DONE } {
         let input = text.load::<S, I, WHOLE>(s);
         let output = s.last_round(x[I], prev, last, input);
         text.store::<S, I, WHOLE>(s, output);
-        if has_lane && I == N - 1 {
+        if const { ALL == N && I + 1 == N } {
             mask = output;
         }
         if SEAL {
-            let output = if I < WHOLE { output } else { s.keep_first(output, text.bytes::<S, I>()) };
+            let output = if const { I < WHOLE } { output } else { s.keep_first(output, text.bytes::<S, I>()) };
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, output)));
-        } else if N <= WOVEN || I >= 8 {
+        } else if const { N <= WOVEN || I >= 8 } {
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, input)));
         }
     } });
-    if !has_lane {
+    if const { ALL > N } {
         mask = s.last_round(x[N], prev, last, zero);
     }
 
     let Header { blocks: aad_blocks, ahead, .. } = before.header;
-    let extra = if M::CONSTANTS { s.xor(powers.down_from(s, aad_blocks + blocks + 1).constants(), ahead) } else { ahead };
+    let extra = if const { M::CONSTANTS } { s.xor(powers.down_from(s, aad_blocks + blocks + 1).constants(), ahead) } else { ahead };
     let hash = s.byte_swap(M::reduce(s, sum, extra));
-    if has_lane { s.fold_with::<true>(hash, mask) } else { s.fold_with::<false>(hash, mask) }
-}
-
-/// The rounds of `ALL` vectors, and meanwhile the turn that is pending, if there is one. Returns the hash behind it.
-#[inline(always)]
-fn beside_pending<S: Isa, M: Multiply<S>, const ALL: usize>(
-    s: S,
-    schedule: &Schedule,
-    keys: &Keys<'_, Block>,
-    x: &mut [S::State; STATES],
-    pending: &Option<HashTurn<'_, S, true>>,
-    mut hash: S::V,
-) -> S::V {
-    if let Some(pending) = pending {
-        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, keys, x, pending) {
-            hash = pending.reduce::<M>(s, hashed);
-        }
-    } else {
-        rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, keys, x, &NoHash);
-    }
-    hash
+    if const { ALL == N } { s.fold_with::<true>(hash, mask) } else { s.fold_with::<false>(hash, mask) }
 }
 
 /// Up to here the CPU overlaps AES and GHASH by itself: both fit in its window.
@@ -263,9 +308,9 @@ impl<S: Isa, D: Down<S>, const N: usize, const WHOLE: usize> HashTail<'_, S, D, 
     #[inline(always)]
     fn meet<M: Multiply<S>, const I: usize>(&self, s: S, v: S::V) -> M::Ready {
         let v = s.byte_swap(v);
-        let v = if I == 0 { s.xor(v, self.hash) } else { v };
+        let v = if const { I == 0 } { s.xor(v, self.hash) } else { v };
         let skip = I * S::BLOCKS;
-        let (first, second) = if I < WHOLE || !M::CONSTANTS {
+        let (first, second) = if const { I < WHOLE || !M::CONSTANTS } {
             self.powers.vector(skip)
         } else {
             self.powers.partly(s, skip, self.text.bytes::<S, I>().div_ceil(16))
@@ -280,20 +325,5 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> Has
     #[inline(always)]
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
         self.meet::<M, I>(s, self.text.load::<S, I, WHOLE>(s))
-    }
-}
-
-/// The first part of a tail, sealed: whole vectors.
-struct HashFirst<'a, S: Isa, D, const N: usize, const WHOLE: usize> {
-    own: &'a HashTail<'a, S, D, N, WHOLE>,
-    outputs: [S::V; WOVEN],
-}
-
-impl<S: Isa, M: Multiply<S>, D: Down<S>, const N: usize, const WHOLE: usize> HashWork<S, M> for HashFirst<'_, S, D, N, WHOLE> {
-    const COUNT: usize = WOVEN;
-
-    #[inline(always)]
-    fn ready<const I: usize>(&self, s: S) -> M::Ready {
-        self.own.meet::<M, I>(s, self.outputs[I])
     }
 }

@@ -245,8 +245,8 @@ impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Inlined {
         self,
         s: S,
         key: &Material,
-        rest: Rest<'_, S, M>,
+        rest: Rest<'_, S, impl Beside<S, M>>,
     ) -> Block {
-        tail::<S, M, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
+        tail::<S, M, _, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
     }
 }

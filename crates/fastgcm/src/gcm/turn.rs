@@ -67,10 +67,12 @@ impl<S: Isa> RoundKey<S> for Spread<S> {
 }
 
 /// No hashing to interleave.
+#[derive(Clone, Copy)]
 pub(crate) struct NoHash;
 
 /// A turn. Lane l of every vector has its own chain: the powers are H^8B, H^7B ... H^B in every lane, and the lanes meet only
 /// in the tail, where lane l is added to block l. So no turn ends with a sum over lanes.
+#[derive(Clone, Copy)]
 pub(crate) struct HashTurn<'a, S: Isa, const STORED: bool> {
     pub(crate) powers: &'a Powers,
     /// Of all turns before.
@@ -92,8 +94,13 @@ const fn is_of(i: usize, from: usize, to: usize, part: usize) -> bool {
 
 /// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million lines of LLVM IR, now 0.7.
 #[inline(always)]
-fn round<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], prev: S::State, next: S::State) {
-    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { x[I] = s.round(x[I], prev, next); } });
+fn round<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(
+    s: S,
+    x: &mut [S::State; STATES],
+    prev: &S::State,
+    next: &S::State,
+) {
+    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { s.round(&mut x[I], prev, next); } });
 }
 
 #[inline(always)]
@@ -116,10 +123,10 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     macro_rules! aes {
         ($keys:ident, $r:expr, $part:expr) => {
             let (prev, next) = (keys.$keys[$r - 1].state(s), keys.$keys[$r].state(s));
-            round::<S, FROM, TO, { $part }>(s, x, prev, next);
+            round::<S, FROM, TO, { $part }>(s, x, &prev, &next);
             // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
             // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
-            if H::COUNT > 0 || !S::ROOMY && TO > FROM + 3 && TO < FROM + TURN {
+            if const { H::COUNT > 0 || !S::ROOMY && TO > FROM + 3 && TO < FROM + TURN } {
                 pin::<S, FROM, TO, { $part }>(s, x);
             }
         };
@@ -132,8 +139,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
             each!(R in 3 4 => { aes!(all, R + C::FACE as usize, ALL); });
         }
     }
-    if H::COUNT == 0 {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { if R > C::FACE as usize { aes!(woven, R, ALL); } });
+    if const { H::COUNT == 0 } {
+        each!(R in 1 2 3 4 5 6 7 8 9 => { if const { R > C::FACE as usize } { aes!(woven, R, ALL); } });
         return None;
     }
 
@@ -144,18 +151,18 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         };
     }
 
-    if S::ROOMY {
+    if const { S::ROOMY } {
         let (nothing, zero) = (<NoHash as HashWork<S, M>>::ready::<0>(&NoHash, s), M::zero(s));
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(woven, R, FIRST_HALF); }
-            if R <= 8 && R % 8 < H::COUNT {
+            if const { R > C::FACE as usize } { aes!(woven, R, FIRST_HALF); }
+            if R <= 8 && const { R % 8 < H::COUNT } {
                 ready[R - 1] = prepare!(R - 1);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            if R > C::FACE as usize { aes!(woven, R, SECOND_HALF); }
-            if R >= 2 && (R - 1) % 8 < H::COUNT {
+            if const { R > C::FACE as usize } { aes!(woven, R, SECOND_HALF); }
+            if R >= 2 && const { (R - 1) % 8 < H::COUNT } {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
             }
@@ -170,8 +177,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
         let mut sum = M::product(s, prepare!(0));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if R > C::FACE as usize { aes!(woven, R, ALL); }
-            if R <= 7 && (R + 1) % 8 < H::COUNT {
+            if const { R > C::FACE as usize } { aes!(woven, R, ALL); }
+            if R <= 7 && const { (R + 1) % 8 < H::COUNT } {
                 sum = M::add(s, sum, M::product(s, prepare!(R)));
                 M::pin_sum(s, &mut sum);
             }
@@ -204,7 +211,7 @@ impl<S: Isa, M: Multiply<S>, const STORED: bool> HashWork<S, M> for HashTurn<'_,
     #[inline(always)]
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
         let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
-        let v = if I == 0 { s.xor(v, self.hash) } else { v };
+        let v = if const { I == 0 } { s.xor(v, self.hash) } else { v };
         let (first, second) = self.powers.down_from(s, S::BLOCKS * (8 - I)).splat();
         M::ready(s, v, first, second)
     }

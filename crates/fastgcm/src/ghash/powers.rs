@@ -86,11 +86,11 @@ impl Powers {
         let (table, row) = (&mut self.0, rows::<S, POWERS>(s, h));
         let at = |i: usize| Lists::<S>::LENGTH - (i + 1) * S::BLOCKS;
         let mut sums = s.splat(0);
-        each!(I in 0 1 2 3 4 5 6 7 8 9 => { if I * S::BLOCKS < POWERS {
+        each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { I * S::BLOCKS < POWERS } {
             let (first, second) = M::table(s, row[I], fold(s, row[I]));
             table.store(s, at(I), first);
             table.store(s, Lists::<S>::SECOND + at(I), second);
-            if M::CONSTANTS {
+            if const { M::CONSTANTS } {
                 sums = s.xor(sums, M::constant(s, first, second));
                 table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
             }
@@ -114,14 +114,14 @@ impl Powers {
         const { assert!(S::BLOCKS <= 2) }
         let h = times_x(h.swap_bytes());
         let mut row = s.splat(h);
-        if S::BLOCKS == 2 {
+        if const { S::BLOCKS == 2 } {
             row = s.put_last(Factor::new(s, row).times(s, row), h);
         }
         let (first, second) = M::table(s, row, fold(s, row));
         let i = Lists::<S>::LENGTH - S::BLOCKS;
         self.0.store(s, i, first);
         self.0.store(s, Lists::<S>::SECOND + i, second);
-        if M::CONSTANTS {
+        if const { M::CONSTANTS } {
             self.0.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second));
         }
     }
@@ -169,7 +169,7 @@ fn rows<S: Vectors, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
 
     // One row and two. Two more by the same factor, while the next one is made of the second of them; and four more by that one.
     let mut next = Factor::new(s, h);
-    each!(I in 1 2 3 4 5 6 7 8 9 => { if I * S::BLOCKS < POWERS {
+    each!(I in 1 2 3 4 5 6 7 8 9 => { if const { I * S::BLOCKS < POWERS } {
         let factor = if I < 6 { &double } else { &next };
         row[I] = factor.times(s, row[I - if I < 2 { 1 } else if I < 6 { 2 } else { 4 }]);
         if I == 1 {

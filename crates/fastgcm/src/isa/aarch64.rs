@@ -100,8 +100,8 @@ macro_rules! isa {
             #[inline(always)] fn whiten(self, x: uint8x16_t, _key0: uint8x16_t) -> uint8x16_t { x }
             #[inline(always)] fn state(self, v: uint8x16_t) -> uint8x16_t { v }
             #[inline(always)] fn leave(self, x: uint8x16_t) -> uint8x16_t { x }
-            #[inline(always)] fn round(self, x: uint8x16_t, prev: uint8x16_t, _next: uint8x16_t) -> uint8x16_t {
-                unsafe { round(x, prev) }
+            #[inline(always)] fn round(self, x: &mut uint8x16_t, prev: &uint8x16_t, _next: &uint8x16_t) {
+                *x = unsafe { round(*x, *prev) }
             }
             #[inline(always)] fn last_round(self, x: uint8x16_t, prev: uint8x16_t, last: uint8x16_t, data: uint8x16_t) -> uint8x16_t {
                 self.xor3(unsafe { vaeseq_u8(x, prev) }, last, data)

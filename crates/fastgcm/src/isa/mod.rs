@@ -200,7 +200,7 @@ pub trait Vectors: Copy + 'static {
     #[inline(always)]
     fn sums(self, vectors: [Self::V; 4]) -> Self::V {
         let mut sums = self.splat(0);
-        each!(P in 3 2 1 0 => { if P < Self::BLOCKS { sums = self.lanes_from(self.splat(self.fold(vectors[P])), sums, Self::BLOCKS - 1); } });
+        each!(P in 3 2 1 0 => { if const { P < Self::BLOCKS } { sums = self.lanes_from(self.splat(self.fold(vectors[P])), sums, Self::BLOCKS - 1); } });
         sums
     }
     /// That, and one lane of `other`: the first, or the last.
@@ -279,7 +279,9 @@ pub trait Isa: Vectors {
     fn state(self, v: Self::V) -> Self::State;
     /// And back.
     fn leave(self, x: Self::State) -> Self::V;
-    fn round(self, x: Self::State, prev: Self::State, next: Self::State) -> Self::State;
+    /// A round of `x`, with `prev` before it or `next` behind it. (By reference: of each value the compiler would make a copy in memory, and
+    /// take it out again later.)
+    fn round(self, x: &mut Self::State, prev: &Self::State, next: &Self::State);
     /// The last round, XOR `data`.
     fn last_round(self, x: Self::State, prev: Self::State, last: Self::State, data: Self::V) -> Self::V;
     /// Key schedule, four words at a time: t = S-box of the last word of `last`, rotated by a byte if `ROTATE`, XOR `rcon`;
