@@ -3,7 +3,7 @@
 use crate::{
     Block, Error,
     entry::entries,
-    gcm::{PIECE_PAYS, lengths},
+    gcm::{Ahead, PIECE_PAYS, lengths},
     inout::{Ends, Hash, InOut, Zeros},
     isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
@@ -290,7 +290,7 @@ type DeriveFew = unsafe fn(Frame<'_>, &[u8], usize) -> Material;
 type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8]);
 
 /// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
-type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) -> Block;
+type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize, Option<&Ahead>) -> Block;
 
 /// The most bytes of AAD, and of text, of a message with a key of its own, and the entry for both.
 type Once = ((usize, usize), unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Block);
@@ -446,7 +446,7 @@ impl Kernels {
         let (ends, len) = text.parts();
         if len <= self.most_short.1 && aad.len() <= self.most_short.0 {
             // SAFETY: see the impl.
-            return Ok(wiped_after!(frame, then(unsafe { short(frame, material, nonce, aad, ends, len) })));
+            return Ok(wiped_after!(frame, then(unsafe { short(frame, material, nonce, aad, ends, len, None) })));
         }
         limits::check(aad.len(), len)?;
         let mut text = text.into();

@@ -14,7 +14,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Batches, Ctr, DeriveFew, Expand, Kernels, Once, Siv, Steps},
                 engine::{Engine, Sequential, Software, Woven},
-                gcm::{self, Beside, Bulk, Outlined, Rest},
+                gcm::{self, Ahead, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
                 inout::{Ends, Hash, InOut, made},
                 isa::*,
@@ -24,6 +24,7 @@ macro_rules! entries {
                 runs::Text,
             };
             use core::mem::MaybeUninit;
+            use zeroize::Zeroize;
 
             type E = $engine<$isa, $multiply $(, $n)?>;
 
@@ -104,24 +105,44 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn seal_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], ends: Ends<'_>, len: usize) -> Block {
+            fn seal_short(
+                frame: Frame<'_>,
+                key: &Material,
+                nonce: Nonce96,
+                aad: &[u8],
+                ends: Ends<'_>,
+                len: usize,
+                ahead: Option<&Ahead>,
+            ) -> Block {
                 E::enter(frame);
                 let text = crate::backend::short_text!(aad, ends, len);
-                engine!().short::<true>(Row(frame), key, nonce, aad, text)
+                engine!().short::<true>(Row(frame), key, nonce, ahead, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
-            fn open_short(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], ends: Ends<'_>, len: usize) -> Block {
+            fn open_short(
+                frame: Frame<'_>,
+                key: &Material,
+                nonce: Nonce96,
+                aad: &[u8],
+                ends: Ends<'_>,
+                len: usize,
+                ahead: Option<&Ahead>,
+            ) -> Block {
                 E::enter(frame);
                 let text = crate::backend::short_text!(aad, ends, len);
-                engine!().short::<false>(Row(frame), key, nonce, aad, text)
+                engine!().short::<false>(Row(frame), key, nonce, ahead, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
             fn seal<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
-                    seal_much_aad(frame, key, nonce, aad, text.all)
+                    let ((ends, len), mut ahead) = (text.all.parts(), Ahead::NONE);
+                    let aad = engine!().ahead(key, &mut ahead, aad, len);
+                    let tag = seal_short(frame, key, nonce, aad, ends, len, Some(&ahead));
+                    ahead.zeroize();
+                    tag
                 } else {
                     seal_long(frame, key, nonce, aad, text)
                 }
@@ -135,17 +156,14 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            #[inline(never)]
-            fn seal_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                E::enter(frame);
-                engine!().much_aad::<true>(Row(frame), key, nonce, aad, text)
-            }
-
-            $(#[target_feature(enable = $features)])?
             fn open<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
-                    open_much_aad(frame, key, nonce, aad, text.all)
+                    let ((ends, len), mut ahead) = (text.all.parts(), Ahead::NONE);
+                    let aad = engine!().ahead(key, &mut ahead, aad, len);
+                    let tag = open_short(frame, key, nonce, aad, ends, len, Some(&ahead));
+                    ahead.zeroize();
+                    tag
                 } else {
                     open_long(frame, key, nonce, aad, text)
                 }
@@ -156,13 +174,6 @@ macro_rules! entries {
             fn open_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 engine!().long::<false>(Row(frame), key, nonce, aad, text)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            #[inline(never)]
-            fn open_much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-                E::enter(frame);
-                engine!().much_aad::<false>(Row(frame), key, nonce, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?

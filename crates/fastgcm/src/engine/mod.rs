@@ -18,7 +18,7 @@ pub(crate) use woven::Woven;
 
 use crate::{
     Block,
-    gcm::Outlined,
+    gcm::{Ahead, Outlined},
     ghash::Multiply,
     inout::{Hash, InOut},
     isa::{Frame, Isa},
@@ -62,22 +62,30 @@ pub(crate) trait Engine: Copy {
     fn once(self, _key: &[u8], _nonce: Nonce96, _aad: &[u8], _text: InOut<'_>, _seal: bool) -> Block {
         unreachable!("there is no such message")
     }
-    /// A short message.
+    /// A short message, behind the first part of its AAD if that is much.
     #[inline(always)]
-    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
+    fn short<const SEAL: bool>(
+        self,
+        row: impl Row<Self>,
+        key: &Material,
+        nonce: Nonce96,
+        _ahead: Option<&Ahead>,
+        aad: &[u8],
+        text: InOut<'_>,
+    ) -> Block {
         self.long::<SEAL>(row, key, nonce, aad, &mut text.into())
     }
     /// Any other. Only a row with `TURN` is given a text in runs.
     fn long<'a, const SEAL: bool>(self, row: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block;
-    /// A short text with much AAD: whether it is one, and a way of its own, where there is one.
+    /// Whether that is a short text with much AAD, where there is a way of its own for it.
     #[inline(always)]
     fn has_much_aad(self, _aad: &[u8], _text: usize) -> bool {
         false
     }
-    /// See [`has_much_aad`](Self::has_much_aad).
+    /// The first part of that AAD. Returns what is left, for [`short`](Self::short).
     #[inline(always)]
-    fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        self.long::<SEAL>(row, key, nonce, aad, &mut text.into())
+    fn ahead<'a>(self, _key: &Material, _ahead: &mut Ahead, aad: &'a [u8], _text: usize) -> &'a [u8] {
+        aad
     }
 
     /// Seals or opens packets while they have the lengths of the first, which `MOST_BATCH` allows, as many as a vector has lanes at a time. Returns

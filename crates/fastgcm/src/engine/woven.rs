@@ -6,7 +6,7 @@ use crate::ghash::proof;
 use crate::{
     Block,
     aes::Schedule,
-    gcm::{self, sequential},
+    gcm::{self, Ahead, sequential},
     ghash::Multiply,
     inout::{Hash, InOut},
     isa::{Frame, Isa},
@@ -58,8 +58,16 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        gcm::short::<_, _, SEAL, false>(self.0, self.1, row, key, nonce, aad, text)
+    fn short<const SEAL: bool>(
+        self,
+        row: impl Row<Self>,
+        key: &Material,
+        nonce: Nonce96,
+        ahead: Option<&Ahead>,
+        aad: &[u8],
+        text: InOut<'_>,
+    ) -> Block {
+        gcm::short::<_, _, SEAL>(self.0, self.1, row, key, nonce, ahead, aad, text)
     }
 
     #[inline(always)]
@@ -73,8 +81,8 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn much_aad<const SEAL: bool>(self, row: impl Row<Self>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
-        gcm::short::<_, _, SEAL, true>(self.0, self.1, row, key, nonce, aad, text.here())
+    fn ahead<'a>(self, key: &Material, ahead: &mut Ahead, aad: &'a [u8], text: usize) -> &'a [u8] {
+        ahead.take::<S, M::Short>(self.0, key, aad, text)
     }
 
     #[inline(always)]

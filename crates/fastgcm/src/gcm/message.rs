@@ -3,7 +3,7 @@
 use super::{
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
     sequential::{absorb, hashed},
-    tail::{Before, Header, Outlined, Rest, WOVEN, tail},
+    tail::{Ahead, Before, Header, Outlined, Rest, WOVEN, tail},
     turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, Spread, rounds},
 };
 use crate::{
@@ -64,7 +64,7 @@ pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
 
-/// Whether there is a way of its own for what [`has_much_aad`]. Narrow vectors, of which a key has few, would gain less than this costs in code.
+/// Whether there is a way of its own for what [`has_much_aad`]: [`Ahead`], and then [`short`]. Narrow vectors, of which a key has few, would gain less than this costs in code.
 pub(crate) const fn much_aad_pays<S: Isa>() -> bool {
     S::ROOMY && S::BLOCKS > 1
 }
@@ -75,20 +75,26 @@ pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: usize) -> bool {
     much_aad_pays::<S>() && text <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
 }
 
-/// A short message: no loop but that over much AAD. Returns the tag.
+/// A short message: no loop. Returns the tag.
 #[inline(always)]
-pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bool>(
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
     row: impl Outlined<S, M> + Outlined<S, M::Short>,
     key: &Material,
     nonce: Nonce96,
+    ahead: Option<&Ahead>,
     aad: &[u8],
     text: InOut<'_>,
 ) -> Block {
     let counters = TableCounter::new(s, &key.schedule, nonce);
-    let header = if MUCH_AAD { Header::long::<M::Short>(s, key, aad, text.len()) } else { Header::new(s, aad) };
-    let before = Before { header, hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
+    let (mut header, mut all_aad) = (Header::new(s, aad), aad.len());
+    if let (true, Some(ahead)) = (const { much_aad_pays::<S>() }, ahead) {
+        header = header.behind(s, ahead);
+        all_aad += ahead.bytes;
+    }
+    let before = Before { header, hash: s.splat(0), lengths: lengths(all_aad as u64, text.len() as u64) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
     // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)
     let leaves_lane = |n: usize| S::BLOCKS > 1 && length <= vectors(n) - 16;
@@ -110,9 +116,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool, const MUCH_AAD: bo
         tail!(1 1 0)
     } else if length <= vectors(1) {
         tail!(1 2 0)
-    } else if const { MUCH_AAD } && length > vectors(2) {
-        tail!(4 5 2)
-    } else if const { !MUCH_AAD } && leaves_lane(2) {
+    } else if leaves_lane(2) {
         tail!(2 2 1)
     } else if length <= vectors(2) {
         tail!(2 3 1)

@@ -58,4 +58,4 @@ pub(crate) use message::{
     runs_from, short, wipe,
 };
 pub(crate) use siv::siv;
-pub(crate) use tail::{Beside, Outlined, Rest, tail};
+pub(crate) use tail::{Ahead, Beside, Outlined, Rest, tail};

@@ -12,10 +12,11 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, BEHIND, Descending, Down, Multiply, aad_lanes},
-    inout::{InOut, load_bytes},
+    inout::{Hash, InOut, load_bytes},
     isa::Isa,
     material::Material,
 };
+use zeroize::Zeroize;
 
 /// A message whose turns are done, if it has any.
 pub(crate) struct Rest<'a, S: Isa, B> {
@@ -182,19 +183,23 @@ pub(crate) struct Header<S: Isa> {
     ahead: S::V,
 }
 
-impl<S: Isa> Header<S> {
-    /// AAD that leaves that lane.
-    #[inline(always)]
-    pub(crate) fn new(s: S, aad: &[u8]) -> Self {
-        Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: blocks(aad.len()), ahead: s.splat(0) }
-    }
+/// Much AAD before a short text, but for its last blocks, which leave that lane.
+pub(crate) struct Ahead {
+    /// Multiplied and reduced, in lanes.
+    hash: Hash,
+    /// Its bytes.
+    pub(crate) bytes: usize,
+}
 
-    /// AAD that does not, before `text` bytes of text. With the lengths these must not be more blocks than a key has powers.
+impl Ahead {
+    pub(crate) const NONE: Self = Self { hash: Hash::ZERO, bytes: 0 };
+
+    /// Takes it from `aad`, before `text` bytes of text, and returns what is left. With the lengths these must not be more blocks than a key has
+    /// powers.
     #[inline(always)]
-    pub(crate) fn long<M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize) -> Self {
+    pub(crate) fn take<'a, S: Isa, M: Multiply<S>>(&mut self, s: S, key: &Material, aad: &'a [u8], text: usize) -> &'a [u8] {
         // Vectors without a free lane, so that their powers and those of what follows are all powers from one on, once each.
-        let all = blocks(aad.len()) + blocks(text) + 1;
-        let (mut rest, mut n, mut sum) = (aad, all, M::zero(s));
+        let (mut rest, mut n, mut sum) = (aad, blocks(aad.len()) + blocks(text) + 1, M::zero(s));
         while rest.len() > 16 * aad_lanes(S::BLOCKS) {
             let (vector, behind) = rest.split_at(rest.len().min(16 * S::BLOCKS));
             let (first, second) = key.powers.down_from(s, n).vector(0);
@@ -202,11 +207,30 @@ impl<S: Isa> Header<S> {
             sum = M::add(s, sum, M::product(s, M::ready(s, vector, first, second)));
             (rest, n) = (behind, n - S::BLOCKS);
         }
-        let mut constants = s.splat(0);
-        if const { M::CONSTANTS } {
-            constants = s.xor(key.powers.down_from(s, all).constants(), key.powers.down_from(s, n).constants());
-        }
-        Self { ahead: M::reduce(s, sum, constants), ..Self::new(s, rest) }
+        const { assert!(!M::CONSTANTS) }
+        self.hash.store(s, 0, M::reduce(s, sum, s.splat(0)));
+        self.bytes = aad.len() - rest.len();
+        rest
+    }
+}
+
+impl Zeroize for Ahead {
+    fn zeroize(&mut self) {
+        self.hash.zeroize();
+    }
+}
+
+impl<S: Isa> Header<S> {
+    /// AAD that leaves that lane.
+    #[inline(always)]
+    pub(crate) fn new(s: S, aad: &[u8]) -> Self {
+        Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: blocks(aad.len()), ahead: s.splat(0) }
+    }
+
+    /// The same behind that.
+    #[inline(always)]
+    pub(crate) fn behind(self, s: S, ahead: &Ahead) -> Self {
+        Self { ahead: ahead.hash.load(s, 0), ..self }
     }
 }
 

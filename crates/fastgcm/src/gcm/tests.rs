@@ -30,9 +30,11 @@ pub(super) fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> Block {
     let (most_aad, most_text) = most_short(S::BLOCKS);
     if aad.len() <= most_aad && text.len() <= most_text {
-        short::<_, _, SEAL, false>(s, multiply, Inlined, key, nonce, aad, text)
+        short::<_, _, SEAL>(s, multiply, Inlined, key, nonce, None, aad, text)
     } else if has_much_aad(s, aad, text.len()) {
-        short::<_, _, SEAL, true>(s, multiply, Inlined, key, nonce, aad, text)
+        let mut ahead = Ahead::NONE;
+        let aad = ahead.take::<S, M::Short>(s, key, aad, text.len());
+        short::<_, _, SEAL>(s, multiply, Inlined, key, nonce, Some(&ahead), aad, text)
     } else {
         long::<_, _, SEAL>(s, multiply, Inlined, key, nonce, aad, &mut text.into())
     }

@@ -2,7 +2,7 @@
 
 use super::{
     multiply::{Multiply, Winograd},
-    powers::{Ask, Down, Powers},
+    powers::{Ask, Down, Powers, times_x},
 };
 use crate::{
     Block,
@@ -29,8 +29,18 @@ impl<S: Vectors> Pairs<S> for Winograd {
         self
     }
 
+    /// By hashing: a product in place would be two kilobytes of code, and there are six. What zeros leave where there are no constants yet, are the
+    /// constants. (Those of two lanes with one power cancel each other.)
     fn fill(s: S, powers: &mut Powers, h: Block) {
-        powers.set_one::<S, Self>(s, h);
+        let mut row = s.splat(times_x(h.swap_bytes()));
+        powers.set_one::<S, Self>(s, row, 0);
+        if const { S::BLOCKS == 2 } {
+            let square = Self::hash(s, powers, h, &[[0; 16]]);
+            row = s.put_last(s.splat(times_x(square.swap_bytes())), times_x(h.swap_bytes()));
+            powers.set_one::<S, Self>(s, row, 0);
+        }
+        let zeros = Self::hash(s, powers, 0, &[[0; 16]; 2][..S::BLOCKS]);
+        powers.set_one::<S, Self>(s, row, zeros.swap_bytes());
     }
 
     #[inline(never)]

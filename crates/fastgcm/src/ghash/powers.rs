@@ -109,21 +109,14 @@ impl Powers {
         M::fill(s, self, h[0]);
     }
 
-    /// The powers of one vector alone; `h` is AES(0).
-    pub(crate) fn set_one<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: Block) {
+    /// The powers of one vector alone, which are `row`, and the sum of their constants.
+    pub(super) fn set_one<S: Vectors, M: Multiply<S>>(&mut self, s: S, row: S::V, constants: Block) {
         const { assert!(S::BLOCKS <= 2) }
-        let h = times_x(h.swap_bytes());
-        let mut row = s.splat(h);
-        if const { S::BLOCKS == 2 } {
-            row = s.put_last(Factor::new(s, row).times(s, row), h);
-        }
         let (first, second) = M::table(s, row, fold(s, row));
         let i = Lists::<S>::LENGTH - S::BLOCKS;
         self.0.store(s, i, first);
         self.0.store(s, Lists::<S>::SECOND + i, second);
-        if const { M::CONSTANTS } {
-            self.0.store(s, Lists::<S>::CONSTANTS + i, M::constant(s, first, second));
-        }
+        self.0.store(s, Lists::<S>::CONSTANTS + i, s.first(constants));
     }
 
     /// The round keys that `fill_one` has left.
