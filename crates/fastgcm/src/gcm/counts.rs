@@ -73,13 +73,18 @@ impl Row {
         let products = absorbed.div_ceil(vector) + header + TURN * turns + tail;
         let reductions = absorbed.div_ceil(turn) + turns + 1 + (ahead > 0) as usize;
         // One for the mask of the tag, which in one or two vectors takes a lane that the text leaves free.
-        let with_lane = if self.is_short(m) { 1..=2 } else { 1..=1 };
-        let has_lane = self.blocks > 1 && self.is_tail(m) && with_lane.contains(&tail) && m.text <= tail * vector - 16;
+        let has_lane = self.blocks > 1 && self.is_tail(m) && (1..=2).contains(&tail) && m.text <= tail * vector - 16;
         let states = TURN * turns + tail + if has_lane { 0 } else { 1 };
         let shorter = self.roomy && self.is_tail(m) && (m.seal || tail <= 2);
-        // Vectors of the tail that are whole for certain. More than four that are opened are hashed while AES runs, and read again to be decrypted.
+        // Vectors of the tail that are whole for certain. More than four that are opened are hashed while AES runs, and read again to be decrypted:
+        // of two parts the first.
         let whole = self.whole(m, turns, tail);
-        let reads = if !m.seal && tail > 4 { 2 } else { 1 };
+        let in_parts = self.is_in_parts(m, turns, rest.div_ceil(vector));
+        let (again, more) = match () {
+            _ if m.seal || tail <= 4 => (0, 0),
+            _ if in_parts => (4, 0),
+            _ => (whole.min(TURN), rest.min(turn) - whole.min(TURN) * vector),
+        };
         let mut work = Work {
             clmul: if shorter { self.short_product } else { self.product } * products + self.short_product * ahead + self.fold * reductions,
             reductions: self.fold * reductions,
@@ -91,21 +96,20 @@ impl Row {
             // differ by lane, and what they leave in a sum of all lanes. Counters.
             loads: if m.seal && self.roomy { TURN } else { 2 * TURN } * turns
                 + self.constants[shorter as usize] as usize
-                + 2 * (ahead > 0 && self.constants[1]) as usize
                 + 2 * ahead
+                + (ahead > 0) as usize
                 + if begins { 0 } else { absorbed / vector + absorbed.div_ceil(turn) }
                 + 2 * (if begins { 0 } else { absorbed.div_ceil(vector) } + tail + header)
                 + TURN * turns
                 + tail
                 + whole
-                + (reads - 1) * whole.min(TURN)
+                + again
                 // Counters of the first part once more, which the optimiser drops.
-                + if self.is_in_parts(m, turns, rest.div_ceil(vector)) { 4 } else { 0 },
-            bytes_read: if begins || absorbed == 0 { m.aad } else { m.aad % vector } + rest - whole * vector
-                + (reads - 1) * (rest.min(turn) - whole.min(TURN) * vector),
-            bytes_written: m.text,
+                + if in_parts { 4 } else { 0 },
+            bytes_read: if begins || absorbed == 0 { m.aad } else { m.aad % vector } + rest - whole * vector + more,
+            bytes_written: m.text + if ahead > 0 { vector } else { 0 },
         };
-        let face = m.text >= self.face_pays && !(self.blocks == 1 && m.seal && m.rounds == 10);
+        let face = m.text >= self.face_pays && !(m.seal && (self.blocks > 1 || m.rounds == 10));
         // Turns in a function of their own: the last one is kept in memory.
         let apart = face || cfg!(feature = "scrub") && self.blocks > 1 && m.text >= spread_pays(m.seal);
         if apart && m.seal && self.roomy {
@@ -161,24 +165,26 @@ impl Row {
         self.is_short(m) || self.has_much_aad(m)
     }
 
-    /// A tail that is sealed in two parts.
+    /// A tail in two parts.
     fn is_in_parts(self, m: Message, turns: usize, vectors: usize) -> bool {
+        if !m.seal {
+            return !self.roomy && vectors > 4;
+        }
         let pays = if self.roomy {
             self.blocks > 1 && (turns == 0 || m.rounds > 10 && m.text < spread_pays(true))
         } else {
             turns == 0 || self.blocks > 1 && !(7..=8).contains(&vectors)
         };
-        m.seal && vectors > 4 && pays
+        vectors > 4 && pays
     }
 
     /// Vectors that a tail of so many can be certain to have, each without a length of its own.
     fn whole(self, m: Message, turns: usize, tail: usize) -> usize {
         match tail {
             0 => 0,
-            _ if self.is_short(m) => tail - 1,
-            2 if self.has_much_aad(m) => 1,
+            _ if self.is_tail(m) => tail - 1,
             1 | 2 => 0,
-            4 if m.seal && !self.roomy && m.text <= 128 * self.blocks + 16 * (self.blocks - 1) => 0,
+            4 if m.seal && (!self.roomy || self.blocks > 1) && m.text <= 128 * self.blocks + 16 * (self.blocks - 1) => 0,
             4 => 2,
             6 | 8 if self.blocks == 1 => tail - 2,
             8 if m.seal && !self.roomy && turns > 0 => 6,
@@ -191,9 +197,9 @@ impl Row {
         let least = |sizes: &[usize]| *sizes.iter().find(|size| **size >= vectors).unwrap();
         if m.seal && !self.roomy && turns > 0 && (7..=8).contains(&vectors) {
             8
-        } else if self.is_short(m) || self.blocks > 1 && vectors > 4 || self.has_much_aad(m) && vectors < 3 {
+        } else if self.is_tail(m) || self.blocks > 1 && vectors > 4 {
             vectors
-        } else if m.seal && !self.roomy && turns == 0 {
+        } else if m.seal && (!self.roomy || self.blocks > 1) && turns == 0 {
             least(&[0, 4, 6, 8])
         } else {
             least(&[0, 2, 4, 6, 8])
@@ -303,9 +309,9 @@ where
 
 #[test]
 fn every_row() {
-    // Two products and two reductions for a key's constants; for H^2 the fold of H, its four products and their fold.
-    let one_lane = Plain { state: 4, key: (4, 2), clmul: 4, folds: 1, loads: 3 };
-    let two_lanes = Plain { state: 8, key: (4 + 6, 2 + 2), ..one_lane };
+    // A key's tables are made by hashing a vector, for the constants and for H^2; and each time they are set, by a fold.
+    let one_lane = Plain { state: 4, key: (4 + 2, 1 + 2), clmul: 4, folds: 1, loads: 3 };
+    let two_lanes = Plain { state: 8, key: (2 * 4 + 3, 2 + 3), ..one_lane };
     let nibbles = Plain { state: 1, key: (1, 1), clmul: 2, folds: 0, loads: 0 };
     // Blocks a vector, many registers; multiplications for a vector, and for a reduction.
     let rows = [

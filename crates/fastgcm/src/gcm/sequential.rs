@@ -75,11 +75,11 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
         let powers = of_turn(s, key);
         if let Some(text) = if SEAL { pending } else { Some(next) } {
             let hashed = HashPiece::<S, _, SEAL> { powers, hash, text };
-            if let Some(sum) = turn::<S, M, _>(s, key, &keys, counters, &mut next, &hashed) {
+            if let Some(sum) = turn::<S, M, _, false>(s, key, &keys, counters, &mut next, &hashed) {
                 hash = hashed.reduce::<M>(s, sum);
             }
         } else {
-            turn::<S, M, _>(s, key, &keys, counters, &mut next, &NoHash);
+            turn::<S, M, _, false>(s, key, &keys, counters, &mut next, &NoHash);
         }
         if SEAL {
             pending = Some(next);

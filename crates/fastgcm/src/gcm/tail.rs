@@ -99,6 +99,27 @@ impl<S: Isa, M: Multiply<S>> Beside<S, M> for First<'_, S, M> {
     }
 }
 
+/// The first part of a tail that is opened in two: those vectors, decrypted and hashed.
+#[derive(Clone, Copy)]
+pub(crate) struct Opened<Sum> {
+    /// They, AAD and lengths, multiplied.
+    sum: Sum,
+}
+
+impl<S: Isa, M: Multiply<S>> Beside<S, M> for Opened<M::Sum> {
+    const DONE: usize = WOVEN;
+
+    #[inline(always)]
+    fn header_and_lengths<const N: usize>(&self, _: S, _: &Before<S>, _: &impl Ask<S>, _: usize) -> M::Sum {
+        self.sum
+    }
+
+    #[inline(always)]
+    fn rounds<const ALL: usize>(&self, s: S, schedule: &Schedule, x: &mut [S::State; STATES], _: &mut S::V, _: &mut M::Sum) {
+        rounds::<S, M, _, TableCounter<S>, WOVEN, ALL>(s, schedule, &Keys::of(&schedule.keys), x, &NoHash);
+    }
+}
+
 impl<'a, S: Isa> Rest<'a, S, NoHash> {
     /// A message without turns.
     #[inline(always)]
@@ -137,6 +158,28 @@ impl<'a, S: Isa> Rest<'a, S, NoHash> {
         });
         let powers = key.powers.down_from(s, blocks(text.len()) + 1);
         Rest { counters: self.counters, text, beside: First { outputs, powers, hash: before.hash, sum }, before }
+    }
+
+    /// Decrypts the first part, and meanwhile hashes it.
+    #[inline(always)]
+    pub(crate) fn begin_opening<M: Multiply<S>>(self, s: S, key: &'a Material) -> Rest<'a, S, Opened<M::Sum>> {
+        let schedule = &key.schedule;
+        let (mut text, before) = (self.text.at_least::<S>(WOVEN), self.before);
+        let mut x = [s.state(s.splat(0)); STATES];
+        self.counters.clone().next::<WOVEN>(s, schedule, &mut x);
+        let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.powers, text.len());
+        let powers = key.powers.down_from(s, blocks(text.len()) + 1);
+        let own = HashTail::<S, _, WOVEN, WOVEN> { powers, hash: before.hash, text };
+        if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &Keys::of(&schedule.keys), &mut x, &own) {
+            sum = M::add(s, sum, hashed);
+        }
+        let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
+        let last = s.state(s.splat(schedule.last));
+        each!(I in 0 1 2 3 => {
+            let output = s.last_round(x[I], prev, last, text.load::<S, I, WOVEN>(s));
+            text.store::<S, I, WOVEN>(s, output);
+        });
+        Rest { counters: self.counters, text, beside: Opened { sum }, before }
     }
 }
 
@@ -280,7 +323,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, co
     // AES, and meanwhile: seal, what is beside it; open, this ciphertext itself.
     let own = HashTail::<S, _, N, WHOLE> { powers: powers.down_from(s, blocks + 1), hash: before.hash, text };
     let mut hash = before.hash;
-    if const { !SEAL && N > WOVEN } {
+    if const { !SEAL && N > WOVEN && B::DONE == 0 } {
         if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &Keys::of(&schedule.keys), &mut x, &own) {
             sum = M::add(s, sum, hashed);
         }
@@ -302,7 +345,7 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, co
         if SEAL {
             let output = if const { I < WHOLE } { output } else { s.keep_first(output, text.bytes::<S, I>()) };
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, output)));
-        } else if const { N <= WOVEN || I >= 8 } {
+        } else if const { N <= WOVEN || I >= 8 || B::DONE > 0 } {
             sum = M::add(s, sum, M::product(s, own.meet::<M, I>(s, input)));
         }
     } });
