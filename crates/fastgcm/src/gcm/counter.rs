@@ -239,15 +239,15 @@ impl<S: Isa> AddCounter<S> {
     /// From that counter block on.
     #[inline(always)]
     pub(crate) fn from_block(s: S, first: Block) -> Self {
-        Self::numbered(s, first.swap_bytes())
+        Self::numbered(s, s.splat(first.swap_bytes()))
     }
 }
 
 impl<S: Isa, const STRAIGHT: bool> AddCounter<S, STRAIGHT> {
-    /// From a block on whose counter is in its low 32 bits.
+    /// From a block on, in every lane, whose counter is in its low 32 bits.
     #[inline(always)]
-    pub(crate) fn numbered(s: S, first: Block) -> Self {
-        Self(s.add32(s.splat(first), lanes(s)))
+    pub(crate) fn numbered(s: S, first: S::V) -> Self {
+        Self(s.add32(first, lanes(s)))
     }
 }
 

@@ -1,9 +1,9 @@
 //! AES-GCM-SIV (RFC 8452): a message from its nonce to its tag, with the keys that are derived for it.
 //!
-//! The keys of a message live as long as the message, so nothing is made that it does not need: of the powers of H as many vectors as it has, up to
-//! a turn. POLYVAL ends where a vector ends: blocks that are missing are missing at the front, where zeros change nothing. So each row of powers
-//! is read as it was written. (What begins between two rows that have just been stored is loaded when both have left the store buffer: see
-//! [`Few`](crate::ghash::Few).)
+//! The keys of a message live as long as the message, so nothing is made that it does not need. POLYVAL ends where a vector ends: blocks that are
+//! missing are missing at the front, where zeros change nothing. So only the last vector meets H^B ... H^1 (B blocks to a vector), and each lane of those
+//! before it has a chain of its own, which steps by H^B. That is all a short message needs: a step takes 16 cycles on Zen 4, and a power of H more takes
+//! 24 to make. A long message has eight powers of H^B.
 
 use super::{
     counter::{AddCounter, Counters, STATES, lanes},
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Multiply, Rows},
+    ghash::{Chains, Multiply},
     inout::{InOut, TURN, Table, load_bytes, load_vector},
     isa::Isa,
     nonce::Nonce96,
@@ -33,33 +33,46 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     given: Option<Block>,
 ) -> Block {
     let mut derived = Table::ZERO;
-    derive::<S, M>(s, generating, nonce, &mut derived);
-    let mut schedule = Schedule::ZERO;
+    let h = derive::<S, M>(s, generating, nonce, &mut derived);
+    let vectors = (blocks(aad.len()) + blocks(text.len()) + 1).div_ceil(S::BLOCKS);
+    let mut chains = Chains::new::<M>(s, h);
+    let mut aligned = Aligned(Schedule::ZERO);
+    let schedule = &mut aligned.0;
     schedule.expand::<S, false>(s, &derived.bytes()[16..16 + generating.size.bytes()]);
-    let most = blocks(aad.len()).max(blocks(text.len()) + 1);
-    let mut rows = Rows::new(s);
-    rows.fill::<M>(s, s.splat(derived.get(0)), most.div_ceil(S::BLOCKS));
+
+    if vectors >= const { long(S::BLOCKS) } {
+        chains.fill::<M>(s);
+    }
 
     let keys = Keys::of(&schedule.keys);
     if let Some(tag) = given {
-        ctr::<S, M>(s, &schedule, &keys, tag, text.here());
+        ctr::<S, M>(s, schedule, &keys, s.splat(tag | LAST), text.here());
     }
     let data = if given.is_some() { text.written() } else { text.source() };
-    let hash = absorb::<S, M, false>(s, &rows, s.splat(0), aad, 0);
-    let hash = absorb::<S, M, true>(s, &rows, hash, data, swapped_lengths(aad.len(), text.len()));
-    // Section 4: XOR the nonce, with the last bit cleared; encrypted.
-    let sum = (s.fold(hash) ^ nonce.with_counter(0)) & !LAST;
+    let hash = s.first(s.fold(polyval::<S, M>(s, &chains, aad, data)));
+    // Section 4: XOR the nonce, with the last bit cleared; encrypted. (In vectors: by way of general registers it would wait twice as long.)
+    let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
     let mut x = [s.state(s.splat(0)); STATES];
-    x[0] = s.state(s.whiten(s.splat(sum), s.splat(schedule.keys[0])));
-    rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, &schedule, &keys, &mut x, &NoHash);
-    let tag = s.fold(s.keep_first(last_round(s, &schedule, x[0], s.splat(0)), 16));
+    x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
+    rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, schedule, &keys, &mut x, &NoHash);
+    let tag = last_round(s, schedule, x[0], s.splat(0));
     if given.is_none() {
-        ctr::<S, M>(s, &schedule, &keys, tag, text.here());
+        ctr::<S, M>(s, schedule, &keys, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here());
     }
-    rows.wipe(s);
+    let tag = s.fold(s.keep_first(tag, 16));
+    chains.wipe(s);
     schedule.zeroize();
     derived.zeroize();
     tag
+}
+
+/// Where no vector of zeros that is stored there crosses a line of the cache.
+#[repr(align(64))]
+struct Aligned(Schedule);
+
+/// Vectors of `blocks` blocks from which on it pays to have eight powers of H^B: with one block, eight products make them, with four, three.
+const fn long(blocks: usize) -> usize {
+    if blocks == 1 { 20 } else { 11 }
 }
 
 /// The most significant bit of the last byte: cleared in what becomes the tag, set in the first counter block.
@@ -72,36 +85,42 @@ pub(super) fn swapped_lengths(aad: usize, text: usize) -> Block {
 }
 
 /// The keys of a message (section 4): that of POLYVAL, then that of AES, in halves. Each is the first halves of AES of two blocks, a number
-/// before the nonce, which stand here in the same lane of two vectors.
+/// before the nonce, which stand here in the same lane of two vectors. Returns the first, in every lane.
 #[inline(always)]
-fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, keys: &mut Table<4>) {
+fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, keys: &mut Table<4>) -> S::V {
+    let mut h = s.splat(0);
     let (nonce, key0) = (s.splat(nonce.with_counter(0) << 32), s.splat(generating.keys[0]));
     let even = s.add32(lanes(s), lanes(s));
     let mut x = [s.state(s.splat(0)); STATES];
-    each!(I in 0 1 2 => { if I * S::BLOCKS < 3 {
+    each!(I in 0 1 2 => { if const { I * S::BLOCKS < 3 } {
         let number = s.add32(even, s.splat(2 * (I * S::BLOCKS) as Block));
         x[2 * I] = s.state(s.whiten(s.xor(number, nonce), key0));
         x[2 * I + 1] = s.state(s.whiten(s.xor(s.add32(number, s.splat(1)), nonce), key0));
     } });
     let of = Keys::of(&generating.keys);
-    if S::BLOCKS == 1 {
+    if const { S::BLOCKS == 1 } {
         rounds::<S, M, _, AddCounter<S, true>, 0, 6>(s, generating, &of, &mut x, &NoHash);
-    } else if S::BLOCKS == 2 {
+    } else if const { S::BLOCKS == 2 } {
         rounds::<S, M, _, AddCounter<S, true>, 0, 4>(s, generating, &of, &mut x, &NoHash);
     } else {
         rounds::<S, M, _, AddCounter<S, true>, 0, 2>(s, generating, &of, &mut x, &NoHash);
     }
-    each!(I in 0 1 2 => { if I * S::BLOCKS < 3 {
+    each!(I in 0 1 2 => { if const { I * S::BLOCKS < 3 } {
         let first = last_round(s, generating, x[2 * I], s.splat(0));
         let second = last_round(s, generating, x[2 * I + 1], s.splat(0));
-        keys.store(s, I * S::BLOCKS, s.low_halves(first, second));
+        let halves = s.low_halves(first, second);
+        keys.store(s, I * S::BLOCKS, halves);
+        if I == 0 {
+            h = s.splat(s.fold(s.keep_first(halves, 16)));
+        }
     } });
+    h
 }
 
-/// CTR: the tag with its last bit set is the first counter block, and its first four bytes count.
+/// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four bytes count.
 #[inline(always)]
-fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, keys: &Keys<'_, Block>, tag: Block, text: InOut<'_>) {
-    let mut counters = AddCounter::<S, true>::numbered(s, tag | LAST);
+fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, keys: &Keys<'_, Block>, first: S::V, text: InOut<'_>) {
+    let mut counters = AddCounter::<S, true>::numbered(s, first);
     let mut text = text.here();
     let mut x = [s.state(s.splat(0)); STATES];
     while let Some(mut turn) = text.whole_turn(s) {
@@ -109,13 +128,26 @@ fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, keys: &Keys<'_, Block>
         rounds::<S, M, _, AddCounter<S, true>, 0, TURN>(s, schedule, keys, &mut x, &NoHash);
         each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s))); });
     }
+    if text.len() >= FEW * 16 * S::BLOCKS {
+        counters.next::<FEW>(s, schedule, &mut x);
+        rounds::<S, M, _, AddCounter<S, true>, 0, FEW>(s, schedule, keys, &mut x, &NoHash);
+        let mut few = text.take::<S>(FEW);
+        each!(I in 0 1 2 3 => { few.store::<S, I, FEW>(s, last_round(s, schedule, x[I], few.load::<S, I, FEW>(s))); });
+    }
     while text.len() > 0 {
         counters.next::<1>(s, schedule, &mut x);
         rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, schedule, keys, &mut x, &NoHash);
         let mut vector = text.take::<S>(1);
-        vector.store::<S, 0, 0>(s, last_round(s, schedule, x[0], vector.load::<S, 0, 0>(s)));
+        if vector.len() == 16 * S::BLOCKS {
+            vector.store::<S, 0, 1>(s, last_round(s, schedule, x[0], vector.load::<S, 0, 1>(s)));
+        } else {
+            vector.store::<S, 0, 0>(s, last_round(s, schedule, x[0], vector.load::<S, 0, 0>(s)));
+        }
     }
 }
+
+/// Vectors side by side behind the last turn. (One after the other they would wait for each round.)
+const FEW: usize = 4;
 
 /// The last round of AES, XOR `data`.
 #[inline(always)]
@@ -123,55 +155,90 @@ fn last_round<S: Isa>(s: S, schedule: &Schedule, x: S::State, data: S::V) -> S::
     s.last_round(x, s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)), data)
 }
 
-/// POLYVAL (section 3) goes on from `hash`, in lane 0, over `data`, padded with zeros to whole blocks, and over the `lengths` if `END`. A block of it
-/// is what GHASH makes of a block by turning its bytes round, so it is taken as it stands.
+/// POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks; in lanes that are not added up. A block of it is what GHASH
+/// makes of a block by turning its bytes round, so it is taken as it stands.
 #[inline(always)]
-fn absorb<S: Isa, M: Multiply<S>, const END: bool>(s: S, rows: &Rows<S>, mut hash: S::V, mut data: &[u8], lengths: Block) -> S::V {
-    let all = blocks(data.len()) + END as usize;
-    let mut vectors = all.div_ceil(S::BLOCKS);
-    // Blocks of the next vector: the first may have fewer, in its last lanes.
-    let mut lanes = all + S::BLOCKS - vectors * S::BLOCKS;
-    while vectors > 0 {
-        // So that the last turn ends with the last vector. There is a power of two of rows.
-        let turn = ((vectors - 1) & (rows.len() - 1)) + 1;
-        // Each lane has its own chain until the last turn: no other one ends with a sum over lanes, for which the next would wait.
-        let last = vectors == turn;
-        let mut sum = M::zero(s);
-        if turn == TURN && !last && lanes == S::BLOCKS {
-            let (whole, rest) = data.split_at(16 * S::BLOCKS * TURN);
-            /// (A closure would lose the row's features.)
-            macro_rules! product {
-                ($i:expr, $hash:expr) => {{
-                    let v = s.xor(load_vector(s, &whole[16 * S::BLOCKS * $i..16 * S::BLOCKS * ($i + 1)]), $hash);
-                    let (first, second) = rows.spread(s, TURN - 1 - $i);
-                    M::product(s, M::ready(s, v, first, second))
-                }};
+fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &[u8]) -> S::V {
+    let (of_aad, of_text) = (blocks(aad.len()), blocks(text.len()) + 1);
+    // The first vector of text may have fewer blocks, in its last lanes, and before them the last of AAD. What is ahead of these begins likewise.
+    let text_lanes = (of_text - 1) % S::BLOCKS + 1;
+    let beside = of_aad.min(S::BLOCKS - text_lanes);
+    let ahead = of_aad - beside;
+    let (ahead_bytes, beside_bytes) = aad.split_at(aad.len().min(16 * ahead));
+    let vector = 16 * S::BLOCKS;
+
+    let mut v = s.splat(0);
+    let mut in_text = ahead == 0;
+    loop {
+        let (data, lanes) = if in_text { (text, text_lanes) } else { (ahead_bytes, (ahead - 1) % S::BLOCKS + 1) };
+        let (part, mut rest) = data.split_at(data.len().min(16 * lanes));
+        let mut next = load_bytes(s, part);
+        if lanes < S::BLOCKS {
+            let mut before = s.splat(0);
+            if in_text && beside > 0 {
+                before = s.lanes_from(before, load_bytes(s, beside_bytes), beside);
             }
-            let zero = s.splat(0);
-            each!(I in 1 3 5 => { sum = M::add3(s, sum, product!(I, zero), product!(I + 1, zero)); });
-            // Vector 0 waits for the hash before it, so it comes last.
-            sum = M::add3(s, sum, product!(7, zero), product!(0, hash));
-            data = rest;
-        } else {
-            for row in (0..turn).rev() {
-                let (part, rest) = data.split_at(data.len().min(16 * lanes));
-                let mut v = s.xor(if part.len() == 16 * S::BLOCKS { load_vector(s, part) } else { load_bytes(s, part) }, hash);
-                hash = s.splat(0);
-                if lanes < S::BLOCKS {
-                    v = s.lanes_from(hash, v, lanes);
-                    lanes = S::BLOCKS;
-                }
-                if END && row == 0 && last {
-                    v = s.xor(v, s.put_last(s.splat(0), lengths)); // without text, that lane has the hash of AAD
-                }
-                let (first, second) = if last { rows.entries(row) } else { rows.spread(s, row) };
-                sum = M::add(s, sum, M::product(s, M::ready(s, v, first, second)));
-                data = rest;
+            next = s.lanes_from(before, next, lanes);
+        }
+        v = s.xor(v, next);
+        if chains.powers() == TURN {
+            while rest.len() > (TURN - 1) * vector {
+                let (seven, behind) = rest.split_at((TURN - 1) * vector);
+                let sum = polyval_seven::<S, M>(s, chains, v, seven);
+                (v, rest) = next_vector(s, behind);
+                v = s.xor(v, sum);
             }
         }
-        vectors -= turn;
-        hash =
-            if last { s.first(s.fold(M::reduce(s, sum, rows.constants(turn)))) } else { M::reduce(s, sum, rows.spread_constants(s, turn)) };
+        // What is left is a turn with lower powers; or, where there is one power, many turns of one vector.
+        while !rest.is_empty() {
+            let mut i = rest.len().div_ceil(vector).min(chains.powers());
+            let mut sum = M::Short::zero(s);
+            while i > 0 {
+                i -= 1;
+                let (first, second) = chains.entries(s, i);
+                sum = M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, v, first, second)));
+                (v, rest) = next_vector(s, rest);
+            }
+            v = s.xor(v, M::Short::reduce(s, sum, s.splat(0)));
+        }
+        if in_text {
+            let lengths = s.put_last(s.splat(0), swapped_lengths(aad.len(), text.len()));
+            // They have a lane in the last vector of text, if there are lanes.
+            let (v, behind) = if S::BLOCKS > 1 || text.is_empty() { (s.xor(v, lengths), None) } else { (v, Some(lengths)) };
+            return chains.last::<M>(s, v, behind);
+        }
+        v = chains.step::<M>(s, v);
+        in_text = true;
     }
-    hash
+}
+
+/// The next vector, padded with zeros, and what is behind it.
+#[inline(always)]
+fn next_vector<S: Isa>(s: S, data: &[u8]) -> (S::V, &[u8]) {
+    match data.split_at_checked(16 * S::BLOCKS) {
+        Some((vector, behind)) => (load_vector(s, vector), behind),
+        None => (load_bytes(s, data), &[]),
+    }
+}
+
+/// `v` and seven vectors behind it meet the powers of H^B. Each lane has a chain of its own, so no turn ends with a sum over lanes.
+#[inline(always)]
+fn polyval_seven<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, seven: &[u8]) -> S::V {
+    /// (A closure would lose the row's features.)
+    macro_rules! product {
+        ($v:expr, $i:expr) => {{
+            let (first, second) = chains.entries_in_turn(s, $i);
+            M::product(s, M::ready(s, $v, first, second))
+        }};
+    }
+    macro_rules! load {
+        ($i:expr) => {
+            load_vector(s, &seven[16 * S::BLOCKS * $i..16 * S::BLOCKS * ($i + 1)])
+        };
+    }
+    let mut sum = product!(load!(0), 6);
+    each!(I in 1 3 5 => { sum = M::add3(s, sum, product!(load!(I), 6 - I), product!(load!(I + 1), 5 - I)); });
+    // The first waits for the hash before it, so it comes last.
+    sum = M::add(s, sum, product!(v, 7));
+    M::reduce(s, sum, chains.constant(s))
 }

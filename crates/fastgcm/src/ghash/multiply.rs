@@ -16,6 +16,13 @@ pub fn fold<S: Vectors>(s: S, v: S::V) -> S::V {
     s.xor(s.swap_halves(v), times_fold(s, v))
 }
 
+/// `v·v·x^-128`: a square has no products of two different halves.
+#[inline(always)]
+pub(super) fn square<S: Vectors>(s: S, v: S::V) -> S::V {
+    let (low, high) = (s.clmul::<false, false>(v, v), s.clmul::<true, true>(v, v));
+    s.xor(high, fold(s, fold(s, low)))
+}
+
 pub trait Multiply<S: Vectors>: Copy {
     /// Blocks that have met their powers.
     type Ready: Copy;
@@ -265,8 +272,8 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
 
 /// A factor that many blocks are multiplied by, with its fold: the setting up of the tables.
 pub(super) struct Factor<S: Vectors> {
-    b: S::V,
-    k: S::V,
+    pub(super) b: S::V,
+    pub(super) k: S::V,
 }
 
 impl<S: Vectors> Factor<S> {

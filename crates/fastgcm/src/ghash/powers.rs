@@ -1,7 +1,7 @@
 //! The powers of H that a key holds, in the layout that its multiplication wants.
 
 use super::{
-    multiply::{Factor, Multiply, fold},
+    multiply::{Factor, Multiply, fold, square},
     pairs::Pairs,
 };
 use crate::{
@@ -178,110 +178,126 @@ fn rows<S: Vectors, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
 /// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
 #[inline(always)]
 fn first_row<S: Vectors>(s: S, h: S::V) -> (S::V, Factor<S>) {
-    // By doubling too: of each two runs of n lanes the first has H^n more.
-    let (mut row, mut double) = (h, Factor::new(s, h));
+    // By doubling too: of each two runs of n lanes the first has H^n more. H^2, H^4 ... are squares: they wait for half as many multiplications as
+    // another product does, and for no move between lanes.
+    let (mut row, mut double) = (h, h);
     let mut n = 1;
     while n < S::BLOCKS {
-        let product = double.times(s, row);
+        let square = square(s, double);
+        let product = if n == 1 { square } else { Factor::new(s, double).times(s, row) };
         row = runs(s, n, product, row);
-        double = Factor::first_lane(s, product);
+        double = square;
         n *= 2;
     }
-    (row, double)
+    (row, Factor::new(s, double))
 }
 
-/// The powers of one message, for vectors that end with a block that meets H^1, or H^B+1, H^2B+1 ...: each row is read as it was written.
-pub(crate) struct Rows<S: Vectors> {
-    /// First and second entries of H^B ... H^1, and the constants of all rows up to here; of H^2B ... H^(B+1) ...
-    rows: [[S::V; 3]; TURN],
-    made: usize,
+/// The powers of one message, whose lanes have a chain each: the last vector meets H^B ... H^1, and any other meets powers of H^B, in every lane.
+/// Of these there are eight, or for a short message one, in registers, so that it waits for no others.
+pub(crate) struct Chains<S: Vectors> {
+    last: [S::V; 2],
+    step: [S::V; 2],
+    /// H^B, in every lane.
+    factor: S::V,
+    /// First entries of H^8B ... H^B, second entries, and what their constants add up to, in every lane.
+    table: Table<{ 2 * TURN + 4 }>,
+    powers: usize,
 }
 
-impl<S: Vectors> Rows<S> {
-    /// None yet.
+impl<S: Vectors> Chains<S> {
+    /// H^B alone. `h` is POLYVAL's H, in every lane.
     #[inline(always)]
-    pub(crate) fn new(s: S) -> Self {
-        let mut zero = s.splat(0);
-        s.pin(&mut zero); // or LLVM calls `memset`
-        Self { rows: [[zero; 3]; TURN], made: 0 }
+    pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
+        const { assert!(!M::Short::CONSTANTS) }
+        let (row, factor) = first_row(s, h);
+        let (last, step) = (M::table(s, row, fold(s, row)).into(), M::table(s, factor.b, factor.k).into());
+        Self { last, step, factor: factor.b, table: Table::ZERO, powers: 1 }
     }
 
-    /// As many rows as a message of so many `vectors` asks for: one, two, four or eight. `h` is POLYVAL's H, in every lane.
+    /// Eight powers of it.
     #[inline(always)]
     #[allow(unused_assignments)] // `each!` writes the loop out
-    pub(crate) fn fill<M: Multiply<S>>(&mut self, s: S, h: S::V, vectors: usize) {
-        let (first, mut double) = first_row(s, h);
-        let (mut row, mut sums) = ([first; TURN], s.splat(0));
-        'made: {
-            each!(I in 0 1 2 3 4 5 6 7 => {
-                if usize::is_power_of_two(I) {
-                    if vectors <= I {
-                        break 'made;
-                    }
-                    // The first I rows times H^IB are the next I.
-                    if I > 1 {
-                        double = Factor::first_lane(s, row[I - 1]);
-                    }
+    pub(crate) fn fill<M: Multiply<S>>(&mut self, s: S) {
+        let (first, mut double) = first_row(s, self.factor);
+        let (table, mut row, mut constants) = (&mut self.table, [first; TURN], s.splat(0));
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I * S::BLOCKS < TURN } {
+            if I > 0 {
+                // The first I rows times the highest power in them are the next I.
+                if I > 1 && usize::is_power_of_two(I) {
+                    double = Factor::first_lane(s, row[I - 1]);
                 }
-                if I > 0 {
-                    row[I] = double.times(s, row[I - (1 << usize::ilog2(I))]);
-                }
-                let (first, second) = M::table(s, row[I], fold(s, row[I]));
-                if M::CONSTANTS {
-                    sums = s.xor(M::constant(s, first, second), sums);
-                }
-                self.rows[I] = [first, second, sums];
-                self.made = I + 1;
-            });
+                row[I] = double.times(s, row[I - (1 << usize::ilog2(I))]);
+            }
+            let (first, second) = M::table(s, row[I], fold(s, row[I]));
+            let at = TURN - (I + 1) * S::BLOCKS;
+            table.store(s, at, first);
+            table.store(s, TURN + at, second);
+            if const { M::CONSTANTS } {
+                constants = s.xor(constants, M::constant(s, first, second));
+            }
+        } });
+        table.store(s, 2 * TURN, s.splat(s.fold(constants)));
+        self.powers = TURN;
+    }
+
+    /// How many powers of H^B there are.
+    #[inline(always)]
+    pub(crate) fn powers(&self) -> usize {
+        self.powers
+    }
+
+    /// The hash of a vector that meets H^B ... H^1, or of vectors of one block that meet H^2 and H; not added up over the lanes.
+    #[inline(always)]
+    pub(crate) fn last<M: Multiply<S>>(&self, s: S, mut v: S::V, behind: Option<S::V>) -> S::V {
+        let mut sum = M::Short::zero(s);
+        if let Some(behind) = behind {
+            if self.powers == TURN {
+                let (first, second) = self.entries_in_turn(s, 1);
+                sum = M::Short::product(s, M::Short::ready(s, v, first, second));
+                v = behind;
+            } else {
+                v = s.xor(self.step::<M>(s, v), behind);
+            }
         }
+        let [first, second] = self.last;
+        M::Short::reduce(s, M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, v, first, second))), s.splat(0))
     }
 
-    /// How many there are.
+    /// Each lane times H^B.
     #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.made
+    pub(crate) fn step<M: Multiply<S>>(&self, s: S, v: S::V) -> S::V {
+        let [first, second] = self.step;
+        M::Short::reduce(s, M::Short::product(s, M::Short::ready(s, v, first, second)), s.splat(0))
     }
 
-    /// The entries of row `i`.
+    /// The entries of H^(i+1)B, in every lane.
     #[inline(always)]
-    pub(crate) fn entries(&self, i: usize) -> (S::V, S::V) {
-        (self.rows[i][0], self.rows[i][1])
+    pub(crate) fn entries(&self, s: S, i: usize) -> (S::V, S::V) {
+        if i == 0 { self.step.into() } else { self.entries_in_turn(s, i) }
     }
 
-    /// What to add to a sum that used each of the first `n` rows once and whose lanes will be added.
+    /// The same, where there are eight of them.
     #[inline(always)]
-    pub(crate) fn constants(&self, n: usize) -> S::V {
-        self.rows[n - 1][2]
+    pub(crate) fn entries_in_turn(&self, s: S, i: usize) -> (S::V, S::V) {
+        (s.splat(self.table.get(TURN - 1 - i)), s.splat(self.table.get(2 * TURN - 1 - i)))
     }
 
-    /// The entries of H^B, H^2B ... in every lane, and those constants likewise: for a hash whose lanes are not added yet.
+    /// What to add, in each lane, to a sum that used all of them once each.
     #[inline(always)]
-    pub(crate) fn spread(&self, s: S, i: usize) -> (S::V, S::V) {
-        let [first, second, _] = self.rows[i];
-        (first_in_each(s, first), first_in_each(s, second))
+    pub(crate) fn constant(&self, s: S) -> S::V {
+        s.splat(self.table.get(2 * TURN))
     }
 
-    #[inline(always)]
-    pub(crate) fn spread_constants(&self, s: S, n: usize) -> S::V {
-        first_in_each(s, self.constants(n))
-    }
-
-    /// Zeros, where `fill` has written.
+    /// Zeros, where something has been written.
     #[inline(always)]
     pub(crate) fn wipe(&mut self, s: S) {
-        for row in &mut self.rows[..self.made] {
-            *row = [s.splat(0); 3];
+        let zero = s.splat(0);
+        (self.last, self.step, self.factor) = ([zero; 2], [zero; 2], zero);
+        if self.powers > 1 {
+            self.table.wipe_vectors(s, (2 * TURN + 4) / S::BLOCKS);
         }
         optimization_barrier(self);
     }
-}
-
-/// The first lane of `v` in every lane: one load, where `v` is in memory.
-#[inline(always)]
-fn first_in_each<S: Vectors>(s: S, v: S::V) -> S::V {
-    let mut lanes = Table::<4>::ZERO;
-    lanes.store(s, 0, v);
-    s.splat(lanes.get(0))
 }
 
 /// Powers that a tail may ask for: those of a key, or [`Few`].

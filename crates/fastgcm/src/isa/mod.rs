@@ -177,6 +177,11 @@ pub trait Vectors: Copy + 'static {
     // ---- lanes
     /// `block` in every lane.
     fn splat(self, block: Block) -> Self::V;
+    /// The first lane of `v`, AND `mask`, in every lane.
+    #[inline(always)]
+    fn splat_masked(self, v: Self::V, mask: Block) -> Self::V {
+        self.splat(self.fold(self.keep_first(v, 16)) & mask)
+    }
     /// `first`, then `rest`, then zeros: a nonce of 96 bits as it was loaded, in every lane.
     #[inline(always)]
     fn splat_nonce(self, first: u32, rest: u64) -> Self::V {

@@ -46,6 +46,7 @@ macro_rules! isa {
             #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { unsafe { $store_first(dst, n, v) } }
             #[inline(always)] unsafe fn load_key(self, src: *const u8) -> Block { unsafe { load_key(src) } }
             #[inline(always)] fn splat(self, block: Block) -> $v { unsafe { $splat(vector(block)) } }
+            #[inline(always)] fn splat_masked(self, v: $v, mask: Block) -> $v { unsafe { $splat(_mm_and_si128($lane::$lane_fn::<false>(v), vector(mask))) } }
             #[inline(always)] fn splat_nonce(self, first: u32, rest: u64) -> $v { unsafe { $splat(xmm::nonce(first, rest)) } }
             #[inline(always)] fn first(self, block: Block) -> $v { unsafe { $first(vector(block)) } }
             #[inline(always)] fn put_last(self, v: $v, block: Block) -> $v { unsafe { $put_last(v, vector(block)) } }
