@@ -84,8 +84,20 @@ impl AesGcmSiv {
     /// # Errors
     /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than [`LIMIT`](Self::LIMIT) bytes.
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        within_limits(aad, text)?;
-        Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, InOut::in_place(text), None, Tag::of))
+        self.encrypt(nonce, aad, InOut::in_place(text))
+    }
+
+    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies nothing first.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal). `ciphertext` is untouched.
+    pub fn seal_detached_to(&self, nonce: &[u8; 12], aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
+        self.encrypt(nonce, aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
+    }
+
+    fn encrypt(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>) -> Result<Tag, Error> {
+        within_limits(aad, text.len())?;
+        Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, text, None, Tag::of))
     }
 
     /// Decrypts `text` in place, and verifies it then.
@@ -94,18 +106,32 @@ impl AesGcmSiv {
     /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as for [`seal`](Self::seal): `text` is
     /// untouched.
     pub fn open(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        within_limits(aad, text)?;
-        let given = Some(Block::from_le_bytes(tag.0));
-        let then = |found| tags_differ(found, tag);
-        let wrong = self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, InOut::in_place(text), given, then);
+        let wrong = self.decrypt(nonce, aad, InOut::in_place(text), tag)?;
         verdict(wrong, text)
+    }
+
+    /// Decrypts `ciphertext` to `text`, which has the same length, and verifies it then.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then. [`InvalidLength`](Error::InvalidLength) if the lengths
+    /// differ, `TooLong` as for [`seal`](Self::seal): `text` is untouched.
+    pub fn open_detached_to(&self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
+        let wrong = self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
+        verdict(wrong, text)
+    }
+
+    /// Whether the tag is a wrong one.
+    fn decrypt(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, tag: &Tag) -> Result<bool, Error> {
+        within_limits(aad, text.len())?;
+        let (given, then) = (Some(Block::from_le_bytes(tag.0)), |found| tags_differ(found, tag));
+        Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, text, given, then))
     }
 }
 
 /// # Errors
 /// `TooLong`.
-fn within_limits(aad: &[u8], text: &[u8]) -> Result<(), Error> {
-    if aad.len().max(text.len()) as u64 > AesGcmSiv::LIMIT { Err(Error::TooLong) } else { Ok(()) }
+fn within_limits(aad: &[u8], text: usize) -> Result<(), Error> {
+    if aad.len().max(text) as u64 > AesGcmSiv::LIMIT { Err(Error::TooLong) } else { Ok(()) }
 }
 
 impl ZeroizeOnDrop for AesGcmSiv {}

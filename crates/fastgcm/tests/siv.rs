@@ -34,6 +34,21 @@ fn check(backend: Backend, bytes: &[u8], nonce: &[u8; 12], aad: &[u8], text: &[u
     siv.open(nonce, aad, &mut found, &tag).unwrap_or_else(|error| panic!("opened: {}: {error}", what()));
     assert!(found == text, "opened: {}", what());
 
+    // From one buffer to another, and not to one of another length.
+    found.fill(0xa5);
+    let longer = &mut vec![0xa5; text.len() + 1];
+    assert_eq!(siv.seal_detached_to(nonce, aad, text, longer), Err(Error::InvalidLength), "{}", what());
+    assert_eq!(siv.open_detached_to(nonce, aad, text, longer, &tag), Err(Error::InvalidLength), "{}", what());
+    assert!(longer.iter().all(|&byte| byte == 0xa5), "{}", what());
+    let apart = siv.seal_detached_to(nonce, aad, text, &mut found).unwrap();
+    assert!((&found[..], apart) == (expected.0, tag), "sealed to another buffer: {}", what());
+    found.fill(0xa5);
+    siv.open_detached_to(nonce, aad, expected.0, &mut found, &tag).unwrap();
+    assert!(found == text, "opened to another buffer: {}", what());
+    let forged = Tag(tag.0.map(|byte| byte ^ 1));
+    assert_eq!(siv.open_detached_to(nonce, aad, expected.0, &mut found, &forged), Err(Error::Unauthentic), "{}", what());
+    assert!(found.iter().all(|&byte| byte == 0), "forged, to another buffer: {}", what());
+
     found.copy_from_slice(expected.0);
     let (mut aad, mut nonce) = (aad.to_vec(), *nonce);
     let mut parts: Vec<&mut [u8]> = vec![&mut tag.0, &mut nonce, &mut aad, &mut found];
