@@ -138,11 +138,7 @@ macro_rules! entries {
             fn seal<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
-                    let ((ends, len), mut ahead) = (text.all.parts(), Ahead::NONE);
-                    let aad = engine!().ahead(key, &mut ahead, aad, len);
-                    let tag = seal_short(frame, key, nonce, aad, ends, len, Some(&ahead));
-                    ahead.zeroize();
-                    tag
+                    much_aad(frame, key, nonce, aad, text.all, true)
                 } else {
                     seal_long(frame, key, nonce, aad, text)
                 }
@@ -159,11 +155,7 @@ macro_rules! entries {
             fn open<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
-                    let ((ends, len), mut ahead) = (text.all.parts(), Ahead::NONE);
-                    let aad = engine!().ahead(key, &mut ahead, aad, len);
-                    let tag = open_short(frame, key, nonce, aad, ends, len, Some(&ahead));
-                    ahead.zeroize();
-                    tag
+                    much_aad(frame, key, nonce, aad, text.all, false)
                 } else {
                     open_long(frame, key, nonce, aad, text)
                 }
@@ -174,6 +166,21 @@ macro_rules! entries {
             fn open_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 engine!().long::<false>(Row(frame), key, nonce, aad, text)
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
+                E::enter(frame);
+                let ((ends, len), mut ahead) = (text.parts(), Ahead::NONE);
+                let aad = engine!().ahead(key, &mut ahead, aad, len);
+                let tag = if seal {
+                    seal_short(frame, key, nonce, aad, ends, len, Some(&ahead))
+                } else {
+                    open_short(frame, key, nonce, aad, ends, len, Some(&ahead))
+                };
+                ahead.zeroize();
+                tag
             }
 
             $(#[target_feature(enable = $features)])?
