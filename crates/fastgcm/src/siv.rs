@@ -116,8 +116,8 @@ impl AesGcmSiv {
     /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then. [`InvalidLength`](Error::InvalidLength) if the lengths
     /// differ, `TooLong` as for [`seal`](Self::seal): `text` is untouched.
     pub fn open_detached_to(&self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        let wrong = self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
-        verdict(wrong, text)
+        let refused = self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
+        verdict(refused, text)
     }
 
     /// Whether the tag is a wrong one.
