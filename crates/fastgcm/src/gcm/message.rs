@@ -64,7 +64,8 @@ pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
 
-/// Whether there is a way of its own for what [`has_much_aad`]: [`Ahead`], and then [`short`]. Narrow vectors, of which a key has few, would gain less than this costs in code.
+/// Whether there is a way of its own for what [`has_much_aad`]: [`Ahead`], and then [`short`]. Narrow vectors, of which a key has few, would gain less
+/// than this costs in code.
 pub(crate) const fn much_aad_pays<S: Isa>() -> bool {
     S::ROOMY && S::BLOCKS > 1
 }
@@ -286,7 +287,7 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
 }
 
 /// Whether there are messages that are long enough for a table of first rounds. Of wide vectors those that are opened: 3 to 6 % faster from 128 KiB on
-/// with four blocks a vector (Zen 4), where what is sealed gains 1 to 4 %, for 4 KB of code. (Two blocks a vector have none: opened 1 % faster, sealed
+/// with four blocks a vector (Zen 4), where what is sealed gains 1 to 5 %, for 4 KB of code. (Two blocks a vector have none: opened 1 % faster, sealed
 /// 2 % slower.)
 const fn has_faces<S: Isa, const SEAL: bool>() -> bool {
     S::FACE_PAYS < usize::MAX && !(SEAL && S::BLOCKS > 1)
