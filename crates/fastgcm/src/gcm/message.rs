@@ -179,11 +179,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let pending = if faces || many && (cfg!(feature = "scrub") || runs.is_some() || text.len() >= ASK_PAYS) {
         let runs = runs.take();
         let all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
-        let after = if const { has_faces::<S, SEAL>() } && faces {
-            row.bulk::<SEAL, true>(s, multiply, key, all)
-        } else {
-            row.bulk::<SEAL, false>(s, multiply, key, all)
-        };
+        let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
@@ -215,11 +211,7 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut lanes = hash.load(s, 0);
     let pending = if faces || cfg!(feature = "scrub") || text.len() >= ASK_PAYS {
         let all = Bulk { counters, text, runs: None, left, hash: lanes, pending: None };
-        let after = if const { has_faces::<S, SEAL>() } && faces {
-            row.bulk::<SEAL, true>(s, multiply, key, all)
-        } else {
-            row.bulk::<SEAL, false>(s, multiply, key, all)
-        };
+        let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (text, lanes) = (after.text, after.hash);
         after.pending
     } else {
@@ -284,6 +276,23 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
         turns::<S, M, _, SEAL, true>(s, key, true, left, &mut counters, &mut text, &mut runs, &mut hash).map(|pending| pending.text.place())
     };
     Bulk { counters, text, runs: None, left, hash, pending }
+}
+
+/// [`bulk`], with a table of first rounds if that pays.
+#[inline(always)]
+fn called<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    multiply: M,
+    row: impl Outlined<S, M>,
+    key: &'a Material,
+    faces: bool,
+    all: Bulk<'a, S>,
+) -> Bulk<'a, S> {
+    if const { has_faces::<S, SEAL>() } && faces {
+        row.bulk::<SEAL, true>(s, multiply, key, all)
+    } else {
+        row.bulk::<SEAL, false>(s, multiply, key, all)
+    }
 }
 
 /// Whether there are messages that are long enough for a table of first rounds. Of wide vectors those that are opened: 3 to 6 % faster from 128 KiB on
