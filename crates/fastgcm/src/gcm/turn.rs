@@ -10,7 +10,7 @@
 use super::counter::{Counters, STATES};
 use crate::{
     Block,
-    aes::{KeySize, Schedule, WOVEN},
+    aes::{Schedule, WOVEN},
     ghash::{Ask, Multiply, Powers},
     inout::{TURN, Turn},
     isa::Isa,
@@ -133,11 +133,10 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     }
 
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored.
-    if schedule.size != KeySize::Aes128 {
-        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, ALL); });
-        if schedule.size == KeySize::Aes256 {
-            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, ALL); });
-        }
+    let mut more = 0;
+    while more < schedule.size as usize {
+        each!(R in 1 2 => { aes!(all, more + R + C::FACE as usize, ALL); });
+        more += 2;
     }
     if const { H::COUNT == 0 } {
         each!(R in 1 2 3 4 5 6 7 8 9 => { if const { R > C::FACE as usize } { aes!(woven, R, ALL); } });

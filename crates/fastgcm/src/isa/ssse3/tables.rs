@@ -58,14 +58,16 @@ const fn times(a: u8, b: u8) -> u8 {
     sum
 }
 
-/// x^254: 0 for 0.
+/// x^254 = x^2·x^4 ... x^128: 0 for 0.
 const fn invert(x: u8) -> u8 {
-    let (mut power, mut i) = (1, 0);
-    while i < 254 {
-        power = times(power, x);
+    let mut square = times(x, x);
+    let (mut product, mut i) = (square, 1);
+    while i < 7 {
+        square = times(square, square);
+        product = times(product, square);
         i += 1;
     }
-    power
+    product
 }
 
 /// The linear part of the affine map (section 5.1.1).
@@ -108,8 +110,17 @@ const fn to_nibble(x: u8) -> u8 {
     first!(n => of_nibble(n) == x)
 }
 const fn to_tower(x: u8) -> u8 {
-    first!(ik => of_nibble(ik & 15) ^ times(of_nibble(ik >> 4), THETA) == x)
+    TOWER[x as usize]
 }
+/// (All of them at once: looked for one by one, they were a second of each build.)
+const TOWER: [u8; 256] = {
+    let (mut tower, mut ik) = ([0; 256], 0);
+    while ik < 256 {
+        tower[(of_nibble(ik as u8 & 15) ^ times(of_nibble(ik as u8 >> 4), THETA)) as usize] = ik as u8;
+        ik += 1;
+    }
+    tower
+};
 
 /// What 1/io and 1/jo are multiplied by in 1/x. k/N = (1/io + 1/jo)/a and i/N = (1/io + k/N)/a.
 const BY_IO: u8 = invert(A) ^ times(invert(A) ^ times(invert(A), invert(A)), THETA ^ A);
