@@ -87,11 +87,6 @@ macro_rules! backends {
                 match self { $(Self::$variant => of_row!($family $(without $without)?, &$row::STEPS)),+ }.unwrap_or(&portable::STEPS)
             }
 
-            /// A key for messages that do not ask for all powers of H.
-            fn derive_few(self) -> DeriveFew {
-                match self { $(Self::$variant => of_row!($family $(without $without)?, $row::DERIVE_FEW)),+ }.unwrap_or(portable::DERIVE_FEW)
-            }
-
             /// A key in place.
             fn expand(self) -> Expand {
                 match self { $(Self::$variant => of_row!($family $(without $without)?, $row::EXPAND)),+ }.unwrap_or(portable::EXPAND)
@@ -283,11 +278,11 @@ macro_rules! short_text {
 }
 pub(crate) use short_text;
 
-/// An entry for a key by value with so many powers of H, or a few more.
-type DeriveFew = unsafe fn(Frame<'_>, &[u8], usize) -> Material;
+/// An entry for a key by value; or for one message, of which the bytes of AAD and text are given.
+type Derive = unsafe fn(Frame<'_>, &[u8], Option<(usize, usize)>) -> Material;
 
-/// An entry for a key in place of another.
-type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8]);
+/// An entry for a key in place of another; or, in place of zeros, for one message.
+type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8], Option<(usize, usize)>);
 
 /// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
 type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize, Option<&Ahead>) -> Block;
@@ -321,7 +316,7 @@ type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash,
 #[derive(Debug)]
 pub(crate) struct Kernels {
     pub(crate) backend: Backend,
-    pub(crate) derive: unsafe fn(Frame<'_>, &[u8]) -> Material,
+    pub(crate) derive: Derive,
     pub(crate) wipe: unsafe fn(&mut Material),
     /// The most bytes of AAD, and of text, of a short message.
     pub(crate) most_short: (usize, usize),
@@ -360,25 +355,19 @@ unsafe impl Zeros for Material {}
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
 impl Kernels {
-    /// What messages need, from the bytes of a key. By value: a compiler that sees where it goes has it made there.
+    /// What messages need, from the bytes of a key; or what the `one` message needs that has so many bytes of AAD and text. By value: a compiler that
+    /// sees where it goes has it made there.
     #[inline(always)]
-    pub(crate) fn derive(&self, key: &[u8]) -> Material {
+    pub(crate) fn derive(&self, key: &[u8], one: Option<(usize, usize)>) -> Material {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key) })
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, one) })
     }
 
-    /// The same for messages that ask for no higher power of H than H^`powers`.
-    #[inline(always)]
-    pub(crate) fn derive_few(&self, key: &[u8], powers: usize) -> Material {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.backend.derive_few())(frame, key, powers) })
-    }
-
-    /// The same in place of what was there.
+    /// What messages need, in place of what was there.
     #[inline(always)]
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.backend.expand())(frame, material, key) })
+        Frame::wiped_after(|frame| unsafe { (self.backend.expand())(frame, material, key, None) })
     }
 
     /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of its tag.

@@ -12,7 +12,7 @@ macro_rules! entries {
             #[allow(unused_imports)]
             use crate::{
                 Block,
-                backend::{Backend, Batches, Ctr, DeriveFew, Expand, Kernels, Once, Siv, Steps},
+                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps},
                 engine::{Engine, Sequential, Software, Woven},
                 gcm::{self, Ahead, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
@@ -23,7 +23,6 @@ macro_rules! entries {
                 packet::Packet,
                 runs::Text,
             };
-            use core::mem::MaybeUninit;
             use zeroize::Zeroize;
 
             type E = $engine<$isa, $multiply $(, $n)?>;
@@ -48,7 +47,6 @@ macro_rules! entries {
 
             pub(super) static STEPS: Steps =
                 Steps { hash, crypt, piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None }, finish, aes };
-            pub(super) const DERIVE_FEW: DeriveFew = derive_few;
             pub(super) const EXPAND: Expand = expand;
             pub(super) const ONCE: Option<Once> = if let Some(most) = E::MOST_ONCE { Some((most, once)) } else { None };
             pub(super) const BATCH: Option<Batches> = if let Some(most) = E::MOST_BATCH { Some((most, seal_batch, open_batch)) } else { None };
@@ -65,32 +63,20 @@ macro_rules! entries {
 
             /// For a key that is returned by value.
             $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8]) -> Material {
+            fn derive(frame: Frame<'_>, key: &[u8], one: Option<(usize, usize)>) -> Material {
                 E::enter(frame);
-                made(|place| derive_in::<true>(frame, place, key, usize::MAX))
+                made(|place| {
+                    let new = engine!().blank(place);
+                    expand(frame, new, key, one);
+                    new
+                })
             }
 
             $(#[target_feature(enable = $features)])?
-            fn derive_few(frame: Frame<'_>, key: &[u8], powers: usize) -> Material {
+            #[inline(never)]
+            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
                 E::enter(frame);
-                made(|place| derive_in::<false>(frame, place, key, powers))
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn derive_in<'a, const ALL: bool>(
-                frame: Frame<'_>,
-                place: &'a mut MaybeUninit<Material>,
-                key: &[u8],
-                powers: usize,
-            ) -> &'a mut Material {
-                E::enter(frame);
-                engine!().derive(place, key, if ALL { usize::MAX } else { powers })
-            }
-
-            $(#[target_feature(enable = $features)])?
-            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8]) {
-                E::enter(frame);
-                engine!().expand(material, key);
+                engine!().expand(material, key, one);
             }
 
             $(#[target_feature(enable = $features)])?

@@ -160,13 +160,18 @@ impl Key {
     /// fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are `boxed` and `rekey`.
     #[inline(always)]
     fn derive(key: &[u8], kernels: &'static Kernels) -> Self {
-        Self { material: kernels.derive(key), kernels, _spare: [0; SPARE] }
+        Self { material: kernels.derive(key, None), kernels, _spare: [0; SPARE] }
     }
 
-    /// The same for messages that ask for no higher power of H than H^`powers`: whoever has it must not seal or open any other.
+    /// The same for `one` message of so many bytes of AAD and text: whoever has it must not seal or open any other.
     #[inline(always)]
-    pub(crate) fn for_one(key: &[u8], kernels: &'static Kernels, powers: usize) -> Self {
-        Self { material: kernels.derive_few(key, powers), kernels, _spare: [0; SPARE] }
+    pub(crate) fn for_one(key: &[u8], kernels: &'static Kernels, one: Option<(usize, usize)>) -> Self {
+        Self { material: kernels.derive(key, one), kernels, _spare: [0; SPARE] }
+    }
+
+    /// The same for who asks for its round keys alone.
+    pub(crate) fn for_aes(key: &[u8], kernels: &'static Kernels) -> Self {
+        Self::for_one(key, kernels, Some((0, 0)))
     }
 }
 

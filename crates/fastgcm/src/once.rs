@@ -77,7 +77,7 @@ pub(crate) fn seal(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad:
     if let Some(tag) = kernels.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
         return Ok(tag);
     }
-    with_key(kernels, key, powers(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
+    with_key(kernels, key, lengths(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
 }
 
 #[inline(always)]
@@ -106,21 +106,18 @@ pub(crate) fn decrypt<T>(
     if let Some(done) = kernels.once(key, nonce, aad, InOut::in_place(text), false, then) {
         return Ok(done);
     }
-    with_key(kernels, key, powers(nonce, aad.len(), text.len()), |key| key.decrypt(nonce, aad, InOut::in_place(text), then))
+    with_key(kernels, key, lengths(nonce, aad.len(), text.len()), |key| key.decrypt(nonce, aad, InOut::in_place(text), then))
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
 /// value, and nobody wipes the copy.
 #[inline(always)]
-fn with_key<T>(kernels: &'static Kernels, key: &[u8], powers: usize, message: impl FnOnce(&Key) -> T) -> T {
-    wiped_after_all!(message(&Key::for_one(key, kernels, powers)))
+fn with_key<T>(kernels: &'static Kernels, key: &[u8], one: Option<(usize, usize)>, message: impl FnOnce(&Key) -> T) -> T {
+    wiped_after_all!(message(&Key::for_one(key, kernels, one)))
 }
 
-/// The highest power of H that a message asks for: one for each block, and one for the lengths. A nonce of another length than 12 bytes is hashed as
-/// well, in as many blocks as it pleases.
-fn powers(nonce: Nonce<'_>, aad: usize, text: usize) -> usize {
-    match nonce.0 {
-        Kind::Public(_) => aad.div_ceil(16).saturating_add(text.div_ceil(16)).saturating_add(1),
-        Kind::Any(_) => usize::MAX,
-    }
+/// The lengths that say which powers of H a message asks for. A nonce of another length than 12 bytes is hashed as well, in as many blocks as it
+/// pleases: then all.
+fn lengths(nonce: Nonce<'_>, aad: usize, text: usize) -> Option<(usize, usize)> {
+    matches!(nonce.0, Kind::Public(_)).then_some((aad, text))
 }

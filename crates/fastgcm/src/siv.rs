@@ -46,13 +46,13 @@ impl AesGcmSiv {
     /// AES-128: cannot fail.
     #[inline]
     pub fn aes128(key: &[u8; 16]) -> Self {
-        Self { key: Key::for_one(key, Backend::best(), 1) }
+        Self { key: Key::for_aes(key, Backend::best()) }
     }
 
     /// AES-256: cannot fail.
     #[inline]
     pub fn aes256(key: &[u8; 32]) -> Self {
-        Self { key: Key::for_one(key, Backend::best(), 1) }
+        Self { key: Key::for_aes(key, Backend::best()) }
     }
 
     /// For one back end.
@@ -62,7 +62,7 @@ impl AesGcmSiv {
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_one(key, kernels, 1) }) }
+        if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_aes(key, kernels) }) }
     }
 
     /// AES-192, **which RFC 8452 does not have**: the same with a longer key, as OpenSSL's AES-192-GCM-SIV.
@@ -71,7 +71,7 @@ impl AesGcmSiv {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
     #[cfg(feature = "hazmat")]
     pub fn aes192_with_backend(key: &[u8; 24], backend: Backend) -> Result<Self, Error> {
-        Ok(Self { key: Key::for_one(key, backend.kernels()?, 1) })
+        Ok(Self { key: Key::for_aes(key, backend.kernels()?) })
     }
 
     /// The back end that it uses.

@@ -38,7 +38,7 @@ impl Xaes256Gcm {
     /// For the best back end of this machine.
     #[inline]
     pub fn new(key: &[u8; 32]) -> Self {
-        Self::of(Key::for_one(key, Backend::best(), 1))
+        Self::of(Key::for_aes(key, Backend::best()))
     }
 
     /// For one back end.
@@ -47,7 +47,7 @@ impl Xaes256Gcm {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
     #[inline]
     pub fn with_backend(key: &[u8; 32], backend: Backend) -> Result<Self, Error> {
-        Ok(Self::of(Key::for_one(key, backend.kernels()?, 1)))
+        Ok(Self::of(Key::for_aes(key, backend.kernels()?)))
     }
 
     #[inline(always)]

@@ -50,10 +50,11 @@ pub(crate) trait Engine: Copy {
     /// Said by a function of the row: how deep it reaches.
     fn enter(frame: Frame<'_>);
 
-    /// What messages need that ask for no higher power of H than H^`powers`, from 16, 24 or 32 bytes of key.
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material;
-    /// What any message needs, in place. Nothing of what was there before is left.
-    fn expand(self, material: &mut Material, key: &[u8]);
+    /// Zeros there.
+    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material;
+    /// What any message needs, from 16, 24 or 32 bytes of key, in place of what was there; or into zeros what the `one` message needs that has so
+    /// many bytes of AAD and text.
+    fn expand(self, material: &mut Material, key: &[u8], one: Option<(usize, usize)>);
     /// Zeros, where these have written.
     fn wipe(self, material: &mut Material);
 

@@ -10,7 +10,7 @@ use crate::{
         sequential::{self, message},
     },
     ghash::Multiply,
-    inout::{Hash, InOut},
+    inout::{Hash, InOut, zeroed},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -35,13 +35,13 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
-        sequential::derive(self.0, self.1, place, key, powers)
+    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material {
+        zeroed(self.0, place)
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut Material, key: &[u8]) {
-        sequential::expand(self.0, self.1, material, key);
+    fn expand(self, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+        sequential::expand(self.0, self.1, material, key, one);
     }
 
     #[inline(always)]

@@ -29,12 +29,12 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
-        software::derive(self.0, self.1, place, key, powers)
+    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material {
+        place.write(Material::ZERO)
     }
 
     #[inline]
-    fn expand(self, material: &mut Material, key: &[u8]) {
+    fn expand(self, material: &mut Material, key: &[u8], _: Option<(usize, usize)>) {
         software::expand(self.0, self.1, material, key);
     }
 

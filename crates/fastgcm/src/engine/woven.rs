@@ -8,7 +8,7 @@ use crate::{
     aes::Schedule,
     gcm::{self, Ahead, sequential},
     ghash::Multiply,
-    inout::{Hash, InOut},
+    inout::{Hash, InOut, zeroed},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -37,13 +37,13 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn derive<'a>(self, place: &'a mut MaybeUninit<Material>, key: &[u8], powers: usize) -> &'a mut Material {
-        gcm::derive(self.0, self.1, place, key, powers)
+    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material {
+        zeroed(self.0, place)
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut Material, key: &[u8]) {
-        gcm::expand(self.0, self.1, material, key);
+    fn expand(self, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+        gcm::expand(self.0, self.1, material, key, one);
     }
 
     #[inline(always)]

@@ -10,43 +10,30 @@ use crate::{
     Block,
     aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, TURN, Turn, is_tail, load_bytes, meeting, zeroed},
+    inout::{Hash, InOut, Place, TURN, Turn, is_tail, load_bytes, meeting},
     isa::Isa,
     material::Material,
     nonce::Nonce96,
     runs::{Runs, Text},
 };
-use core::{hint::black_box, mem::MaybeUninit};
+use core::hint::black_box;
 use zeroize::Zeroize;
 
-/// Everything that messages need, from 16, 24 or 32 bytes of key; of the powers of H those up to H^`powers`, or a few more.
+/// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so many bytes of AAD and text.
+/// Without `one`, nothing of what was there before is left.
 #[inline(always)]
-pub(crate) fn derive<'a, S: Isa, M: Multiply<S>>(
-    s: S,
-    _: M,
-    place: &'a mut MaybeUninit<Material>,
-    key: &[u8],
-    powers: usize,
-) -> &'a mut Material {
-    let new = zeroed(s, place);
-    let h = new.schedule.expand::<S, true>(s, key);
-    if const { S::BLOCKS == 1 } && powers <= 4 {
-        new.powers.fill_first::<S, M, 4>(s, h);
-    } else if const { S::BLOCKS > 1 } && powers <= 16 {
-        new.powers.fill_first::<S, M, 16>(s, h);
-    } else if const { S::BLOCKS > 2 } && powers <= 24 {
-        new.powers.fill_first::<S, M, 24>(s, h);
-    } else {
-        new.powers.fill::<S, M>(s, h);
-    }
-    new
+pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+    let h = material.schedule.expand::<S, true>(s, key);
+    material.powers.fill::<S, M>(s, h, one.map_or(usize::MAX, |(aad, text)| powers_of::<S>(aad, text)));
 }
 
-/// The same in place. Nothing of what was there before is left.
-#[inline(always)]
-pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8]) {
-    let h = material.schedule.expand::<S, true>(s, key);
-    material.powers.fill::<S, M>(s, h);
+/// The highest power of H that a message asks for: one for each block of a tail, with AAD ahead of it, and one for the lengths; and those of a turn.
+fn powers_of<S: Isa>(aad: usize, text: usize) -> usize {
+    let turn = 16 * blocks_of_turn(S::BLOCKS);
+    match text.checked_sub(turn + meeting(S::BLOCKS)) {
+        Some(more) => blocks_of_turn(S::BLOCKS).max(blocks(meeting(S::BLOCKS) + more % turn) + 1),
+        None => blocks(aad) + blocks(text) + 1,
+    }
 }
 
 /// Zeros, where `expand` has written.

@@ -2,7 +2,7 @@
 //!
 //! One message with a nonce of 96 bits, as the standard has it (SP 800-38D, sections 7.1 and 7.2):
 //! ```text
-//!  1  derive(key):
+//!  1  expand(key):
 //!  2      H         = AES(a block of zeros)
 //!  3      powers    = H^1, H^2 ... H^n
 //!  4  seal(nonce, aad, text):
@@ -54,7 +54,7 @@ mod turn;
 
 pub(crate) use batch::{batch, most_batch};
 pub(crate) use message::{
-    Bulk, PIECE_PAYS, blocks_of_turn, bulk, derive, expand, has_much_aad, lengths, long, most_once, most_short, much_aad_pays, once, piece,
+    Bulk, PIECE_PAYS, blocks_of_turn, bulk, expand, has_much_aad, lengths, long, most_once, most_short, much_aad_pays, once, piece,
     runs_from, short, wipe,
 };
 pub(crate) use siv::siv;

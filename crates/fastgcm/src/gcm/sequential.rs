@@ -21,7 +21,7 @@ use crate::{
 use core::hint::black_box;
 
 #[allow(unused_imports, reason = "for rows that have no other way, which most machines lack")]
-pub(crate) use super::message::{derive, expand, wipe};
+pub(crate) use super::message::{expand, wipe};
 #[cfg(test)]
 #[allow(unused_imports, reason = "likewise")]
 pub(crate) use crate::ghash::proof::{fill, products};

@@ -17,26 +17,12 @@ use crate::{
     material::Material,
     nonce::{J0, Nonce96, Start},
 };
-use core::mem::MaybeUninit;
 use zeroize::Zeroize;
 
 /// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
 pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, material: &mut Material, key: &[u8]) {
     material.schedule.expand::<S, false>(s, key);
     material.powers.fill_one::<S, M, N>(s, &material.schedule);
-}
-
-/// The same by value. There are no more powers than any message asks for.
-pub(crate) fn derive<'a, S: Sliced<N>, M: Pairs<S>, const N: usize>(
-    s: S,
-    multiply: M,
-    place: &'a mut MaybeUninit<Material>,
-    key: &[u8],
-    _powers: usize,
-) -> &'a mut Material {
-    let new = place.write(Material::ZERO);
-    expand(s, multiply, new, key);
-    new
 }
 
 /// Zeros, where `expand` has written.

@@ -74,27 +74,36 @@ impl Powers {
         self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
     }
 
-    /// All powers that back end `s` can ask for, and no more: 10, 20 or 40. `h` is AES(0), in every lane.
+    /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40. `h` is AES(0), in every lane.
     #[inline(always)]
-    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V) {
-        self.fill_first::<S, M, { ROWS * 4 }>(s, h);
-    }
-
-    /// The same for the first `POWERS` of them, or all that there are.
-    #[inline(always)]
-    pub(crate) fn fill_first<S: Vectors, M: Multiply<S>, const POWERS: usize>(&mut self, s: S, h: S::V) {
-        let (table, row) = (&mut self.0, rows::<S, POWERS>(s, h));
+    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V, powers: usize) {
+        let (table, mut rows, mut sums) = (&mut self.0, Rows::new(s, h), s.splat(0));
         let at = |i: usize| Lists::<S>::LENGTH - (i + 1) * S::BLOCKS;
-        let mut sums = s.splat(0);
-        each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { I * S::BLOCKS < POWERS } {
-            let (first, second) = M::table(s, row[I], fold(s, row[I]));
-            table.store(s, at(I), first);
-            table.store(s, Lists::<S>::SECOND + at(I), second);
-            if const { M::CONSTANTS } {
-                sums = s.xor(sums, M::constant(s, first, second));
-                table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
-            }
-        } });
+        /// So many rows more.
+        macro_rules! more {
+            ($($i:literal)+) => {
+                each!(I in $($i)+ => { rows.make::<I>(s); });
+                each!(I in $($i)+ => {
+                    let (first, second) = M::table(s, rows.row[I], fold(s, rows.row[I]));
+                    table.store(s, at(I), first);
+                    table.store(s, Lists::<S>::SECOND + at(I), second);
+                    if const { M::CONSTANTS } {
+                        sums = s.xor(sums, M::constant(s, first, second));
+                        table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
+                    }
+                });
+            };
+        }
+        more!(0 1 2 3);
+        if powers > 4 * S::BLOCKS {
+            more!(4 5);
+        }
+        if powers > 6 * S::BLOCKS {
+            more!(6 7);
+        }
+        if powers > 8 * S::BLOCKS {
+            more!(8 9);
+        }
     }
 
     /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
@@ -147,32 +156,49 @@ impl Powers {
     }
 }
 
-/// The first `POWERS` powers, or all that there are, a vector of them in each row and the highest of it first. `h` is AES(0), in every lane.
+/// The powers, a vector of them in each row and the highest of it first.
 ///
 /// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, the first lane of
 /// the last of them, are the next n (B blocks to a row). Rows stay in registers: through memory,
 /// each doubling would wait for the stores of the one before.
-#[inline(always)]
-#[allow(unused_assignments)] // `each!` writes the loop out, so that factors are set in passes that do not use them
-fn rows<S: Vectors, const POWERS: usize>(s: S, h: S::V) -> [S::V; ROWS] {
-    // H·x, as a product: through general registers it would wait twice as long.
-    let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
-    let (first, mut double) = first_row(s, h);
-    let mut row = [first; ROWS];
+struct Rows<S: Vectors> {
+    row: [S::V; ROWS],
+    /// What makes the next.
+    factor: Factor<S>,
+}
 
-    // One row and two. Two more by the same factor, while the next one is made of the second of them; and four more by that one.
-    let mut next = Factor::new(s, h);
-    each!(I in 1 2 3 4 5 6 7 8 9 => { if const { I * S::BLOCKS < POWERS } {
-        let factor = if I < 6 { &double } else { &next };
-        row[I] = factor.times(s, row[I - if I < 2 { 1 } else if I < 6 { 2 } else { 4 }]);
-        if I == 1 {
-            double = Factor::first_lane(s, row[I]);
+impl<S: Vectors> Rows<S> {
+    /// `h` is AES(0), in every lane.
+    #[inline(always)]
+    fn new(s: S, h: S::V) -> Self {
+        // H·x, as a product: through general registers it would wait twice as long.
+        let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
+        let (first, factor) = first_row(s, h);
+        Self { row: [first; ROWS], factor }
+    }
+
+    /// Row `I`, behind those before it. Row 0 is there. Two rows are made of two, and two more by the same factor; then four of four.
+    #[inline(always)]
+    fn make<const I: usize>(&mut self, s: S) {
+        if const { I == 2 } {
+            self.factor = Factor::first_lane(s, self.row[1]);
         }
-        if I == 3 {
-            next = Factor::first_lane(s, row[I]);
+        if const { I == 6 } {
+            self.factor = Factor::first_lane(s, self.row[3]);
         }
-    } });
-    row
+        if const { I > 0 } {
+            self.row[I] = self.factor.times(
+                s,
+                self.row[I - if I < 2 {
+                    1
+                } else if I < 6 {
+                    2
+                } else {
+                    4
+                }],
+            );
+        }
+    }
 }
 
 /// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
@@ -358,8 +384,10 @@ impl<S: Vectors> Few<S> {
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
         const { assert!(!M::CONSTANTS) }
-        let row = rows::<S, 8>(s, h);
-        Self { high: M::table(s, row[1], fold(s, row[1])).into(), low: M::table(s, row[0], fold(s, row[0])).into() }
+        let mut rows = Rows::new(s, h);
+        rows.make::<1>(s);
+        let entries = |row: S::V| M::table(s, row, fold(s, row)).into();
+        Self { high: entries(rows.row[1]), low: entries(rows.row[0]) }
     }
 }
 
