@@ -85,7 +85,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let before = Before { header, hash: s.splat(0), lengths: lengths(all_aad as u64, text.len() as u64) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
     // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)
-    let leaves_lane = |n: usize| S::BLOCKS > 1 && length <= vectors(n) - 16;
+    let leaves_lane = |n: usize| length <= vectors(n) - 16;
     /// Made for each of them: `Rest` made before them all, LLVM would begin the tails there too (of 48 and 128 bytes 3 to 4 % with `aesni-avx`).
     macro_rules! tail {
         ($n:literal $all:literal $whole:literal) => {{
@@ -100,11 +100,11 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     // Comparisons of the length, not a table of places to jump to: so the optimiser knows in each of them how long the last vector can be.
     if length == 0 {
         tail!(0 1 0)
-    } else if leaves_lane(1) {
+    } else if const { S::BLOCKS > 1 } && leaves_lane(1) {
         tail!(1 1 0)
     } else if length <= vectors(1) {
         tail!(1 2 0)
-    } else if leaves_lane(2) {
+    } else if const { S::BLOCKS > 1 } && leaves_lane(2) {
         tail!(2 2 1)
     } else if length <= vectors(2) {
         tail!(2 3 1)
@@ -172,7 +172,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
         let many = !cfg!(feature = "scrub") && many;
-        turns::<S, M, _, SEAL, false>(s, key, many, meeting(S::BLOCKS), &mut counters, &mut text, &mut None, &mut before.hash)
+        turns::<S, M, _, SEAL, false, true>(s, key, many, meeting(S::BLOCKS), &mut counters, &mut text, &mut None, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }
@@ -202,10 +202,10 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         (text, lanes) = (after.text, after.hash);
         after.pending
     } else {
-        turns::<S, M, _, SEAL, false>(s, key, true, left, &mut counters, &mut text, &mut None, &mut lanes)
+        turns::<S, M, _, SEAL, false, false>(s, key, true, left, &mut counters, &mut text, &mut None, &mut lanes)
             .map(|pending| pending.text.place())
     };
-    if let Some(place) = pending {
+    if SEAL && let Some(place) = pending {
         lanes = hashed::<S, M>(s, key, lanes, Turn::at(s, place));
     }
     hash.store(s, 0, lanes);
@@ -255,12 +255,13 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL, true>(s, key, true, left, &mut face, &mut text, &mut runs, &mut hash)
+        let pending = turns::<S, M, _, SEAL, true, false>(s, key, true, left, &mut face, &mut text, &mut runs, &mut hash)
             .map(|pending| pending.text.place());
         face.done(s, &key.schedule);
         pending
     } else {
-        turns::<S, M, _, SEAL, true>(s, key, true, left, &mut counters, &mut text, &mut runs, &mut hash).map(|pending| pending.text.place())
+        turns::<S, M, _, SEAL, true, false>(s, key, true, left, &mut counters, &mut text, &mut runs, &mut hash)
+            .map(|pending| pending.text.place())
     };
     Bulk { counters, text, runs: None, left, hash, pending }
 }
@@ -320,10 +321,10 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize)
     Before { header: Header::new(s, &[]), hash, lengths }
 }
 
-/// All turns of a message. Returns the one that is left to hash, if any.
+/// All turns of a message: `many`, and with `FEW` perhaps not. Returns the one that is left to hash, if any.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const ASK: bool>(
+fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const ASK: bool, const FEW: bool>(
     s: S,
     key: &'a Material,
     many: bool,
@@ -349,7 +350,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const ASK
             return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
         }
     }
-    if const { S::BLOCKS == 1 } || !many {
+    if const { S::BLOCKS == 1 } || FEW && !many {
         return woven_turns::<S, M, C, _, SEAL, ASK>(s, key, &alone, left, counters, text, runs, hash, pending);
     }
     // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)

@@ -85,7 +85,7 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
             pending = Some(next);
         }
     }
-    if let Some(text) = pending {
+    if SEAL && let Some(text) = pending {
         hash = hashed::<S, M>(s, key, hash, text);
     }
     if text.len() == 0 {

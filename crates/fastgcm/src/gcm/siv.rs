@@ -44,20 +44,30 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         chains.fill::<M>(s);
     }
 
+    // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of which each is compiled once.
     let keys = Keys::of(&schedule.keys);
-    if let Some(tag) = given {
-        ctr::<S, M>(s, schedule, &keys, s.splat(tag | LAST), text.here());
-    }
-    let data = if given.is_some() { text.written() } else { text.source() };
-    let hash = s.first(s.fold(polyval::<S, M>(s, &chains, aad, data)));
-    // Section 4: XOR the nonce, with the last bit cleared; encrypted. (In vectors: by way of general registers it would wait twice as long.)
-    let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
-    let mut x = [s.state(s.splat(0)); STATES];
-    x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
-    rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, schedule, &keys, &mut x, &NoHash);
-    let tag = last_round(s, schedule, x[0], s.splat(0));
-    if given.is_none() {
-        ctr::<S, M>(s, schedule, &keys, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here());
+    let mut tag = s.splat(given.unwrap_or(0));
+    let opening = given.is_some();
+    let mut known = opening;
+    loop {
+        if known {
+            ctr::<S, M>(s, schedule, &keys, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here());
+            if !opening {
+                break;
+            }
+        }
+        let data = if opening { text.written() } else { text.source() };
+        let hash = s.first(s.fold(polyval::<S, M>(s, &chains, aad, data)));
+        // Section 4: XOR the nonce, with the last bit cleared; encrypted. (In vectors: by way of general registers it would wait twice as long.)
+        let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
+        let mut x = [s.state(s.splat(0)); STATES];
+        x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
+        rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, schedule, &keys, &mut x, &NoHash);
+        tag = last_round(s, schedule, x[0], s.splat(0));
+        if opening {
+            break;
+        }
+        known = true;
     }
     let tag = s.fold(s.keep_first(tag, 16));
     chains.wipe(s);
