@@ -19,9 +19,9 @@ fn aads() -> Vec<usize> {
     (0..=70).step_by(step()).chain([100, 300]).collect()
 }
 
-/// Of texts every length around a vector, and around as many blocks as few powers are for; then tails and turns.
+/// Of texts every length around a vector, and around as many blocks as few powers are for; then turns, with each number of blocks behind them.
 fn texts() -> Vec<usize> {
-    (0..=280).step_by(step()).chain([512, 560, 561, 1420, 4096]).collect()
+    (0..=280).step_by(step()).chain((512..1100).step_by(16 * step())).chain([560, 561, 1420, 4096]).collect()
 }
 
 /// `FASTGCM_QUICK`: every seventh length, for an emulated processor.

@@ -143,7 +143,7 @@ fn ctr<S: Isa, T: Tail, const WAYS: usize>(s: S, keys: &[u128], mut counter: S::
     let mut prev = s.state(s.splat(*first));
     for key in middle {
         let next = s.state(s.splat(*key));
-        each!(I in 0 1 2 3 4 5 6 7 => { if I < WAYS { s.round(&mut x[I], &prev, &next); } });
+        each!(I in 0 1 2 3 4 5 6 7 => { if I < WAYS { s.round_between(&mut x[I], &prev, &next); } });
         prev = next;
     }
     let last = s.state(s.splat(*last));
@@ -172,7 +172,7 @@ fn encrypt<S: Isa>(s: S, key: &Key, block: u128) -> u128 {
     let mut x = s.state(s.whiten(s.first(block), s.splat(*first)));
     for key in middle {
         let next = s.state(s.splat(*key));
-        s.round(&mut x, &prev, &next);
+        s.round_between(&mut x, &prev, &next);
         prev = next;
     }
     s.fold(s.keep_first(s.last_round(x, prev, s.state(s.splat(*last)), s.splat(0)), 16))

@@ -292,7 +292,7 @@ impl<const B: usize> Isa for Trace<B> {
     fn leave(self, x: V) -> V {
         x
     }
-    fn round(self, x: &mut V, _: &V, next: &V) {
+    fn round(self, x: &mut V, next: &V) {
         *x = note(Kind::Round, &[*x, *next]);
     }
     fn last_round(self, x: V, _: V, last: V, data: V) -> V {

@@ -69,7 +69,7 @@ impl Schedule {
                 }
                 if H {
                     let next = s.state(s.splat(key));
-                    s.round(&mut x, &prev, &next);
+                    s.round_between(&mut x, &prev, &next);
                     prev = next;
                 }
             };
@@ -146,7 +146,7 @@ impl Schedule {
         let mut x = s.state(s.whiten(s.splat(block), s.splat(self.keys[0])));
         for round in 1..self.rounds() {
             let next = s.state(s.splat(self.key(round)));
-            s.round(&mut x, &key, &next);
+            s.round_between(&mut x, &key, &next);
             key = next;
         }
         let x = s.last_round(x, key, s.state(s.splat(self.last)), s.splat(0));

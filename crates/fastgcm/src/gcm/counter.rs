@@ -195,7 +195,7 @@ fn first_round<S: Isa>(s: S, x: S::V) -> S::V {
 /// `x` after a round.
 #[inline(always)]
 fn rounded<S: Isa>(s: S, mut x: S::State, prev: S::State, next: S::State) -> S::V {
-    s.round(&mut x, &prev, &next);
+    s.round_between(&mut x, &prev, &next);
     s.leave(x)
 }
 

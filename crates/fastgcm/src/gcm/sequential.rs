@@ -197,7 +197,7 @@ fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut impl C
     let mut prev = s.state(s.splat(schedule.keys[0]));
     for round in 1..schedule.rounds() {
         let next = s.state(s.splat(schedule.key(round)));
-        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { s.round(&mut x[I], &prev, &next); } });
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { s.round_between(&mut x[I], &prev, &next); } });
         prev = next;
     }
     x

@@ -146,12 +146,9 @@ impl<'a, S: Isa> Rest<'a, S, NoHash> {
         let (mut x, mut outputs) = ([s.state(s.splat(0)); STATES], [s.splat(0); WOVEN]);
         self.counters.clone().next::<WOVEN>(s, schedule, &mut x);
         let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.powers, text.len());
-        if const { S::BLOCKS > 1 }
-            && let Some(turn) = pending
-        {
-            Beside::<S, M>::rounds::<WOVEN>(turn, s, schedule, &mut x, &mut before.hash, &mut sum);
-        } else {
-            Beside::<S, M>::rounds::<WOVEN>(&NoHash, s, schedule, &mut x, &mut before.hash, &mut sum);
+        match pending {
+            Some(turn) => Beside::<S, M>::rounds::<WOVEN>(turn, s, schedule, &mut x, &mut before.hash, &mut sum),
+            None => Beside::<S, M>::rounds::<WOVEN>(&NoHash, s, schedule, &mut x, &mut before.hash, &mut sum),
         }
         let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
         let last = s.state(s.splat(schedule.last));

@@ -94,13 +94,8 @@ const fn is_of(i: usize, from: usize, to: usize, part: usize) -> bool {
 
 /// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million lines of LLVM IR, now 0.7.
 #[inline(always)]
-fn round<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(
-    s: S,
-    x: &mut [S::State; STATES],
-    prev: &S::State,
-    next: &S::State,
-) {
-    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { s.round(&mut x[I], prev, next); } });
+fn round<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: &S::State) {
+    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { s.round(&mut x[I], key); } });
 }
 
 #[inline(always)]
@@ -122,8 +117,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     /// AES round `$r` of vectors `FROM..TO`, or of a half of them.
     macro_rules! aes {
         ($keys:ident, $r:expr, $part:expr) => {
-            let (prev, next) = (keys.$keys[$r - 1].state(s), keys.$keys[$r].state(s));
-            round::<S, FROM, TO, { $part }>(s, x, &prev, &next);
+            let key = keys.$keys[$r - S::KEY_FIRST as usize].state(s);
+            round::<S, FROM, TO, { $part }>(s, x, &key);
             // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
             // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
             if const { H::COUNT > 0 || !S::ROOMY && TO > FROM + 3 && TO < FROM + TURN } {
@@ -132,9 +127,9 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         };
     }
 
-    // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored. They are a loop, for half
-    // of the code, but where registers are few not in the loop over turns (2 to 3 % slower: Zen 4).
-    if const { S::ROOMY || TO - FROM < TURN } {
+    // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored. Where registers are many
+    // they are a loop, for half of the code. (Where they are few, LLVM keeps what it has loaded across it, and spills.)
+    if const { S::ROOMY } {
         let mut done = 0;
         while done < schedule.size as usize {
             each!(R in 1 2 => { aes!(all, done + R + C::FACE as usize, ALL); });

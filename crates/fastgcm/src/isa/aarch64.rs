@@ -1,7 +1,7 @@
 //! AArch64 with the Cryptographic Extension: one block a vector, the page of operations that the algorithm asks for.
 //!
 //! Arm's AES round is two instructions, AESE (add a key, shift rows, substitute bytes) and AESMC (mix columns). The key comes
-//! *before* the round, so `round` takes `prev`, `whiten` is nothing at all, and no round needs an XOR. Cores fuse the pair only
+//! *before* the round, so `whiten` is nothing at all, and no round needs an XOR. Cores fuse the pair only
 //! if the two stand side by side; `cargo xtask cross` reads the disassembly and fails if one does not.
 //!
 //! **What came from where.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2, Linux 5.10). His techniques by name, and
@@ -100,8 +100,9 @@ macro_rules! isa {
             #[inline(always)] fn whiten(self, x: uint8x16_t, _key0: uint8x16_t) -> uint8x16_t { x }
             #[inline(always)] fn state(self, v: uint8x16_t) -> uint8x16_t { v }
             #[inline(always)] fn leave(self, x: uint8x16_t) -> uint8x16_t { x }
-            #[inline(always)] fn round(self, x: &mut uint8x16_t, prev: &uint8x16_t, _next: &uint8x16_t) {
-                *x = unsafe { round(*x, *prev) }
+            const KEY_FIRST: bool = true;
+            #[inline(always)] fn round(self, x: &mut uint8x16_t, key: &uint8x16_t) {
+                *x = unsafe { round(*x, *key) }
             }
             #[inline(always)] fn last_round(self, x: uint8x16_t, prev: uint8x16_t, last: uint8x16_t, data: uint8x16_t) -> uint8x16_t {
                 self.xor3(unsafe { vaeseq_u8(x, prev) }, last, data)

@@ -138,7 +138,7 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
     type State = ();
     const FACE_PAYS: usize = if B == 1 && ROOMY { usize::MAX } else { 1 << 14 }; // as in the rows, but sooner
     #[inline(never)]
-    fn round(self, _: &mut (), _: &(), _: &()) {
+    fn round(self, _: &mut (), _: &()) {
         Work::count(|w| w.rounds += 1);
     }
     #[inline(never)]

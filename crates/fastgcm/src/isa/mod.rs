@@ -271,7 +271,7 @@ pub trait Vectors: Copy + 'static {
 
 /// AES beside them. What multiplies only (`ghash`), or moves bytes (`inout.rs`), asks for [`Vectors`] alone.
 ///
-/// Its form costs neither family an instruction: x86 adds the key after a round and ignores `prev`, Arm adds it before and ignores `next`.
+/// Its form costs neither family an instruction: x86 adds the key after a round, Arm adds it before (`KEY_FIRST`).
 pub trait Isa: Vectors {
     /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
     /// there are none. States and round keys have it.
@@ -284,10 +284,16 @@ pub trait Isa: Vectors {
     fn state(self, v: Self::V) -> Self::State;
     /// And back.
     fn leave(self, x: Self::State) -> Self::V;
-    /// A round of `x`, with `prev` before it or `next` behind it. (By reference: of each value the compiler would make a copy in memory, and
-    /// take it out again later.)
-    fn round(self, x: &mut Self::State, prev: &Self::State, next: &Self::State);
-    /// The last round, XOR `data`.
+    /// Whether a round adds its key before what else it does, or behind that.
+    const KEY_FIRST: bool = false;
+    /// A round of `x` with its key. (By reference: of each value the compiler would make a copy in memory, and take it out again later.)
+    fn round(self, x: &mut Self::State, key: &Self::State);
+    /// A round between these two keys.
+    #[inline(always)]
+    fn round_between(self, x: &mut Self::State, prev: &Self::State, next: &Self::State) {
+        self.round(x, if Self::KEY_FIRST { prev } else { next });
+    }
+    /// The last round, XOR `data`. x86 ignores `prev`.
     fn last_round(self, x: Self::State, prev: Self::State, last: Self::State, data: Self::V) -> Self::V;
     /// Key schedule, four words at a time: t = S-box of the last word of `last`, rotated by a byte if `ROTATE`, XOR `rcon`;
     /// then t plus the first, the first two, three, four words of `four`.

@@ -189,8 +189,8 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
         unslice(x)
     }
     #[inline(always)]
-    fn round(self, x: &mut Planes<u64>, _prev: &Planes<u64>, next: &Planes<u64>) {
-        *x = aes::round(*x, *next)
+    fn round(self, x: &mut Planes<u64>, key: &Planes<u64>) {
+        *x = aes::round(*x, *key)
     }
     #[inline(always)]
     fn last_round(self, x: Planes<u64>, _prev: Planes<u64>, last: Planes<u64>, data: Self::V) -> Self::V {

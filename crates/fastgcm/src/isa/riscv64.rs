@@ -147,10 +147,10 @@ impl Isa for Zvkned {
         x
     }
     #[inline(always)]
-    fn round(self, x: &mut Lanes, _prev: &Lanes, next: &Lanes) {
+    fn round(self, x: &mut Lanes, key: &Lanes) {
         *x = unsafe {
             compute!("vsetivli zero, 16, e32, m4, ta, ma", "vle32.v v0, ({x})", "vle32.v v4, ({key})", "vaesem.vv v0, v4",
-                "vse32.v v0, ({out})"; x = x, key = next)
+                "vse32.v v0, ({out})"; x = x, key = key)
         }
     }
     #[inline(always)]
