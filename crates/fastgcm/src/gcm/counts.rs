@@ -232,7 +232,7 @@ fn row<const B: usize, const ROOMY: bool, M: Multiply<Counting<B, ROOMY>>>(multi
     let mut messages = 0;
     for (key_length, rounds) in [(16, 10), (24, 12), (32, 14)] {
         let mut key = Material::ZERO;
-        expand(s, multiply, &mut key, &vec![5; key_length]);
+        expand(s, multiply, &mut key, &vec![5; key_length], None);
         for (i, text) in sizes.iter().enumerate() {
             for (seal, any) in [(true, false), (false, false), (true, true), (false, true)] {
                 for aad in if i < 16 { &[0, 13, 16, 17, 48, 49, 100, 368, 369, 700][..] } else { &[13] } {
@@ -348,7 +348,7 @@ fn every_row() {
 fn by_hand() {
     let s = Counting::<4, true>;
     let mut key = Material::ZERO;
-    expand(s, Winograd, &mut key, &[5; 16]);
+    expand(s, Winograd, &mut key, &[5; 16], None);
     let seal = |aad: usize, text: usize| {
         let m = Message { seal: true, any: false, rounds: 10, aad, text };
         measured(s, Winograd, m, &key, &vec![1; aad], &mut vec![2; text])
