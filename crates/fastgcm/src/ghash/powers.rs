@@ -10,6 +10,7 @@ use crate::{
     inout::{Part, TURN, Table},
     isa::{Order, Sliced, Vectors, nibbles::Lookups},
 };
+use core::hint::black_box;
 use zeroize::optimization_barrier;
 
 /// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
@@ -78,31 +79,24 @@ impl Powers {
     #[inline(always)]
     pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V, powers: usize) {
         let (table, mut rows, mut sums) = (&mut self.0, Rows::new(s, h), s.splat(0));
-        let at = |i: usize| Lists::<S>::LENGTH - (i + 1) * S::BLOCKS;
-        /// So many rows more.
-        macro_rules! more {
-            ($($i:literal)+) => {
-                each!(I in $($i)+ => { rows.make::<I>(s); });
-                each!(I in $($i)+ => {
-                    let (first, second) = M::table(s, rows.row[I], fold(s, rows.row[I]));
-                    table.store(s, at(I), first);
-                    table.store(s, Lists::<S>::SECOND + at(I), second);
-                    if const { M::CONSTANTS } {
-                        sums = s.xor(sums, M::constant(s, first, second));
-                        table.store(s, Lists::<S>::CONSTANTS + at(I), sums);
-                    }
-                });
-            };
-        }
-        more!(0 1 2 3);
-        if powers > 4 * S::BLOCKS {
-            more!(4 5);
-        }
-        if powers > 6 * S::BLOCKS {
-            more!(6 7);
-        }
-        if powers > 8 * S::BLOCKS {
-            more!(8 9);
+        let mut at = Lists::<S>::LENGTH;
+        let end = at - powers.min(at);
+        loop {
+            each!(I in 0 1 => {
+                at -= S::BLOCKS;
+                let (first, second) = M::table(s, rows.two[I], fold(s, rows.two[I]));
+                table.store(s, at, first);
+                table.store(s, Lists::<S>::SECOND + at, second);
+                if const { M::CONSTANTS } {
+                    sums = s.xor(sums, M::constant(s, first, second));
+                    table.store(s, Lists::<S>::CONSTANTS + at, sums);
+                }
+            });
+            if at <= end {
+                break;
+            }
+            at = black_box(at); // the optimiser must not see how often at most: it would write all of it out
+            rows.next(s);
         }
     }
 
@@ -156,48 +150,28 @@ impl Powers {
     }
 }
 
-/// The powers, a vector of them in each row and the highest of it first.
-///
-/// By doubling, since one power after the other would wait for forty multiplications: the first n rows times H^nB, the first lane of
-/// the last of them, are the next n (B blocks to a row). Rows stay in registers: through memory,
-/// each doubling would wait for the stores of the one before.
+/// The powers, a vector of them in each row and the highest of it first: two rows at a time, since one power after the other would wait for forty
+/// multiplications. They stay in registers: through memory, each two would wait for the stores of those before.
 struct Rows<S: Vectors> {
-    row: [S::V; ROWS],
-    /// What makes the next.
+    two: [S::V; 2],
+    /// What makes of these the next two: the first lane of the second of the first two.
     factor: Factor<S>,
 }
 
 impl<S: Vectors> Rows<S> {
-    /// `h` is AES(0), in every lane.
+    /// The first two. `h` is AES(0), in every lane.
     #[inline(always)]
     fn new(s: S, h: S::V) -> Self {
         // H·x, as a product: through general registers it would wait twice as long.
         let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
         let (first, factor) = first_row(s, h);
-        Self { row: [first; ROWS], factor }
+        let second = factor.times(s, first);
+        Self { two: [first, second], factor: Factor::first_lane(s, second) }
     }
 
-    /// Row `I`, behind those before it. Row 0 is there. Two rows are made of two, and two more by the same factor; then four of four.
     #[inline(always)]
-    fn make<const I: usize>(&mut self, s: S) {
-        if const { I == 2 } {
-            self.factor = Factor::first_lane(s, self.row[1]);
-        }
-        if const { I == 6 } {
-            self.factor = Factor::first_lane(s, self.row[3]);
-        }
-        if const { I > 0 } {
-            self.row[I] = self.factor.times(
-                s,
-                self.row[I - if I < 2 {
-                    1
-                } else if I < 6 {
-                    2
-                } else {
-                    4
-                }],
-            );
-        }
+    fn next(&mut self, s: S) {
+        self.two = [self.factor.times(s, self.two[0]), self.factor.times(s, self.two[1])];
     }
 }
 
@@ -384,10 +358,8 @@ impl<S: Vectors> Few<S> {
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
         const { assert!(!M::CONSTANTS) }
-        let mut rows = Rows::new(s, h);
-        rows.make::<1>(s);
-        let entries = |row: S::V| M::table(s, row, fold(s, row)).into();
-        Self { high: entries(rows.row[1]), low: entries(rows.row[0]) }
+        let [low, high] = Rows::new(s, h).two;
+        Self { high: M::table(s, high, fold(s, high)).into(), low: M::table(s, low, fold(s, low)).into() }
     }
 }
 
