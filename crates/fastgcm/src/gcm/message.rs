@@ -266,7 +266,7 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     Bulk { counters, text, runs: None, left, hash, pending }
 }
 
-/// [`bulk`], with a table of first rounds if that pays.
+/// [`bulk`], with a table of first rounds if that pays. (Vectors of one block are never here without.)
 #[inline(always)]
 fn called<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -276,7 +276,7 @@ fn called<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     faces: bool,
     all: Bulk<'a, S>,
 ) -> Bulk<'a, S> {
-    if const { has_faces::<S, SEAL>() } && faces {
+    if const { has_faces::<S, SEAL>() } && (const { S::BLOCKS == 1 } || faces) {
         row.bulk::<SEAL, true>(s, multiply, key, all)
     } else {
         row.bulk::<SEAL, false>(s, multiply, key, all)
