@@ -132,8 +132,9 @@ impl Row {
         let vectors = rest.div_ceil(vector);
         let products = m.aad.div_ceil(vector) + TURN * turns + vectors + 1;
         let reductions = m.aad.div_ceil(turn) + turns + (rest > 0) as usize + 1;
-        // The rest is encrypted in fours, of which only those vectors have a last round that there are. One more masks the tag.
-        let states = TURN * turns + vectors.next_multiple_of(4) + 1;
+        // The rest is encrypted in fours, of which only those vectors have a last round that there are; but a single vector by itself. One more masks
+        // the tag.
+        let states = TURN * turns + if vectors % 4 == 1 { vectors } else { vectors.next_multiple_of(4) } + 1;
         Work {
             clmul: self.product * products + self.fold * reductions,
             reductions: self.fold * reductions,

@@ -97,7 +97,7 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut sum = M::zero(s);
     while text.len() > 0 {
         let powers = key.powers.down_from(s, blocks(text.len()));
-        let x = keystream::<S, 4>(s, key, counters);
+        let x = if text.len() > 16 * S::BLOCKS { keystream::<S, 4>(s, key, counters) } else { keystream::<S, 1>(s, key, counters) };
         let mut part = text.take::<S>(4);
         each!(I in 0 1 2 3 => { if part.len() > I * 16 * S::BLOCKS {
             let input = part.load::<S, I, 0>(s);
