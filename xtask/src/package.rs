@@ -50,7 +50,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     );
     write(&unpacked.join("Cargo.toml"), manifest)?;
     fs::copy(root.join("Cargo.lock"), unpacked.join("Cargo.lock"))?;
-    // Cross validation has had a hundred times as many cases before, and the traces of addresses all that the full run has.
+    // The check `tests` has had a hundred times as many cases of cross validation before, and in the full run all traces of addresses.
     let test = "env -u FASTGCM_FULL FASTGCM_CASES=1500 cargo test --quiet --workspace --test '*'";
     type_in(&unpacked, &format!("{test} --features fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat"))?;
     println!("package ok {}", members.len());

@@ -29,11 +29,12 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material
 
 /// The highest power of H that a message asks for: one for each block of a tail, with AAD ahead of it, and one for the lengths; and those of a turn.
 fn powers_of<S: Isa>(aad: usize, text: usize) -> usize {
-    let turn = 16 * blocks_of_turn(S::BLOCKS);
-    match text.checked_sub(turn + meeting(S::BLOCKS)) {
-        Some(more) => blocks_of_turn(S::BLOCKS).max(blocks(meeting(S::BLOCKS) + more % turn) + 1),
-        None => blocks(aad) + blocks(text) + 1,
+    let left = meeting(S::BLOCKS);
+    if is_tail::<S>(text, left) {
+        return blocks(aad) + blocks(text) + 1;
     }
+    let behind = left + (text - left) % (16 * blocks_of_turn(S::BLOCKS));
+    blocks_of_turn(S::BLOCKS).max(blocks(behind) + 1)
 }
 
 /// Zeros, where `expand` has written.

@@ -92,7 +92,7 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
         return hash;
     }
 
-    // The rest: four vectors at a time, and one reduction.
+    // The rest: four vectors at a time, or a single one, and one reduction.
     let constants = key.powers.down_from(s, blocks(text.len())).constants();
     let mut sum = M::zero(s);
     while text.len() > 0 {

@@ -44,7 +44,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         chains.fill::<M>(s);
     }
 
-    // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of which each is compiled once.
+    // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of which each is compiled once. `known` says
+    // that `tag` is there, from which CTR begins.
     let keys = Keys::of(&schedule.keys);
     let mut tag = s.splat(given.unwrap_or(0));
     let opening = given.is_some();

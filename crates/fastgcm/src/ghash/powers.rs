@@ -79,6 +79,7 @@ impl Powers {
     #[inline(always)]
     pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V, powers: usize) {
         let (table, mut rows, mut sums) = (&mut self.0, Rows::new(s, h), s.splat(0));
+        const { assert!(ROWS.is_multiple_of(2)) }
         let mut at = Lists::<S>::LENGTH;
         let end = at - powers.min(at);
         loop {
