@@ -307,7 +307,7 @@ type Ctr = unsafe fn(Frame<'_>, &Material, Block, InOut<'_>);
 type Siv = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>, Option<Block>) -> Block;
 
 /// An entry for a piece of text: from which block on, with which hash, and whether it is sealed.
-type Crypt = unsafe fn(Frame<'_>, &Material, Start, u32, &mut Hash, InOut<'_>, bool);
+type Crypt = unsafe fn(Frame<'_>, &Material, &Start, u32, &mut Hash, InOut<'_>, bool);
 
 /// An entry for the turns of a long one. Returns what is left.
 type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash, InOut<'a>, bool) -> InOut<'a>;
@@ -446,17 +446,17 @@ impl Kernels {
     /// Seals (`seal`) or opens a text of more than a turn that lies in several buffers, on a row with `has_runs`. Returns what `then`
     /// makes of the tag that the message should have. The lengths are within the limits of the standard.
     #[inline(always)]
-    pub(crate) fn runs<T>(
+    pub(crate) fn runs<'a, T>(
         &self,
-        material: &Material,
+        material: &'a Material,
         nonce: Nonce96,
         aad: &[u8],
-        runs: Runs<'_>,
+        runs: &'a mut Runs<'a>,
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> T {
-        let (long, mut runs) = (if seal { self.seal } else { self.open }, runs);
-        let mut text = Text { all: *runs.rest(), runs: Some(&mut runs) };
+        let long = if seal { self.seal } else { self.open };
+        let mut text = Text { all: runs.rest().here(), runs: Some(runs) };
         // SAFETY: see the impl.
         Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, &mut text) }))
     }
@@ -528,8 +528,18 @@ impl Steps {
 
     /// Encrypts (`seal`) or decrypts a piece of text from block `index` on, and goes on with the hash over its ciphertext, padded likewise.
     #[inline(always)]
-    pub(crate) fn crypt<'a>(&self, material: &'a Material, start: Start, mut index: u32, hash: &mut Hash, mut text: InOut<'a>, seal: bool) {
-        if let (PIECE_PAYS.., Start::Public(nonce), Some((turn, piece))) = (text.len(), start, self.piece) {
+    pub(crate) fn crypt<'a>(
+        &self,
+        material: &'a Material,
+        start: &Start,
+        mut index: u32,
+        hash: &mut Hash,
+        mut text: InOut<'a>,
+        seal: bool,
+    ) {
+        if text.len() >= PIECE_PAYS
+            && let (&Start::Public(nonce), Some((turn, piece))) = (start, self.piece)
+        {
             let ahead = text.take_blocks((index as usize).wrapping_neg() % turn);
             if ahead.len() > 0 {
                 // SAFETY: see the impl.

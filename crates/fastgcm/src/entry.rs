@@ -188,7 +188,7 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn crypt(frame: Frame<'_>, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+            fn crypt(frame: Frame<'_>, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
                 E::enter(frame);
                 engine!().crypt(key, start, index, hash, text, seal);
             }

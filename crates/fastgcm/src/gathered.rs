@@ -55,7 +55,7 @@ impl Key {
             copy(text, extra, ciphertext)?;
             return self.seal(nonce, aad, ciphertext);
         }
-        self.gathered(nonce.into(), aad, Runs::new(text, extra, ciphertext)?, true, Tag::of)
+        self.gathered(nonce.into(), aad, &mut Runs::new(text, extra, ciphertext)?, true, Tag::of)
     }
 
     /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which have as many bytes together. Returns the tag.
@@ -101,7 +101,7 @@ impl Key {
             copy(ciphertext, &[], text)?;
             return self.open(nonce, aad, text, tag);
         }
-        let wrong = self.gathered(nonce.into(), aad, Runs::new(ciphertext, &[], text)?, false, |found| tags_differ(found, tag))?;
+        let wrong = self.gathered(nonce.into(), aad, &mut Runs::new(ciphertext, &[], text)?, false, |found| tags_differ(found, tag))?;
         seal::verdict(wrong, text)
     }
 
@@ -153,9 +153,9 @@ impl Key {
         let wrong = Frame::wiped_after_all(|| {
             let mut running = self.gather(nonce, aad, ciphertext, &[], &[text])?;
             for chunk in ciphertext {
-                running.verify(self.keyed(), chunk)?;
+                running.verify(&self.material, chunk)?;
             }
-            Ok(tags_differ(running.finish(self.keyed()), tag))
+            Ok(tags_differ(running.finish(&self.material), tag))
         })?;
         if wrong {
             return Err(Error::Unauthentic);
@@ -173,11 +173,11 @@ impl Key {
     }
 
     /// From a list to one buffer. Returns what `then` makes of the tag.
-    fn gathered<T>(
-        &self,
+    fn gathered<'a, T>(
+        &'a self,
         nonce: Nonce<'_>,
         aad: &[&[u8]],
-        mut runs: Runs<'_>,
+        runs: &'a mut Runs<'a>,
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
@@ -190,9 +190,9 @@ impl Key {
             _ => Frame::wiped_after_all(|| {
                 let mut running = self.begin(nonce, aad, runs.rest().len())?;
                 while runs.rest().len() > 0 {
-                    running.text(self.keyed(), runs.next(WIDEST), seal)?;
+                    running.text(&self.material, runs.next(WIDEST), seal)?;
                 }
-                Ok(then(running.finish(self.keyed())))
+                Ok(then(running.finish(&self.material)))
             }),
         }
     }
@@ -212,9 +212,9 @@ impl Key {
         Frame::wiped_after_all(|| {
             let mut running = self.gather(nonce, aad, from, extra, to)?;
             for piece in pieces(from.iter().chain([&extra]), to) {
-                running.text(self.keyed(), piece, seal)?;
+                running.text(&self.material, piece, seal)?;
             }
-            Ok(then(running.finish(self.keyed())))
+            Ok(then(running.finish(&self.material)))
         })
     }
 
@@ -230,9 +230,9 @@ impl Key {
         Frame::wiped_after_all(|| {
             let mut running = self.begin(nonce, aad, total(chunks.iter().map(|chunk| chunk.len()))?)?;
             for chunk in chunks {
-                running.text(self.keyed(), InOut::in_place(chunk), seal)?;
+                running.text(&self.material, InOut::in_place(chunk), seal)?;
             }
-            Ok(then(running.finish(self.keyed())))
+            Ok(then(running.finish(&self.material)))
         })
     }
 
@@ -240,7 +240,7 @@ impl Key {
         limits::check(total(aad.iter().map(|piece| piece.len()))?, text)?;
         let mut running = Running::begin(self.keyed(), nonce);
         for piece in aad {
-            running.aad(self.keyed(), piece)?;
+            running.aad(&self.material, piece)?;
         }
         Ok(running)
     }

@@ -44,13 +44,13 @@ impl Gmac<'_> {
     /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
     #[inline]
     pub fn update(&mut self, piece: &[u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
+        Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
     }
 
     /// Ends the message, and returns its tag.
     #[inline]
     pub fn finish(mut self) -> Tag {
-        Tag::of(Frame::wiped_after_all(|| self.running.finish(self.key.keyed())))
+        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material)))
     }
 
     /// Ends the message, and compares its tag with `tag` in constant time.
@@ -59,7 +59,7 @@ impl Gmac<'_> {
     /// [`Unauthentic`](Error::Unauthentic) if `tag` is another one.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(self.key.keyed()), tag));
+        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 }

@@ -43,7 +43,7 @@ impl<'k> UnverifiedOpener<'k, Aad> {
     /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
+        Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
     }
 
     /// Ends the AAD and begins the text.
@@ -61,7 +61,7 @@ impl UnverifiedOpener<'_, Text> {
     /// taken.
     #[inline]
     pub fn open(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.text(self.key.keyed(), InOut::in_place(piece), false))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), false))
     }
 
     /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length. The text is not verified.
@@ -72,7 +72,7 @@ impl UnverifiedOpener<'_, Text> {
     #[inline]
     pub fn open_to(&mut self, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(self.key.keyed(), piece, false))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, false))
     }
 
     /// Ends the message, and verifies its tag. On `Ok` the text is what was sealed.
@@ -81,7 +81,7 @@ impl UnverifiedOpener<'_, Text> {
     /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all text that it has received.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(self.key.keyed()), tag));
+        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 }
@@ -132,7 +132,7 @@ impl Pieces {
     #[inline]
     pub fn aad(&mut self, key: &Key, piece: &[u8]) -> Result<(), Error> {
         self.follows(key, self.phase == Phase::Aad)?;
-        Frame::wiped_after_all(|| self.running.aad(key.keyed(), piece))
+        Frame::wiped_after_all(|| self.running.aad(&key.material, piece))
     }
 
     /// Encrypts the next piece of text in place.
@@ -200,7 +200,7 @@ impl Pieces {
     fn text(&mut self, key: &Key, piece: Option<InOut<'_>>, seal: bool) -> Result<(), Error> {
         self.follows(key, self.phase != Phase::Ended)?;
         let piece = piece.ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(key.keyed(), piece, seal))?;
+        Frame::wiped_after_all(|| self.running.text(&key.material, piece, seal))?;
         self.phase = Phase::Text;
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Pieces {
     fn end<T>(&mut self, key: &Key, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         self.follows(key, self.phase != Phase::Ended)?;
         self.phase = Phase::Ended;
-        Ok(Frame::wiped_after_all(|| then(self.running.finish(key.keyed()))))
+        Ok(Frame::wiped_after_all(|| then(self.running.finish(&key.material))))
     }
 
     #[inline]

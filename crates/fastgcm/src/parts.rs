@@ -92,7 +92,7 @@ impl Drop for PartHash {
 
 /// Encrypts or decrypts the part that begins at byte `offset`.
 pub(crate) fn crypt(key: &Key, nonce: Nonce<'_>, offset: u64, text: InOut<'_>, seal: bool) -> Result<PartHash, Error> {
-    hashed(key, nonce, offset, text.len(), |running| running.text(key.keyed(), text, seal))
+    hashed(key, nonce, offset, text.len(), |running| running.text(&key.material, text, seal))
 }
 
 fn hashed(
@@ -108,7 +108,7 @@ fn hashed(
     let hash = Frame::wiped_after_all(|| {
         let mut running = Running::at(key.keyed(), nonce, offset);
         part(&mut running)?;
-        Ok(running.hash_of_part(key.keyed()))
+        Ok(running.hash_of_part(&key.material))
     })?;
     Ok(PartHash { offset, length: length as u64, hash })
 }
@@ -158,7 +158,7 @@ pub fn open_part<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, offset: u64, text: 
 /// As for [`seal_part`].
 #[cfg(feature = "hazmat")]
 pub fn hash_part(key: &Key, offset: u64, ciphertext: &[u8]) -> Result<PartHash, Error> {
-    hashed(key, Nonce::from([0; 12]), offset, ciphertext.len(), |running| running.verify(key.keyed(), ciphertext))
+    hashed(key, Nonce::from([0; 12]), offset, ciphertext.len(), |running| running.verify(&key.material, ciphertext))
 }
 
 /// The tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Which machine, and which back end, has hashed them

@@ -14,7 +14,7 @@ use crate::{
 };
 use zeroize::{Zeroize, optimization_barrier};
 
-/// The state of such a message. It borrows no key: each call names the same one.
+/// The state of such a message. It borrows no key: each call names the same one's material.
 #[derive(Clone)]
 pub(crate) struct Running {
     /// The row whose form `hash` has.
@@ -52,10 +52,10 @@ impl Running {
 
     /// GHASH of such a part, of which that was the last byte, padded with zeros to whole blocks.
     #[cfg(any(feature = "hazmat", feature = "rayon"))]
-    pub(crate) fn hash_of_part(&mut self, (steps, material): Keyed<'_>) -> Block {
-        debug_assert!(self.aad == 0 && core::ptr::eq(self.steps, steps));
+    pub(crate) fn hash_of_part(&mut self, material: &Material) -> Block {
+        debug_assert!(self.aad == 0);
         if !self.text.is_multiple_of(16) {
-            self.whole(steps, material);
+            self.whole(material);
         }
         self.hash.get(0).swap_bytes()
     }
@@ -72,11 +72,11 @@ impl Running {
     /// # Errors
     /// `TooLong`: nothing has changed.
     #[inline]
-    pub(crate) fn aad(&mut self, (steps, material): Keyed<'_>, aad: &[u8]) -> Result<(), Error> {
-        debug_assert!(self.text == 0 && core::ptr::eq(self.steps, steps));
+    pub(crate) fn aad(&mut self, material: &Material, aad: &[u8]) -> Result<(), Error> {
+        debug_assert!(self.text == 0);
         let used = (self.aad % 16) as usize;
         self.aad = Some(self.aad + aad.len() as u64).filter(|all| *all <= limits::AAD).ok_or(Error::TooLong)?;
-        self.hash_bytes(steps, material, used, aad);
+        self.hash_bytes(material, used, aad);
         Ok(())
     }
 
@@ -85,15 +85,14 @@ impl Running {
     /// # Errors
     /// `TooLong`: nothing has changed, and nothing is written.
     #[inline]
-    pub(crate) fn text(&mut self, (steps, material): Keyed<'_>, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
-        debug_assert!(core::ptr::eq(self.steps, steps));
+    pub(crate) fn text(&mut self, material: &Material, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
         let so_far = self.text;
-        self.text = so_far.checked_add(text.len() as u64).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        self.text = Some(so_far.saturating_add(text.len() as u64)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
         if text.len() == 0 {
             return Ok(());
         }
         if so_far == 0 {
-            self.end_aad(steps, material);
+            self.end_aad(material);
         }
         let used = (so_far % 16) as usize;
         if used != 0 {
@@ -103,18 +102,18 @@ impl Running {
             if !(self.text - text.len() as u64).is_multiple_of(16) {
                 return Ok(());
             }
-            self.whole(steps, material);
+            self.whole(material);
         }
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
         let mut index = so_far.div_ceil(16) as u32;
         let blocks = text.take_blocks(text.len() / 16);
         if blocks.len() > 0 {
             let behind = index.wrapping_add((blocks.len() / 16) as u32);
-            steps.crypt(material, self.start, index, &mut self.hash, blocks, seal);
+            self.steps.crypt(material, &self.start, index, &mut self.hash, blocks, seal);
             index = behind;
         }
         if text.len() > 0 {
-            self.pad = steps.aes(material, self.start.j0().counter_block(index));
+            self.pad = self.steps.aes(material, self.start.j0().counter_block(index));
             let (read, written) = text.take_bytes(15, |bytes| bytes ^ self.pad);
             self.part = if seal { written } else { read };
         }
@@ -125,39 +124,38 @@ impl Running {
     ///
     /// # Errors
     /// `TooLong`: nothing has changed.
-    pub(crate) fn verify(&mut self, (steps, material): Keyed<'_>, ciphertext: &[u8]) -> Result<(), Error> {
+    pub(crate) fn verify(&mut self, material: &Material, ciphertext: &[u8]) -> Result<(), Error> {
         let so_far = self.text;
-        self.text = so_far.checked_add(ciphertext.len() as u64).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        self.text = Some(so_far.saturating_add(ciphertext.len() as u64)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
         if so_far == 0 && !ciphertext.is_empty() {
-            self.end_aad(steps, material);
+            self.end_aad(material);
         }
-        self.hash_bytes(steps, material, (so_far % 16) as usize, ciphertext);
+        self.hash_bytes(material, (so_far % 16) as usize, ciphertext);
         Ok(())
     }
 
     /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe where it was.)
     #[inline]
-    pub(crate) fn finish(&mut self, (steps, material): Keyed<'_>) -> Block {
-        debug_assert!(core::ptr::eq(self.steps, steps));
+    pub(crate) fn finish(&mut self, material: &Material) -> Block {
         if !self.text.is_multiple_of(16) {
-            self.whole(steps, material);
+            self.whole(material);
         } else if self.text == 0 {
-            self.end_aad(steps, material);
+            self.end_aad(material);
         }
-        steps.finish(material, &self.hash, lengths(self.aad, self.text), Some(self.start.j0()))
+        self.steps.finish(material, &self.hash, lengths(self.aad, self.text), Some(self.start.j0()))
     }
 
     /// Bytes that are only hashed, behind the `used` ones of the block that is waiting.
     #[inline]
-    fn hash_bytes(&mut self, steps: &Steps, material: &Material, used: usize, bytes: &[u8]) {
+    fn hash_bytes(&mut self, material: &Material, used: usize, bytes: &[u8]) {
         let (first, others) = bytes.split_at(bytes.len().min((16 - used) % 16));
         self.part |= part_of_block(first) << (8 * used);
         if used + first.len() == 16 {
-            self.whole(steps, material);
+            self.whole(material);
         }
         let (blocks, rest) = others.split_at(others.len() & !15);
         if !blocks.is_empty() {
-            steps.hash(material, &mut self.hash, blocks);
+            self.steps.hash(material, &mut self.hash, blocks);
         }
         if !rest.is_empty() {
             self.part = part_of_block(rest);
@@ -166,16 +164,16 @@ impl Running {
 
     /// AAD is padded with zeros to whole blocks.
     #[inline]
-    fn end_aad(&mut self, steps: &Steps, material: &Material) {
+    fn end_aad(&mut self, material: &Material) {
         if !self.aad.is_multiple_of(16) {
-            self.whole(steps, material);
+            self.whole(material);
         }
     }
 
     /// The block that has been waiting.
     #[inline]
-    fn whole(&mut self, steps: &Steps, material: &Material) {
-        steps.hash(material, &mut self.hash, &self.part.to_le_bytes());
+    fn whole(&mut self, material: &Material) {
+        self.steps.hash(material, &mut self.hash, &self.part.to_le_bytes());
         self.part = 0;
     }
 }

@@ -101,9 +101,9 @@ impl Key {
         limits::check(aad.len(), ciphertext.len())?;
         let wrong = Frame::wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
-            running.aad(self.keyed(), aad)?;
-            running.verify(self.keyed(), ciphertext)?;
-            Ok(tags_differ(running.finish(self.keyed()), tag))
+            running.aad(&self.material, aad)?;
+            running.verify(&self.material, ciphertext)?;
+            Ok(tags_differ(running.finish(&self.material), tag))
         })?;
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
@@ -320,9 +320,9 @@ impl Key {
         limits::check(aad.len(), text.len())?;
         Frame::wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
-            running.aad(self.keyed(), aad)?;
-            running.text(self.keyed(), text, seal)?;
-            Ok(then(running.finish(self.keyed())))
+            running.aad(&self.material, aad)?;
+            running.text(&self.material, text, seal)?;
+            Ok(then(running.finish(&self.material)))
         })
     }
 }

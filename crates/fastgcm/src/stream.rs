@@ -58,7 +58,7 @@ impl<'k> Sealer<'k, Aad> {
     /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.aad(self.key.keyed(), piece))
+        Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
     }
 
     /// Ends the AAD and begins the text.
@@ -76,7 +76,7 @@ impl Sealer<'_, Text> {
     /// taken.
     #[inline]
     pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.text(self.key.keyed(), InOut::in_place(piece), true))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), true))
     }
 
     /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length.
@@ -87,13 +87,13 @@ impl Sealer<'_, Text> {
     #[inline]
     pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(self.key.keyed(), piece, true))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, true))
     }
 
     /// Ends the message, and returns its tag.
     #[inline]
     pub fn finish(mut self) -> Tag {
-        Tag::of(Frame::wiped_after_all(|| self.running.finish(self.key.keyed())))
+        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material)))
     }
 }
 

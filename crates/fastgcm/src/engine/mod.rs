@@ -100,7 +100,7 @@ pub(crate) trait Engine: Copy {
     /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
     fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]);
     /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
-    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
+    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
     /// The turns of a long piece that begins with a turn, where there is `TURN`. Returns what is left.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]

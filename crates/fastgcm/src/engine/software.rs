@@ -54,7 +54,7 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         software::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 

@@ -96,7 +96,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn crypt(self, key: &Material, start: Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 

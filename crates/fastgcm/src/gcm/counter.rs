@@ -22,7 +22,7 @@ use crate::{
     aes::Schedule,
     inout::{TURN, Table},
     isa::Isa,
-    nonce::{J0, Nonce96, counter},
+    nonce::{J0, Nonce96, Start, counter},
 };
 use zeroize::Zeroize;
 
@@ -261,6 +261,36 @@ impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
             x[I] = s.state(s.whiten(if STRAIGHT { self.0 } else { s.byte_swap(self.0) }, key0));
             self.0 = s.add32(self.0, step);
         } });
+    }
+}
+
+/// The counter of whole turns of a piece: by the table where the nonce is public and a turn begins there, else by adding.
+pub(crate) enum TurnCounter<S: Isa> {
+    Table(TableCounter<S>),
+    Add(AddCounter<S>),
+}
+
+impl<S: Isa> TurnCounter<S> {
+    #[inline(always)]
+    pub(crate) fn at(s: S, schedule: &Schedule, start: &Start, index: u32) -> Self {
+        match start {
+            &Start::Public(nonce) if const { S::ROOMY && S::BLOCKS > 1 } && index.is_multiple_of((TURN * S::BLOCKS) as u32) => {
+                Self::Table(TableCounter::at(s, schedule, nonce, index))
+            }
+            _ => Self::Add(AddCounter::at(s, start.j0(), index)),
+        }
+    }
+}
+
+impl<S: Isa> Counters<S> for TurnCounter<S> {
+    const FACE: bool = false;
+
+    #[inline(always)]
+    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
+        match self {
+            Self::Table(counter) => counter.next::<N>(s, schedule, x),
+            Self::Add(counter) => counter.next::<N>(s, schedule, x),
+        }
     }
 }
 

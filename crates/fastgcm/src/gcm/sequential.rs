@@ -5,7 +5,7 @@
 //! read: AAD, nonces, a message to be verified before it is decrypted. Loops, not straight lines: a kilobyte or two a row.
 
 use super::{
-    counter::{AddCounter, Counters, STATES},
+    counter::{AddCounter, Counters, STATES, TurnCounter},
     message::{blocks, lengths, turn},
     turn::{HashWork, Keys, NoHash},
 };
@@ -32,7 +32,7 @@ pub(crate) use crate::ghash::proof::{fill, products};
 pub(crate) fn message<S: Isa, M: Multiply<S>>(s: S, multiply: M, key: &Material, j0: J0, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
     let (mut all, lengths) = (Hash::ZERO, lengths(aad.len() as u64, text.len() as u64));
     hash(s, multiply, key, &mut all, aad);
-    crypt(s, multiply, key, Start::Secret(j0), 0, &mut all, text, seal);
+    crypt(s, multiply, key, &Start::Secret(j0), 0, &mut all, text, seal);
     finish(s, multiply, key, &all, lengths, Some(j0))
 }
 
@@ -43,17 +43,17 @@ pub(crate) fn crypt<S: Isa, M: Multiply<S>>(
     s: S,
     _: M,
     key: &Material,
-    start: Start,
+    start: &Start,
     index: u32,
     hash: &mut Hash,
     text: InOut<'_>,
     seal: bool,
 ) {
-    let (mut counters, lanes) = (AddCounter::at(s, start.j0(), index), hash.load(s, 0));
+    let lanes = hash.load(s, 0);
     let lanes = if seal {
-        ctr_and_hash::<S, M, true>(s, key, &mut counters, lanes, text)
+        ctr_and_hash::<S, M, true>(s, key, start, index, lanes, text)
     } else {
-        ctr_and_hash::<S, M, false>(s, key, &mut counters, lanes, text)
+        ctr_and_hash::<S, M, false>(s, key, start, index, lanes, text)
     };
     hash.store(s, 0, lanes);
 }
@@ -64,35 +64,41 @@ pub(crate) fn crypt<S: Isa, M: Multiply<S>>(
 fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     key: &Material,
-    counters: &mut AddCounter<S>,
+    start: &Start,
+    mut index: u32,
     mut hash: S::V,
     text: InOut<'_>,
 ) -> S::V {
     let mut text = text.here();
-    let keys = Keys::of(black_box(&key.schedule.keys));
-    let mut pending = None;
-    while let Some(mut next) = text.whole_turn(s) {
-        let powers = of_turn(s, key);
-        if let Some(text) = if SEAL { pending } else { Some(next) } {
-            let hashed = HashPiece::<S, _, SEAL> { powers, hash, text };
-            if let Some(sum) = turn::<S, M, _, false>(s, key, &keys, counters, &mut next, &hashed) {
-                hash = hashed.reduce::<M>(s, sum);
+    if text.len() >= 16 * TURN * S::BLOCKS {
+        let (mut counters, from) = (TurnCounter::at(s, &key.schedule, start, index), text.len());
+        let keys = Keys::of(black_box(&key.schedule.keys));
+        let mut pending = None;
+        while let Some(mut next) = text.whole_turn(s) {
+            let powers = of_turn(s, key);
+            if let Some(text) = if SEAL { pending } else { Some(next) } {
+                let hashed = HashPiece::<S, _, SEAL> { powers, hash, text };
+                if let Some(sum) = turn::<S, M, _, false>(s, key, &keys, &mut counters, &mut next, &hashed) {
+                    hash = hashed.reduce::<M>(s, sum);
+                }
+            } else {
+                turn::<S, M, _, false>(s, key, &keys, &mut counters, &mut next, &NoHash);
             }
-        } else {
-            turn::<S, M, _, false>(s, key, &keys, counters, &mut next, &NoHash);
+            if SEAL {
+                pending = Some(next);
+            }
         }
-        if SEAL {
-            pending = Some(next);
+        if SEAL && let Some(text) = pending {
+            hash = hashed::<S, M>(s, key, hash, text);
         }
-    }
-    if SEAL && let Some(text) = pending {
-        hash = hashed::<S, M>(s, key, hash, text);
+        index = index.wrapping_add(((from - text.len()) / 16) as u32);
     }
     if text.len() == 0 {
         return hash;
     }
 
     // The rest: four vectors at a time, or a single one, and one reduction.
+    let counters = &mut AddCounter::at(s, start.j0(), index);
     let constants = key.powers.down_from(s, blocks(text.len())).constants();
     let mut sum = M::zero(s);
     while text.len() > 0 {
@@ -143,7 +149,7 @@ impl<S: Isa, D: Down<S>, const STORED: bool> HashPiece<'_, S, D, STORED> {
     #[inline(always)]
     fn alone<M: Multiply<S>>(&self, s: S) -> S::V {
         let mut sum = M::zero(s);
-        each!(I in 0 1 2 3 4 5 6 7 => { sum = M::add(s, sum, M::product(s, HashWork::<S, M>::ready::<I>(self, s))); });
+        each!(I in 1 2 3 4 5 6 7 0 => { sum = M::add(s, sum, M::product(s, HashWork::<S, M>::ready::<I>(self, s))); });
         self.reduce::<M>(s, sum)
     }
 }
@@ -191,15 +197,12 @@ pub(crate) fn aes<S: Isa>(s: S, key: &Material, block: Block) -> Block {
 /// The next `N` vectors of keystream but for the last round of AES.
 #[inline(always)]
 fn keystream<S: Isa, const N: usize>(s: S, key: &Material, counters: &mut impl Counters<S>) -> [S::State; STATES] {
-    let schedule = &key.schedule;
+    let schedule = black_box(&key.schedule); // else LLVM loads the keys before the loop of the caller, and keeps them on the stack
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<N>(s, schedule, &mut x);
-    let mut prev = s.state(s.splat(schedule.keys[0]));
-    for round in 1..schedule.rounds() {
-        let next = s.state(s.splat(schedule.key(round)));
-        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { s.round_between(&mut x[I], &prev, &next); } });
-        prev = next;
-    }
+    schedule.each_round(s, |key| {
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { s.round(&mut x[I], &key); } });
+    });
     x
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
     key: &Material,
-    start: Start,
+    start: &Start,
     index: u32,
     so_far: &mut Hash,
     mut text: InOut<'_>,

@@ -86,7 +86,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
         // A turn; all others as those of a long piece, which leaves a hash in each lane; and the rest.
         let turn = blocks_of_turn(S::BLOCKS);
         for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
-            let (mut found, mut hash, start) = (input.clone(), Hash::ZERO, Start::Public(nonce96));
+            let (mut found, mut hash, start) = (input.clone(), Hash::ZERO, &Start::Public(nonce96));
             let mut rest = InOut::in_place(&mut found);
             sequential::hash(s, multiply, &material, &mut hash, &aad);
             let (first, all) = (rest.take_blocks(turn), rest.len());

@@ -114,10 +114,16 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
-    /// AES round `$r` of vectors `FROM..TO`, or of a half of them.
+    /// The key of AES round `$r`.
+    macro_rules! key {
+        ($keys:ident, $r:expr) => {
+            keys.$keys[$r - S::KEY_FIRST as usize].state(s)
+        };
+    }
+    /// AES round of vectors `FROM..TO`, or of a half of them.
     macro_rules! aes {
-        ($keys:ident, $r:expr, $part:expr) => {
-            let key = keys.$keys[$r - S::KEY_FIRST as usize].state(s);
+        ($key:expr, $part:expr) => {
+            let key = $key;
             round::<S, FROM, TO, { $part }>(s, x, &key);
             // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
             // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
@@ -132,17 +138,17 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     if const { S::ROOMY } {
         let mut done = 0;
         while done < schedule.size as usize {
-            each!(R in 1 2 => { aes!(all, done + R + C::FACE as usize, ALL); });
+            each!(R in 1 2 => { aes!(key!(all, done + R + C::FACE as usize), ALL); });
             done += 2;
         }
     } else if schedule.size != KeySize::Aes128 {
-        each!(R in 1 2 => { aes!(all, R + C::FACE as usize, ALL); });
+        each!(R in 1 2 => { aes!(key!(all, R + C::FACE as usize), ALL); });
         if schedule.size == KeySize::Aes256 {
-            each!(R in 3 4 => { aes!(all, R + C::FACE as usize, ALL); });
+            each!(R in 3 4 => { aes!(key!(all, R + C::FACE as usize), ALL); });
         }
     }
     if const { H::COUNT == 0 } {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { if const { R > C::FACE as usize } { aes!(woven, R, ALL); } });
+        each!(R in 1 2 3 4 5 6 7 8 9 => { if const { R > C::FACE as usize } { aes!(key!(woven, R), ALL); } });
         return None;
     }
 
@@ -158,12 +164,13 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if const { R > C::FACE as usize } { aes!(woven, R, FIRST_HALF); }
+            let key = key!(woven, R); // once: in registers between the two halves
+            if const { R > C::FACE as usize } { aes!(key, FIRST_HALF); }
             if R <= 8 && const { R % 8 < H::COUNT } {
                 ready[R - 1] = prepare!(R - 1);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            if const { R > C::FACE as usize } { aes!(woven, R, SECOND_HALF); }
+            if const { R > C::FACE as usize } { aes!(key, SECOND_HALF); }
             if R >= 2 && const { (R - 1) % 8 < H::COUNT } {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
@@ -179,7 +186,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
         let mut sum = M::product(s, prepare!(0));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if const { R > C::FACE as usize } { aes!(woven, R, ALL); }
+            if const { R > C::FACE as usize } { aes!(key!(woven, R), ALL); }
             if R <= 7 && const { (R + 1) % 8 < H::COUNT } {
                 sum = M::add(s, sum, M::product(s, prepare!(R)));
                 M::pin_sum(s, &mut sum);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    isa::Portable,
+    isa::{Portable, Vectors},
     nonce::{Kind, Nonce},
 };
 
@@ -57,6 +57,29 @@ fn f04_counters_at_every_carry() {
         turns += across::<_, true>(one, high) + across::<_, true>(two, high) + across::<_, true>(four, high);
     }
     assert_eq!(turns, 36);
+}
+
+/// F12: the turns of a piece have their own counters wherever it begins, over the end of a period, and with a nonce whose counter is secret.
+#[test]
+fn f12_turns_of_a_piece_that_begins_anywhere() {
+    let (s, schedule, j0) = (Portable::<4, true>::here(), schedule(), J0(u128::MAX));
+    let mut blocks_seen = 0;
+    for start in [Start::Public(nonce()), Start::Secret(j0)] {
+        for index in [0, 1, 16, 32, 48, 208, 224, 240, 256, 0xffff_ff80, 0xffff_fff0] {
+            let mut counters = TurnCounter::at(s, &schedule, &start, index);
+            for turn in 0..3 {
+                let (mut x, mut blocks) = ([s.state(s.splat(0)); STATES], Table::<{ TURN * 4 }>::ZERO);
+                counters.next::<TURN>(s, &schedule, &mut x);
+                each!(I in 0 1 2 3 4 5 6 7 => { blocks.store(s, 4 * I, s.leave(x[I])); });
+                for i in 0..TURN * 4 {
+                    let expected = start.j0().counter_block(index.wrapping_add((turn * TURN * 4 + i) as u32)) ^ schedule.keys[0];
+                    assert_eq!(blocks.get(i), expected, "{start:?}, from block {index:x}, turn {turn}, block {i}");
+                    blocks_seen += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(blocks_seen, 2 * 11 * 3 * 32);
 }
 
 /// F16: what a long message makes of the key on its stack. (Only rows with VAES do, and few machines have those.)

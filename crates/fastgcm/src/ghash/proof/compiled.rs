@@ -193,8 +193,8 @@ impl Row {
 /// That of a ciphertext, which is only read.
 fn tag(kernels: &'static Kernels, material: &Material, ciphertext: &[u8]) -> u128 {
     let mut running = Running::begin((kernels.steps(), material), NONCE.into());
-    running.verify((kernels.steps(), material), ciphertext).unwrap();
-    running.finish((kernels.steps(), material))
+    running.verify(material, ciphertext).unwrap();
+    running.finish(material)
 }
 
 /// Numbers that look random (xorshift, two steps a number).
