@@ -461,22 +461,23 @@ impl Kernels {
         Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, &mut text) }))
     }
 
-    /// The first four of the packets go side by side: they have the same lengths, for which this row has a way.
+    /// The first packets go side by side: they have the same lengths, for which this row has a way, and are enough. The last of them are hashed with
+    /// nothing beside: four of 16 bytes take 0.6 of the time of four calls, four of 32 bytes 1.1, eight 0.8 (Zen 4).
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
-        let (Some(((most_aad, most_text), ..)), Some([first, others @ ..])) = (self.backend.batch(), packets.first_chunk::<TOGETHER>())
-        else {
-            return false;
-        };
+        let (Some(((most_aad, most_text), ..)), Some(first)) = (self.backend.batch(), packets.first()) else { return false };
         let bytes = first.bytes();
+        let enough = if bytes <= 16 { TOGETHER } else { 2 * TOGETHER };
         // The first comparison is all that long packets see of this.
         bytes <= 4 * most_text
             && (bytes <= most_text || bytes == 2 * most_text || bytes == 4 * most_text)
             && first.aad.len() <= most_aad
-            && first.lengths().is_some_and(|lengths| others.iter().all(|other| other.lengths() == Some(lengths)))
+            && first.lengths().is_some_and(|lengths| {
+                packets.get(1..enough).is_some_and(|others| others.iter().all(|other| other.lengths() == Some(lengths)))
+            })
     }
 
-    /// Seals or opens packets of which the first four go [`side_by_side`](Self::side_by_side). Returns how many, from the first on, and whether a tag
+    /// Seals or opens packets of which the first go [`side_by_side`](Self::side_by_side). Returns how many, from the first on, and whether a tag
     /// was wrong.
     #[inline(always)]
     pub(crate) fn batch(&self, material: &Material, packets: &mut [Packet<'_>], seal: bool) -> (usize, bool) {

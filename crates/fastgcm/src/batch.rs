@@ -2,7 +2,8 @@
 //!
 //! A batch is a slice of [`Packet`]s of any lengths. Each packet is a message of its own, with its own nonce and tag; the result is that of as many
 //! calls of [`Key::seal_to`] or [`Key::open_to`]. Neighbours with AAD of one length, at most 16 bytes, and texts of one length go through the
-//! processor side by side where it has wide vectors: put packets of one length beside each other.
+//! processor side by side where it has wide vectors: four and more of at most 16 bytes, eight and more of at most 64, of 128 or of 256 bytes. Put
+//! packets of one length beside each other.
 //!
 //! Nothing is allocated, and the order of the packets does not matter for what comes out. A packet that fails does not stop the others: each has its
 //! own status.

@@ -96,18 +96,6 @@ impl<S: Isa> TableCounter<S> {
         } });
     }
 
-    /// The counter block with a counter of zero, whitened, in every lane.
-    #[inline(always)]
-    pub(crate) fn zero(&self) -> S::V {
-        self.constant
-    }
-
-    /// Vector `I` of a message that has no turns before it.
-    #[inline(always)]
-    pub(crate) fn vector<const I: usize>(&self, s: S) -> S::State {
-        s.state(s.xor(self.constant, PLAIN.load(s, I * S::BLOCKS)))
-    }
-
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
     #[inline(always)]
     fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &CounterTable, x: &mut [S::State; STATES]) {

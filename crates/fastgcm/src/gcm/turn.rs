@@ -175,7 +175,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
             }
-            if R == 4 || R == 6 || R == 8 {
+            if (R == 4 || R == 6 || R == 8) && const { (R + 5) % 8 < H::COUNT } {
                 sum = M::add3(s, sum, sums[R - 4], sums[R - 3]);
                 M::pin_sum(s, &mut sum);
             }

@@ -27,7 +27,7 @@ pub trait Multiply<S: Vectors>: Copy {
     /// Blocks that have met their powers.
     type Ready: Copy;
     /// A sum of products, not yet reduced.
-    type Sum: Copy + AsRef<[S::V]> + AsMut<[S::V]>;
+    type Sum: Copy;
 
     /// A block of zeros leaves something in the sum, to be taken out again: see `constant`.
     const CONSTANTS: bool;
@@ -45,15 +45,6 @@ pub trait Multiply<S: Vectors>: Copy {
     fn product(s: S, ready: Self::Ready) -> Self::Sum;
     fn add(s: S, a: Self::Sum, b: Self::Sum) -> Self::Sum;
     fn add3(s: S, a: Self::Sum, b: Self::Sum, c: Self::Sum) -> Self::Sum;
-    /// Over the lanes of as many sums as there are lanes, that of sum p in lane p: see [`Vectors::sums`].
-    #[inline(always)]
-    fn sums(s: S, [a, b, c, d]: [Self::Sum; 4]) -> Self::Sum {
-        let mut sums = a;
-        for (i, sum) in sums.as_mut().iter_mut().enumerate() {
-            *sum = s.sums([a.as_ref()[i], b.as_ref()[i], c.as_ref()[i], d.as_ref()[i]]);
-        }
-        sums
-    }
     /// Reduces lane by lane, and adds `extra`.
     fn reduce(s: S, sum: Self::Sum, extra: S::V) -> S::V;
 

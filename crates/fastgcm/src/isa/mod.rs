@@ -197,18 +197,24 @@ pub trait Vectors: Copy + 'static {
         const { assert!(Self::BLOCKS == 1) }
         if n == 0 { a } else { b }
     }
+    /// The first lanes of vectors of four lanes, that of vector p in lane p.
+    #[inline(always)]
+    fn lanes(self, vectors: [Self::V; 4]) -> Self::V {
+        vectors
+            .into_iter()
+            .rev()
+            .fold(self.splat(0), |lanes, v| self.lanes_from(self.splat(self.fold(self.keep_first(v, 16))), lanes, Self::BLOCKS - 1))
+    }
+    /// Vectors of four lanes, and lanes of four vectors: lane p of vector j was lane j of vector p.
+    #[inline(always)]
+    fn transpose(self, vectors: [Self::V; 4]) -> [Self::V; 4] {
+        [0, 1, 2, 3].map(|j| self.lanes(vectors.map(|v| self.lanes_from(v, v, j))))
+    }
     /// The first `n <= 16 * BLOCKS` bytes of `v`; zeros behind them.
     fn keep_first(self, v: Self::V, n: usize) -> Self::V;
     /// The sum (XOR) of the lanes.
     fn fold(self, v: Self::V) -> Block;
-    /// The sums of the lanes of as many vectors as there are lanes, that of vector p in lane p. (Those behind are not looked at.)
-    #[inline(always)]
-    fn sums(self, vectors: [Self::V; 4]) -> Self::V {
-        let mut sums = self.splat(0);
-        each!(P in 3 2 1 0 => { if const { P < Self::BLOCKS } { sums = self.lanes_from(self.splat(self.fold(vectors[P])), sums, Self::BLOCKS - 1); } });
-        sums
-    }
-    /// That, and one lane of `other`: the first, or the last.
+    /// The same, and one lane of `other`: the first, or the last.
     #[inline(always)]
     fn fold_with<const LAST: bool>(self, v: Self::V, other: Self::V) -> Block {
         let first = self.keep_first(other, 16 * if LAST { Self::BLOCKS - 1 } else { 1 });

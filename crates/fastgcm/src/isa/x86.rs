@@ -17,7 +17,7 @@ const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 macro_rules! isa {
     ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, face_pays $face:expr, features $features:literal, register $reg:ident,
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
-     $(sums $sums:path,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, lane $lane:ident :: $lane_fn:ident,
+     $(four $four:ident,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
      clmul $clmul:ident, add32 $add32:ident, aesenc $aesenc:ident, aesenclast $aesenclast:ident,
      sll $sll:ident, srl $srl:ident, bslli $bslli:ident, bsrli $bsrli:ident) => {
@@ -54,7 +54,8 @@ macro_rules! isa {
             #[inline(always)] fn lanes_from(self, a: $v, b: $v, n: usize) -> $v { unsafe { $lane::lanes_from(a, b, n) } }
             #[inline(always)] fn keep_first(self, v: $v, n: usize) -> $v { unsafe { $keep_first(v, n) } }
             #[inline(always)] fn fold(self, v: $v) -> Block { unsafe { block($fold(v)) } }
-            $(#[inline(always)] fn sums(self, vectors: [$v; 4]) -> $v { unsafe { $sums(vectors) } })?
+            $(#[inline(always)] fn lanes(self, vectors: [$v; 4]) -> $v { unsafe { $four::lanes(vectors) } }
+            #[inline(always)] fn transpose(self, vectors: [$v; 4]) -> [$v; 4] { unsafe { $four::transpose(vectors) } })?
             #[inline(always)] fn fold_with<const LAST: bool>(self, v: $v, other: $v) -> Block {
                 unsafe { block(_mm_xor_si128($fold(v), $lane::$lane_fn::<LAST>(other))) }
             }
@@ -148,7 +149,7 @@ isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
     Vaes512, __m512i, blocks 4, roomy true, face_pays 128 << 10, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
-    sums zmm::sums, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
+    four zmm, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
     low _mm512_unpacklo_epi64, high _mm512_unpackhi_epi64,
     clmul _mm512_clmulepi64_epi128, add32 _mm512_add_epi32, aesenc _mm512_aesenc_epi128, aesenclast _mm512_aesenclast_epi128,
@@ -392,11 +393,26 @@ mod zmm {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn sums([a, b, c, d]: [__m512i; 4]) -> __m512i {
+    pub(super) unsafe fn lanes([a, b, c, d]: [__m512i; 4]) -> __m512i {
         unsafe {
-            let ab = _mm512_xor_si512(_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b));
-            let cd = _mm512_xor_si512(_mm512_shuffle_i64x2::<0x44>(c, d), _mm512_shuffle_i64x2::<0xee>(c, d));
-            _mm512_xor_si512(_mm512_shuffle_i64x2::<0x88>(ab, cd), _mm512_shuffle_i64x2::<0xdd>(ab, cd))
+            let ab = _mm256_set_m128i(_mm512_castsi512_si128(b), _mm512_castsi512_si128(a));
+            let cd = _mm256_set_m128i(_mm512_castsi512_si128(d), _mm512_castsi512_si128(c));
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(ab), cd)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+        unsafe {
+            // Lanes 0 and 2, and 1 and 3, of two vectors.
+            let (ab, cd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
+            let (ab_odd, cd_odd) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
+            [
+                _mm512_shuffle_i64x2::<0x88>(ab, cd),
+                _mm512_shuffle_i64x2::<0x88>(ab_odd, cd_odd),
+                _mm512_shuffle_i64x2::<0xdd>(ab, cd),
+                _mm512_shuffle_i64x2::<0xdd>(ab_odd, cd_odd),
+            ]
         }
     }
 
