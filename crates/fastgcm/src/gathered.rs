@@ -48,7 +48,7 @@ impl Key {
         extra: &[u8],
         ciphertext: &mut [u8],
     ) -> Result<Tag, Error> {
-        let mut room = [0; AAD];
+        let mut room = None;
         if ciphertext.len() <= COPIED
             && let Some(aad) = together(aad, &mut room)
         {
@@ -94,7 +94,7 @@ impl Key {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        let mut room = [0; AAD];
+        let mut room = None;
         if text.len() <= COPIED
             && let Some(aad) = together(aad, &mut room)
         {
@@ -181,7 +181,7 @@ impl Key {
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
-        let mut room = [0; AAD];
+        let mut room = None;
         match (together(aad, &mut room), nonce.0) {
             (Some(aad), Kind::Public(nonce)) if self.kernels.has_runs => {
                 limits::check(aad.len(), runs.rest().len())?;
@@ -259,12 +259,12 @@ const AAD: usize = 128;
 
 /// AAD in one piece, if it is in one or short.
 #[inline]
-fn together<'a>(aad: &[&'a [u8]], room: &'a mut [u8; AAD]) -> Option<&'a [u8]> {
+fn together<'a>(aad: &[&'a [u8]], room: &'a mut Option<[u8; AAD]>) -> Option<&'a [u8]> {
     match aad {
         [] => Some(&[]),
         [all] => Some(all),
         pieces => {
-            let mut length: usize = 0;
+            let (room, mut length) = (room.insert([0; AAD]), 0_usize);
             for piece in pieces {
                 room.get_mut(length..length.checked_add(piece.len())?)?.copy_from_slice(piece);
                 length += piece.len();
