@@ -18,8 +18,7 @@ use crate::{
     nonce::counter,
     packet::{Packet, TOGETHER},
 };
-
-use core::hint::black_box;
+use core::{hint::black_box, marker::PhantomData};
 
 /// Packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the time, for 22 KB of code.)
 const LANES: usize = TOGETHER;
@@ -32,14 +31,9 @@ pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
 /// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no longer than `most_batch` says. Returns how
 /// many, and whether a tag was wrong.
 #[inline(always)]
-pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    multiply: M,
-    key: &Material,
-    packets: &mut [Packet<'_>],
-) -> (usize, bool) {
+pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
     let Some((aad, text)) = packets.first().and_then(Packet::lengths) else { return (0, false) };
-    let shape = Shape { s, multiply, key, aad, text, blocks: blocks(text) };
+    let shape = Shape::<S, M> { s, multiply: PhantomData, key, aad, text, blocks: blocks(text) };
     // Whole vectors need no masks, and nobody need ask where a page ends.
     match text {
         0..=16 => shape.groups::<SEAL, 1, 2, 1, 0>(packets),
@@ -54,7 +48,7 @@ pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
 /// What packets of one length have in common.
 struct Shape<'a, S, M> {
     s: S,
-    multiply: M,
+    multiply: PhantomData<M>,
     key: &'a Material,
     /// Bytes of AAD, and of text; blocks of text.
     aad: usize,
@@ -151,7 +145,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         packets: &mut [Packet<'_>],
     ) -> (usize, bool) {
         const { assert!(S::BLOCKS == LANES && ALL == N + 1 && ALL <= STATES && (PASSES == 1 || N == 8)) }
-        let (s, _, schedule) = (self.s, self.multiply, &self.key.schedule);
+        let (s, schedule) = (self.s, &self.key.schedule);
         let (keys, zero, ends) = (Keys::of(&schedule.keys), s.splat(0), self.ends::<N>());
         let (prev, last) = (s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)));
         let mut powers = [[(zero, zero); N]; PASSES];
