@@ -4,7 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     gcm::{Ahead, PIECE_PAYS, lengths},
-    inout::{Ends, Hash, InOut, Zeros},
+    inout::{Ends, Hash, InOut, Room, Zeros},
     isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
     material::Material,
@@ -264,8 +264,20 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
-/// The text of a short message, put together again from what came in registers. That its lengths are short is what `Kernels` has found before
-/// the call: the optimiser is told, or it would leave bounds checks, and a way to panic, in a message of 150 instructions.
+/// A text, put together again from what came in registers.
+macro_rules! text {
+    ($ends:ident, $len:ident) => {{
+        #[allow(unsafe_code)]
+        // SAFETY: entries are called with what `InOut::parts` gave.
+        unsafe {
+            InOut::between($ends, $len)
+        }
+    }};
+}
+pub(crate) use text;
+
+/// The same of a short message. That its lengths are short is what `Kernels` has found before the call: the optimiser is told, or it would leave
+/// bounds checks, and a way to panic, in a message of 150 instructions.
 macro_rules! short_text {
     ($aad:ident, $ends:ident, $len:ident) => {{
         #[allow(unsafe_code)]
@@ -307,10 +319,23 @@ type Ctr = unsafe fn(Frame<'_>, &Material, Block, InOut<'_>);
 type Siv = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], InOut<'_>, Option<Block>) -> Block;
 
 /// An entry for a piece of text: from which block on, with which hash, and whether it is sealed.
-type Crypt = unsafe fn(Frame<'_>, &Material, &Start, u32, &mut Hash, InOut<'_>, bool);
+type Crypt = unsafe fn(Frame<'_>, &Material, &Start, u32, &mut Hash, Ends<'_>, usize, bool);
 
-/// An entry for the turns of a long one. Returns what is left.
-type Piece = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash, InOut<'a>, bool) -> InOut<'a>;
+/// An entry for many turns. Returns what is left.
+type Many = for<'a> unsafe fn(Frame<'_>, &'a Material, Nonce96, u32, &mut Hash, Option<&mut Room>, InOut<'a>, bool) -> InOut<'a>;
+
+/// Entries for pieces that begin with a turn, where there are such.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    /// Of a turn.
+    pub(crate) blocks: usize,
+    /// A few whole turns.
+    pub(crate) seal: unsafe fn(Frame<'_>, &Material, &Nonce96, u32, &mut Hash, Option<&mut Room>, Ends<'_>, usize),
+    pub(crate) open: unsafe fn(Frame<'_>, &Material, &Nonce96, u32, &mut Hash, Ends<'_>, usize),
+    pub(crate) many: Many,
+    /// Hashes the turn that waits.
+    pub(crate) settle: unsafe fn(Frame<'_>, &Material, &mut Hash, &Room),
+}
 
 /// The crossing from one world to the other. The choice is made once, when a key is made; a key holds only a reference.
 #[derive(Debug)]
@@ -342,8 +367,7 @@ pub(crate) struct Kernels {
 pub(crate) struct Steps {
     hash: unsafe fn(Frame<'_>, &Material, &mut Hash, &[u8]),
     crypt: Crypt,
-    /// Long pieces, and the blocks of a turn, with which they begin.
-    piece: Option<(usize, Piece)>,
+    turns: Option<Turns>,
     finish: unsafe fn(Frame<'_>, &Material, &Hash, Block, Option<J0>) -> Block,
     aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
 }
@@ -519,6 +543,25 @@ impl Kernels {
 
 /// Safe, likewise.
 #[allow(unsafe_code)]
+impl Turns {
+    /// A few whole turns, of which `index` is the first block.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn few(&self, material: &Material, nonce: &Nonce96, index: u32, hash: &mut Hash, room: Option<&mut Room>, text: InOut<'_>, seal: bool) {
+        let (ends, len) = text.parts();
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe {
+            if seal {
+                (self.seal)(frame, material, nonce, index, hash, room, ends, len);
+            } else {
+                (self.open)(frame, material, nonce, index, hash, ends, len);
+            }
+        });
+    }
+}
+
+/// Safe, likewise.
+#[allow(unsafe_code)]
 impl Steps {
     /// GHASH goes on over `data`, padded with zeros to whole blocks.
     #[inline(always)]
@@ -527,34 +570,91 @@ impl Steps {
         Frame::wiped_after(|frame| unsafe { (self.hash)(frame, material, hash, data) });
     }
 
-    /// Encrypts (`seal`) or decrypts a piece of text from block `index` on, and goes on with the hash over its ciphertext, padded likewise.
+    /// Encrypts (`seal`) or decrypts a piece of text from block `index` on, and goes on with the hash over its ciphertext, padded likewise. What is
+    /// sealed may leave a turn in `room`, if there is room.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
     pub(crate) fn crypt<'a>(
         &self,
         material: &'a Material,
         start: &Start,
         mut index: u32,
         hash: &mut Hash,
+        mut room: Option<&mut Room>,
         mut text: InOut<'a>,
         seal: bool,
     ) {
-        if text.len() >= PIECE_PAYS
-            && let (&Start::Public(nonce), Some((turn, piece))) = (start, self.piece)
-        {
-            let ahead = text.take_blocks((index as usize).wrapping_neg() % turn);
-            if ahead.len() > 0 {
+        if let (Start::Public(nonce), Some(turns)) = (start, &self.turns) {
+            let ahead = text.len().min(16 * ((index as usize).wrapping_neg() & (turns.blocks - 1)));
+            if text.len() >= PIECE_PAYS {
+                if ahead > 0 {
+                    self.settle(material, hash, room.as_deref_mut());
+                    let (ends, len) = text.take_len(ahead).parts();
+                    // SAFETY: see the impl.
+                    Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
+                    index = index.wrapping_add((ahead / 16) as u32);
+                }
+                let (all, room) = (text.len(), room.as_deref_mut());
                 // SAFETY: see the impl.
-                Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ahead, seal) });
-                index = index.wrapping_add((ahead.len() / 16) as u32);
+                text = Frame::wiped_after(|frame| unsafe { (turns.many)(frame, material, *nonce, index, hash, room, text, seal) });
+                index = index.wrapping_add(((all - text.len()) / 16) as u32);
+            } else if ahead == 0 && text.len() >= 16 * turns.blocks {
+                let whole = text.take_len(text.len() & (16 * turns.blocks).wrapping_neg());
+                let bytes = whole.len();
+                turns.few(material, nonce, index, hash, room.as_deref_mut(), whole, seal);
+                index = index.wrapping_add((bytes / 16) as u32);
             }
-            let all = text.len();
-            // SAFETY: see the impl.
-            text = Frame::wiped_after(|frame| unsafe { piece(frame, material, nonce, index, hash, text, seal) });
-            index = index.wrapping_add(((all - text.len()) / 16) as u32);
         }
         if text.len() > 0 {
+            self.settle(material, hash, room);
+            let (ends, len) = text.parts();
             // SAFETY: see the impl.
-            Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, text, seal) });
+            Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
+        }
+    }
+
+    /// The same of whole blocks behind whole blocks, `so_far` bytes of text, if one entry is enough for them. Otherwise does nothing and returns false.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn crypt_at_once(
+        &self,
+        material: &Material,
+        start: &Start,
+        so_far: u64,
+        hash: &mut Hash,
+        room: Option<&mut Room>,
+        text: InOut<'_>,
+        seal: bool,
+    ) -> bool {
+        let (all, index) = (so_far as usize | text.len(), (so_far / 16) as u32);
+        if all & 15 != 0 || text.len() == 0 || text.len() >= PIECE_PAYS {
+            return false;
+        }
+        if let (Start::Public(nonce), Some(turns)) = (start, &self.turns) {
+            if all & (16 * turns.blocks - 1) == 0 {
+                turns.few(material, nonce, index, hash, room, text, seal);
+                return true;
+            } else if text.len() >= 16 * turns.blocks {
+                return false;
+            }
+        }
+        if hash.waits() {
+            return false;
+        }
+        let (ends, len) = text.parts();
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
+        true
+    }
+
+    /// Hashes the turn that waits, if one does.
+    #[inline(always)]
+    pub(crate) fn settle(&self, material: &Material, hash: &mut Hash, room: Option<&mut Room>) {
+        if hash.waits()
+            && let (Some(room), Some(turns)) = (room, &self.turns)
+        {
+            // SAFETY: see the impl.
+            Frame::wiped_after(|frame| unsafe { (turns.settle)(frame, material, hash, room) });
         }
     }
 

@@ -12,11 +12,11 @@ macro_rules! entries {
             #[allow(unused_imports)]
             use crate::{
                 Block,
-                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps},
+                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps, Turns},
                 engine::{Engine, Sequential, Software, Woven},
                 gcm::{self, Ahead, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
-                inout::{Ends, Hash, InOut, made},
+                inout::{Ends, Hash, InOut, Room, made},
                 isa::*,
                 material::Material,
                 nonce::{J0, Nonce96, Start},
@@ -46,7 +46,7 @@ macro_rules! entries {
             };
 
             pub(super) static STEPS: Steps =
-                Steps { hash, crypt, piece: if let Some(turn) = E::TURN { Some((turn, piece)) } else { None }, finish, aes };
+                Steps { hash, crypt, turns: if let Some(turn) = E::TURN { Some(Turns { blocks: turn, seal: seal_turns, open: open_turns, many: piece, settle }) } else { None }, finish, aes };
             pub(super) const EXPAND: Expand = expand;
             pub(super) const ONCE: Option<Once> = if let Some(most) = E::MOST_ONCE { Some((most, once)) } else { None };
             pub(super) const BATCH: Option<Batches> = if let Some(most) = E::MOST_BATCH { Some((most, seal_batch, open_batch)) } else { None };
@@ -188,23 +188,54 @@ macro_rules! entries {
             }
 
             $(#[target_feature(enable = $features)])?
-            fn crypt(frame: Frame<'_>, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+            #[allow(clippy::too_many_arguments)]
+            fn crypt(frame: Frame<'_>, key: &Material, start: &Start, index: u32, hash: &mut Hash, ends: Ends<'_>, len: usize, seal: bool) {
                 E::enter(frame);
-                engine!().crypt(key, start, index, hash, text, seal);
+                engine!().crypt(key, start, index, hash, crate::backend::text!(ends, len), seal);
             }
 
             $(#[target_feature(enable = $features)])?
+            #[allow(clippy::too_many_arguments)]
+            fn seal_turns(
+                frame: Frame<'_>,
+                key: &Material,
+                nonce: &Nonce96,
+                index: u32,
+                hash: &mut Hash,
+                room: Option<&mut Room>,
+                ends: Ends<'_>,
+                len: usize,
+            ) {
+                E::enter(frame);
+                engine!().turns::<true>(key, *nonce, index, hash, room, crate::backend::text!(ends, len));
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn open_turns(frame: Frame<'_>, key: &Material, nonce: &Nonce96, index: u32, hash: &mut Hash, ends: Ends<'_>, len: usize) {
+                E::enter(frame);
+                engine!().turns::<false>(key, *nonce, index, hash, None, crate::backend::text!(ends, len));
+            }
+
+            $(#[target_feature(enable = $features)])?
+            fn settle(frame: Frame<'_>, key: &Material, hash: &mut Hash, room: &Room) {
+                E::enter(frame);
+                engine!().settle(key, hash, room);
+            }
+
+            $(#[target_feature(enable = $features)])?
+            #[allow(clippy::too_many_arguments)]
             fn piece<'a>(
                 frame: Frame<'_>,
                 key: &'a Material,
                 nonce: Nonce96,
                 index: u32,
                 hash: &mut Hash,
+                room: Option<&mut Room>,
                 text: InOut<'a>,
                 seal: bool,
             ) -> InOut<'a> {
                 E::enter(frame);
-                engine!().piece(Row(frame), key, nonce, index, hash, text, seal)
+                engine!().piece(Row(frame), key, nonce, index, hash, room, text, seal)
             }
 
             $(#[target_feature(enable = $features)])?

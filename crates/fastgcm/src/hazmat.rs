@@ -61,7 +61,7 @@ impl UnverifiedOpener<'_, Text> {
     /// taken.
     #[inline]
     pub fn open(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), false))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, None, InOut::in_place(piece), false))
     }
 
     /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length. The text is not verified.
@@ -72,7 +72,7 @@ impl UnverifiedOpener<'_, Text> {
     #[inline]
     pub fn open_to(&mut self, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, false))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, None, piece, false))
     }
 
     /// Ends the message, and verifies its tag. On `Ok` the text is what was sealed.
@@ -81,7 +81,7 @@ impl UnverifiedOpener<'_, Text> {
     /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all text that it has received.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
+        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material, None), tag));
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 }
@@ -200,7 +200,7 @@ impl Pieces {
     fn text(&mut self, key: &Key, piece: Option<InOut<'_>>, seal: bool) -> Result<(), Error> {
         self.follows(key, self.phase != Phase::Ended)?;
         let piece = piece.ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(&key.material, piece, seal))?;
+        Frame::wiped_after_all(|| self.running.text(&key.material, None, piece, seal))?;
         self.phase = Phase::Text;
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Pieces {
     fn end<T>(&mut self, key: &Key, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         self.follows(key, self.phase != Phase::Ended)?;
         self.phase = Phase::Ended;
-        Ok(Frame::wiped_after_all(|| then(self.running.finish(&key.material))))
+        Ok(Frame::wiped_after_all(|| then(self.running.finish(&key.material, None))))
     }
 
     #[inline]

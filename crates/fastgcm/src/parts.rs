@@ -92,7 +92,7 @@ impl Drop for PartHash {
 
 /// Encrypts or decrypts the part that begins at byte `offset`.
 pub(crate) fn crypt(key: &Key, nonce: Nonce<'_>, offset: u64, text: InOut<'_>, seal: bool) -> Result<PartHash, Error> {
-    hashed(key, nonce, offset, text.len(), |running| running.text(&key.material, text, seal))
+    hashed(key, nonce, offset, text.len(), |running| running.text(&key.material, None, text, seal))
 }
 
 fn hashed(
@@ -180,7 +180,7 @@ pub fn combine<'n, 'p>(
         let mut hash = Hash::ZERO;
         steps.hash(material, &mut hash, aad);
         let h = steps.aes(material, 0);
-        let (mut text, mut sum) = (0u64, hash.get(0).swap_bytes());
+        let (mut text, mut sum) = (0u64, hash.get().swap_bytes());
         let mut power = (0, Power::of(h, 0));
         for part in parts {
             if part.offset != text {
@@ -194,7 +194,7 @@ pub fn combine<'n, 'p>(
             sum = power.1.times(sum) ^ part.hash;
         }
         limits::check(0, text as usize)?;
-        hash.set(0, sum.swap_bytes());
+        hash.set(sum.swap_bytes());
         let tag = Tag::of(steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0())));
         hash.zeroize();
         Ok(tag)

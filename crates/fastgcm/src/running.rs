@@ -7,7 +7,7 @@ use crate::{
     Block, Error, Nonce,
     backend::Steps,
     gcm::lengths,
-    inout::{Hash, InOut, part_of_block},
+    inout::{Hash, InOut, Room, part_of_block},
     limits,
     material::Material,
     nonce::{Nonce96, Start},
@@ -57,7 +57,7 @@ impl Running {
         if !self.text.is_multiple_of(16) {
             self.whole(material);
         }
-        self.hash.get(0).swap_bytes()
+        self.hash.get().swap_bytes()
     }
 
     /// It was begun with a key of that row.
@@ -80,16 +80,29 @@ impl Running {
         Ok(())
     }
 
-    /// Encrypts (`seal`) or decrypts the next piece of text.
+    /// Encrypts (`seal`) or decrypts the next piece of text. If there is room in `room`, a turn may wait there. A message has the same room in each
+    /// call, or none.
     ///
     /// # Errors
     /// `TooLong`: nothing has changed, and nothing is written.
     #[inline]
-    pub(crate) fn text(&mut self, material: &Material, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
-        let so_far = self.text;
-        self.text = Some(so_far.saturating_add(text.len() as u64)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+    pub(crate) fn text(&mut self, material: &Material, mut room: Option<&mut Room>, text: InOut<'_>, seal: bool) -> Result<(), Error> {
+        let (so_far, bytes) = (self.text, text.len() as u64);
+        self.text = Some(so_far.saturating_add(bytes)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        let at_once =
+            so_far != 0 && self.steps.crypt_at_once(material, &self.start, so_far, &mut self.hash, room.as_deref_mut(), text, seal);
+        if !at_once {
+            self.any(material, room, text, seal);
+        }
+        Ok(())
+    }
+
+    /// The same of any piece, which is a part of `self.text` already.
+    #[inline(never)]
+    fn any(&mut self, material: &Material, mut room: Option<&mut Room>, mut text: InOut<'_>, seal: bool) {
+        let so_far = self.text - text.len() as u64;
         if text.len() == 0 {
-            return Ok(());
+            return;
         }
         if so_far == 0 {
             self.end_aad(material);
@@ -100,8 +113,9 @@ impl Running {
             let (read, written) = text.take_bytes(16 - used, |bytes| bytes ^ pad);
             self.part |= (if seal { written } else { read }) << (8 * used);
             if !(self.text - text.len() as u64).is_multiple_of(16) {
-                return Ok(());
+                return;
             }
+            self.steps.settle(material, &mut self.hash, room.as_deref_mut());
             self.whole(material);
         }
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
@@ -109,7 +123,7 @@ impl Running {
         let blocks = text.take_blocks(text.len() / 16);
         if blocks.len() > 0 {
             let behind = index.wrapping_add((blocks.len() / 16) as u32);
-            self.steps.crypt(material, &self.start, index, &mut self.hash, blocks, seal);
+            self.steps.crypt(material, &self.start, index, &mut self.hash, room, blocks, seal);
             index = behind;
         }
         if text.len() > 0 {
@@ -117,7 +131,6 @@ impl Running {
             let (read, written) = text.take_bytes(15, |bytes| bytes ^ self.pad);
             self.part = if seal { written } else { read };
         }
-        Ok(())
     }
 
     /// Goes on with ciphertext that is only verified, and not decrypted.
@@ -136,7 +149,8 @@ impl Running {
 
     /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe where it was.)
     #[inline]
-    pub(crate) fn finish(&mut self, material: &Material) -> Block {
+    pub(crate) fn finish(&mut self, material: &Material, room: Option<&mut Room>) -> Block {
+        self.steps.settle(material, &mut self.hash, room);
         if !self.text.is_multiple_of(16) {
             self.whole(material);
         } else if self.text == 0 {

@@ -51,14 +51,33 @@ impl<'a> Runs<'a> {
     }
 
     /// The next run of whole turns of vectors of `blocks` blocks. If none leaves a block for each lane behind it: all that is left.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn next(&mut self, blocks: usize) -> InOut<'a> {
-        let (turn, all) = (16 * blocks * TURN, self.rest.len().saturating_sub(meeting(blocks)));
+        if let Some(run) = self.next_in_chunk(blocks) { run } else { self.next_gathered(blocks) }
+    }
+
+    /// The next run, if it lies in one chunk.
+    #[inline(always)]
+    pub(crate) fn next_in_chunk(&mut self, blocks: usize) -> Option<InOut<'a>> {
+        if self.chunk.is_empty() {
+            self.chunk = self.chunks.next()?;
+        }
+        let all = self.rest.len().saturating_sub(meeting(blocks));
+        let bytes = self.chunk.len().min(all) & (16 * blocks * TURN).wrapping_neg();
+        if bytes == 0 {
+            return None;
+        }
+        self.rest.take_len(bytes).reading(self.chunk.split_off(..bytes)?)
+    }
+
+    /// The next run otherwise: a turn that is copied to where it goes, or the rest of all, which may be nothing.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn next_gathered(&mut self, blocks: usize) -> InOut<'a> {
         while self.chunk.is_empty() && self.begin() {}
-        let here = self.chunk.len().min(all);
-        let bytes = if all < turn { self.rest.len() } else { turn.max(here & turn.wrapping_neg()) };
-        let place = self.rest.take_len(bytes);
-        if let Some(from) = self.chunk.split_off(..bytes) {
+        let turn = 16 * blocks * TURN;
+        let place = self.rest.take_len(if self.rest.len() < turn + meeting(blocks) { usize::MAX } else { turn });
+        if let Some(from) = self.chunk.split_off(..place.len()) {
             return place.reading(from).unwrap_or(InOut::EMPTY);
         }
         let mut empty = place;

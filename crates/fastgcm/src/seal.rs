@@ -103,7 +103,7 @@ impl Key {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(&self.material, aad)?;
             running.verify(&self.material, ciphertext)?;
-            Ok(tags_differ(running.finish(&self.material), tag))
+            Ok(tags_differ(running.finish(&self.material, None), tag))
         })?;
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
@@ -321,8 +321,8 @@ impl Key {
         Frame::wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(&self.material, aad)?;
-            running.text(&self.material, text, seal)?;
-            Ok(then(running.finish(&self.material)))
+            running.text(&self.material, None, text, seal)?;
+            Ok(then(running.finish(&self.material, None)))
         })
     }
 }

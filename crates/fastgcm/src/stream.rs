@@ -4,16 +4,26 @@
 //! faster ([`seal`](crate::seal)). Whoever *opens* in pieces gets text that nobody has verified: `hazmat::UnverifiedOpener` does this. The functions
 //! of [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
 
-use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
-use core::{fmt, marker::PhantomData};
+use crate::{
+    Error, Key, Nonce, Tag,
+    inout::{InOut, Room},
+    isa::Frame,
+    running::Running,
+};
+use core::fmt;
 
 /// The phase in which a message takes AAD.
 #[derive(Debug)]
-pub enum Aad {}
+pub struct Aad(());
 
 /// The phase in which a message takes text.
-#[derive(Debug)]
-pub enum Text {}
+pub struct Text(Room);
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Text")
+    }
+}
 
 /// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] makes it.
 ///
@@ -40,14 +50,14 @@ pub enum Text {}
 pub struct Sealer<'k, Phase = Text> {
     key: &'k Key,
     running: Running,
-    phase: PhantomData<Phase>,
+    phase: Phase,
 }
 
 impl Key {
     /// Begins a message that is sealed in pieces.
     #[inline]
     pub fn sealer<'n>(&self, nonce: impl Into<Nonce<'n>>) -> Sealer<'_, Aad> {
-        Sealer { key: self, running: Running::begin(self.keyed(), nonce.into()), phase: PhantomData }
+        Sealer { key: self, running: Running::begin(self.keyed(), nonce.into()), phase: Aad(()) }
     }
 }
 
@@ -64,7 +74,7 @@ impl<'k> Sealer<'k, Aad> {
     /// Ends the AAD and begins the text.
     #[inline]
     pub fn text(self) -> Sealer<'k, Text> {
-        Sealer { key: self.key, running: self.running, phase: PhantomData }
+        Sealer { key: self.key, running: self.running, phase: Text(Room::ZERO) }
     }
 }
 
@@ -76,7 +86,7 @@ impl Sealer<'_, Text> {
     /// taken.
     #[inline]
     pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), true))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, Some(&mut self.phase.0), InOut::in_place(piece), true))
     }
 
     /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length.
@@ -87,13 +97,13 @@ impl Sealer<'_, Text> {
     #[inline]
     pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, true))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, Some(&mut self.phase.0), piece, true))
     }
 
     /// Ends the message, and returns its tag.
     #[inline]
     pub fn finish(mut self) -> Tag {
-        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material)))
+        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material, Some(&mut self.phase.0))))
     }
 }
 

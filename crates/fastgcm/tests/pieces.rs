@@ -135,7 +135,7 @@ fn at_random(random: &mut Random, length: usize) -> Vec<usize> {
             1 | 2 => random.below(20),
             3 => 16 * random.below(40),
             4 => random.below(700),
-            5 => 3072 - 40 + random.below(80),
+            5 => 5120 - 40 + random.below(80),
             6 => random.below(6000),
             _ => random.below(50_000),
         };
@@ -241,7 +241,7 @@ fn f12_pieces_of_one_byte_and_of_none() {
 /// A piece that is long enough for the loop of long messages begins at every byte of two turns of the widest vectors, and may leave any rest.
 #[test]
 fn f12_long_pieces_from_anywhere() {
-    const TEXT: usize = 5200;
+    const TEXT: usize = 7200;
     let step = if quick() { 61 } else { 3 };
     let mut calls = Tally::default();
     for backend in backends() {
@@ -249,13 +249,37 @@ fn f12_long_pieces_from_anywhere() {
         let messages = [0, 1, 2].map(|i| Message::new(&keys[i], &mut Random(i as u64), 12, [13, 0, 16][i], TEXT));
         for first in (0..=1100).step_by(step) {
             let message = &messages[first % 3];
-            for second in [3071, 3072, 3073, 3200 + first % 600, TEXT - 1100] {
+            for second in [5119, 5120, 5121, 5200 + first % 600, TEXT - 1100] {
                 let cuts = Cuts { aad: vec![message.aad.len()], text: vec![first, second, TEXT - first - second] };
                 calls.add(&keys[first % 3], message.check(&keys[first % 3], &cuts, second % 2 == 1, first % 64));
             }
         }
     }
     calls.passed("pieces::f12_long_pieces_from_anywhere", 1101usize.div_ceil(step) * 5 * CALLS);
+}
+
+/// Whole turns behind whole turns, of which the last one waits to be hashed beside the next; and whatever else comes behind it.
+#[test]
+fn f12_whole_turns_behind_each_other() {
+    let count = if quick() { 40 } else { 400 };
+    let mut calls = Tally::default();
+    for backend in backends() {
+        let keys = three_keys(backend);
+        for i in 0..count {
+            let (mut random, key) = (Random(i as u64), &keys[i % 3]);
+            // Turns of vectors of one, two and four blocks; long pieces; and seldom what is no turn.
+            let mut length = || match random.below(12) {
+                0 => [0, 16, 48, 7][random.below(4)],
+                1 => 5120 + 512 * random.below(2),
+                2 => 512 + 16 * random.below(32),
+                n => [128, 256, 512, 512, 512][n % 5] * (1 + random.below(4)),
+            };
+            let text: Vec<usize> = (0..2 + i % 7).map(|_| length()).collect();
+            let message = Message::new(key, &mut random, 12, 13, text.iter().sum());
+            calls.add(key, message.check(key, &Cuts { aad: vec![13], text }, i % 2 == 1, i % 64));
+        }
+    }
+    calls.passed("pieces::f12_whole_turns_behind_each_other", count * CALLS);
 }
 
 #[test]

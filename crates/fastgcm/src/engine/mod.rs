@@ -20,7 +20,7 @@ use crate::{
     Block,
     gcm::{Ahead, Outlined},
     ghash::Multiply,
-    inout::{Hash, InOut},
+    inout::{Hash, InOut, Room},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -101,6 +101,21 @@ pub(crate) trait Engine: Copy {
     fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]);
     /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
     fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
+    /// Whole turns of a piece that begins with a turn, where there is `TURN`.
+    #[inline(always)]
+    fn turns<const SEAL: bool>(
+        self,
+        _key: &Material,
+        _nonce: Nonce96,
+        _index: u32,
+        _hash: &mut Hash,
+        _room: Option<&mut Room>,
+        _text: InOut<'_>,
+    ) {
+    }
+    /// Hashes the turn that waits, likewise.
+    #[inline(always)]
+    fn settle(self, _key: &Material, _hash: &mut Hash, _room: &Room) {}
     /// The turns of a long piece that begins with a turn, where there is `TURN`. Returns what is left.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
@@ -111,6 +126,7 @@ pub(crate) trait Engine: Copy {
         _nonce: Nonce96,
         _index: u32,
         _hash: &mut Hash,
+        _room: Option<&mut Room>,
         text: InOut<'a>,
         _seal: bool,
     ) -> InOut<'a> {

@@ -8,7 +8,7 @@ use crate::{
     aes::Schedule,
     gcm::{self, Ahead, sequential},
     ghash::Multiply,
-    inout::{Hash, InOut, zeroed},
+    inout::{Hash, InOut, Room, zeroed},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -101,6 +101,26 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
+    fn turns<const SEAL: bool>(
+        self,
+        key: &Material,
+        nonce: Nonce96,
+        index: u32,
+        hash: &mut Hash,
+        room: Option<&mut Room>,
+        text: InOut<'_>,
+    ) {
+        if const { Self::TURN.is_some() } {
+            sequential::turns::<_, _, SEAL>(self.0, self.1, key, nonce, index, hash, room, text);
+        }
+    }
+
+    #[inline(always)]
+    fn settle(self, key: &Material, hash: &mut Hash, room: &Room) {
+        sequential::settle(self.0, self.1, key, hash, room);
+    }
+
+    #[inline(always)]
     fn piece<'a>(
         self,
         row: impl Row<Self>,
@@ -108,13 +128,14 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
         nonce: Nonce96,
         index: u32,
         hash: &mut Hash,
+        room: Option<&mut Room>,
         text: InOut<'a>,
         seal: bool,
     ) -> InOut<'a> {
         if seal {
-            gcm::piece::<_, M, true>(self.0, self.1, row, key, nonce, index, hash, text)
+            gcm::piece::<_, M, true>(self.0, self.1, row, key, nonce, index, hash, room, text)
         } else {
-            gcm::piece::<_, M, false>(self.0, self.1, row, key, nonce, index, hash, text)
+            gcm::piece::<_, M, false>(self.0, self.1, row, key, nonce, index, hash, None, text)
         }
     }
 

@@ -20,9 +20,9 @@
 use crate::{
     Block,
     aes::Schedule,
-    inout::{TURN, Table},
+    inout::{Hash, TURN, Table},
     isa::Isa,
-    nonce::{J0, Nonce96, Start, counter},
+    nonce::{J0, Nonce96, counter},
 };
 use zeroize::Zeroize;
 
@@ -76,9 +76,22 @@ impl<S: Isa> TableCounter<S> {
     /// The same from block `index` of the text on, where a turn begins.
     #[inline(always)]
     pub(crate) fn at(s: S, schedule: &Schedule, nonce: Nonce96, index: u32) -> Self {
+        Self::resumed(s, schedule, nonce, index, &Hash::ZERO)
+    }
+
+    /// The same in a piece behind others, of which `kept` knows.
+    #[inline(always)]
+    pub(crate) fn resumed(s: S, schedule: &Schedule, nonce: Nonce96, index: u32, kept: &Hash) -> Self {
         debug_assert!((index as usize).is_multiple_of(TURN * S::BLOCKS));
         let high = index / PERIOD as u32;
-        Self { nonce, constant: constant::<S, false>(s, schedule, nonce, high), high, done: index as usize % PERIOD }
+        let constant = if let Some(constant) = kept.counter(s, high) { constant } else { constant::<S, false>(s, schedule, nonce, high) };
+        Self { nonce, constant, high, done: index as usize % PERIOD }
+    }
+
+    /// Keeps it for the next piece.
+    #[inline(always)]
+    pub(crate) fn keep(&self, s: S, kept: &mut Hash) {
+        kept.keep_counter(s, self.constant, self.high);
     }
 
     /// J0, whose encryption masks the tag, whitened: what sets the constant's counter to 1 is known before the nonce.
@@ -99,16 +112,21 @@ impl<S: Isa> TableCounter<S> {
     /// The next `N` vectors as the constant and a table give them. With `FACE`, both are those of the state after the first round.
     #[inline(always)]
     fn next_of<const FACE: bool, const N: usize>(&mut self, s: S, schedule: &Schedule, changes: &CounterTable, x: &mut [S::State; STATES]) {
-        let row = changes.part(self.done, N * S::BLOCKS);
+        let row = changes.part(self.done & (PERIOD - TURN * S::BLOCKS), N * S::BLOCKS); // it is that: now the optimiser sees that no bound is crossed
         let mut blocks = [self.constant; STATES];
         each!(I in 0 1 2 3 4 5 6 7 8 => { if const { I < N } { blocks[I] = s.xor(self.constant, row.load(s, I * S::BLOCKS)); } });
         self.done += TURN * S::BLOCKS;
         if self.done == PERIOD {
             // The last two blocks of a period, and those behind it, belong to the next constant.
-            let before = self.constant;
-            self.high = self.high.wrapping_add(1);
+            let (before, high) = (self.constant, self.high);
+            self.high = high.wrapping_add(1);
             self.done = 0;
-            self.constant = constant::<S, FACE>(s, schedule, self.nonce, self.high);
+            // (Where registers are few, LLVM made of the short way one that keeps an AES state on the stack: 256 bytes 40 % slower.)
+            self.constant = if const { FACE || !S::ROOMY } {
+                constant::<S, FACE>(s, schedule, self.nonce, self.high)
+            } else {
+                s.xor(before, s.splat(counter((high ^ self.high) << 8)))
+            };
             let carry = s.xor(before, self.constant);
             each!(I in 6 7 8 => {
                 // Lanes of vector I that lie before the last two blocks of the turn.
@@ -249,36 +267,6 @@ impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
             x[I] = s.state(s.whiten(if STRAIGHT { self.0 } else { s.byte_swap(self.0) }, key0));
             self.0 = s.add32(self.0, step);
         } });
-    }
-}
-
-/// The counter of whole turns of a piece: by the table where the nonce is public and a turn begins there, else by adding.
-pub(crate) enum TurnCounter<S: Isa> {
-    Table(TableCounter<S>),
-    Add(AddCounter<S>),
-}
-
-impl<S: Isa> TurnCounter<S> {
-    #[inline(always)]
-    pub(crate) fn at(s: S, schedule: &Schedule, start: &Start, index: u32) -> Self {
-        match start {
-            &Start::Public(nonce) if const { S::ROOMY && S::BLOCKS > 1 } && index.is_multiple_of((TURN * S::BLOCKS) as u32) => {
-                Self::Table(TableCounter::at(s, schedule, nonce, index))
-            }
-            _ => Self::Add(AddCounter::at(s, start.j0(), index)),
-        }
-    }
-}
-
-impl<S: Isa> Counters<S> for TurnCounter<S> {
-    const FACE: bool = false;
-
-    #[inline(always)]
-    fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]) {
-        match self {
-            Self::Table(counter) => counter.next::<N>(s, schedule, x),
-            Self::Add(counter) => counter.next::<N>(s, schedule, x),
-        }
     }
 }
 

@@ -143,15 +143,13 @@ impl Row {
             rounds: states * (m.rounds - 1),
             last_rounds: TURN * turns + vectors + 1,
             // Two factors for each product, and what they leave in each sum; AAD by whole vectors; turns, to be encrypted and to be hashed, unless
-            // registers keep what was sealed; the hash before AAD, text and lengths; how far the lanes' counters are apart, for turns and for
-            // the rest.
+            // registers keep what was sealed; the hash before AAD, text and lengths; how far the lanes' counters are apart, if there is a text.
             loads: 2 * products
                 + reductions
                 + m.aad / vector
                 + if m.seal && self.roomy { TURN } else { 2 * TURN } * turns
                 + 3
-                + (turns > 0) as usize
-                + (rest > 0) as usize,
+                + (m.text > 0) as usize,
             bytes_read: m.aad % vector + rest,
             // The text, and the hash behind AAD and behind text.
             bytes_written: m.text + 2 * vector,

@@ -2,7 +2,7 @@
 
 use super::{
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
-    sequential::{absorb, hashed},
+    sequential::{absorb, hashed, leave, taken},
     tail::{Ahead, Before, Header, Outlined, Rest, WOVEN, tail},
     turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, Spread, rounds},
 };
@@ -10,7 +10,7 @@ use crate::{
     Block,
     aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, TURN, Turn, is_tail, load_bytes, meeting},
+    inout::{Hash, InOut, Place, Room, TURN, Turn, is_tail, load_bytes, meeting},
     isa::Isa,
     material::Material,
     nonce::Nonce96,
@@ -173,7 +173,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
     } else {
         let many = !cfg!(feature = "scrub") && many;
-        turns::<S, M, _, SEAL, false, true>(s, key, many, meeting(S::BLOCKS), &mut counters, &mut text, &mut None, &mut before.hash)
+        turns::<S, M, _, SEAL, true>(s, key, many, false, meeting(S::BLOCKS), None, &mut counters, &mut text, &mut None, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }
@@ -190,26 +190,28 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     nonce: Nonce96,
     index: u32,
     hash: &mut Hash,
+    room: Option<&mut Room>,
     text: InOut<'a>,
 ) -> InOut<'a> {
     let (mut counters, mut text) = (TableCounter::at(s, &key.schedule, nonce, index), text.here());
     let faces = face_pays::<S, SEAL>(text.len(), key.schedule.size);
     // What is sealed may end with its last turn, whose blocks are hashed each with its own power. What is opened was hashed lane by lane.
     let left = if SEAL { 0 } else { meeting(S::BLOCKS) };
-    let mut lanes = hash.load(s, 0);
-    let pending = if faces || cfg!(feature = "scrub") || text.len() >= ASK_PAYS {
+    let mut lanes = hash.load(s);
+    let turn = taken(s, hash, &room);
+    let last = if faces || cfg!(feature = "scrub") || text.len() >= ASK_PAYS {
+        if let Some(turn) = turn {
+            lanes = hashed::<S, M>(s, key, lanes, turn);
+        }
         let all = Bulk { counters, text, runs: None, left, hash: lanes, pending: None };
         let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (text, lanes) = (after.text, after.hash);
-        after.pending
+        after.pending.map(|place| Turn::at(s, place))
     } else {
-        turns::<S, M, _, SEAL, false, false>(s, key, true, left, &mut counters, &mut text, &mut None, &mut lanes)
-            .map(|pending| pending.text.place())
+        turns::<S, M, _, SEAL, false>(s, key, true, false, left, turn, &mut counters, &mut text, &mut None, &mut lanes)
+            .map(|pending| pending.text)
     };
-    if SEAL && let Some(place) = pending {
-        lanes = hashed::<S, M>(s, key, lanes, Turn::at(s, place));
-    }
-    hash.store(s, 0, lanes);
+    leave::<S, M>(s, key, index, hash, room, lanes, last);
     text
 }
 
@@ -217,7 +219,7 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 const ASK_PAYS: usize = 8 << 20;
 
 /// Bytes of a piece from which on that pays: the loop is called, and what it spreads over the lanes goes through memory.
-pub(crate) const PIECE_PAYS: usize = 3072;
+pub(crate) const PIECE_PAYS: usize = 5120;
 
 /// Blocks of a turn.
 pub(crate) const fn blocks_of_turn(blocks: usize) -> usize {
@@ -249,6 +251,7 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     all: Bulk<'a, S>,
 ) -> Bulk<'a, S> {
     let Bulk { mut counters, text, runs, mut left, mut hash, .. } = all;
+    let ask = text.len() >= ASK_PAYS;
     let (mut text, mut runs) = (text.here(), if const { S::BLOCKS > 1 } { runs } else { None });
     if let Some(runs) = &mut runs {
         (text, left) = (runs.next(S::BLOCKS), 0);
@@ -256,12 +259,12 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL, true, false>(s, key, true, left, &mut face, &mut text, &mut runs, &mut hash)
+        let pending = turns::<S, M, _, SEAL, false>(s, key, true, true, left, None, &mut face, &mut text, &mut runs, &mut hash)
             .map(|pending| pending.text.place());
         face.done(s, &key.schedule);
         pending
     } else {
-        turns::<S, M, _, SEAL, true, false>(s, key, true, left, &mut counters, &mut text, &mut runs, &mut hash)
+        turns::<S, M, _, SEAL, false>(s, key, true, ask, left, None, &mut counters, &mut text, &mut runs, &mut hash)
             .map(|pending| pending.text.place())
     };
     Bulk { counters, text, runs: None, left, hash, pending }
@@ -325,39 +328,41 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize)
 /// All turns of a message: `many`, and with `FEW` perhaps not. Returns the one that is left to hash, if any.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const ASK: bool, const FEW: bool>(
+fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW: bool>(
     s: S,
     key: &'a Material,
     many: bool,
+    ask: bool,
     left: usize,
+    waiting: Option<Turn<'a, S>>,
     counters: &mut C,
     text: &mut InOut<'a>,
     runs: &mut Option<&'a mut Runs<'a>>,
     hash: &mut S::V,
 ) -> Option<HashTurn<'a, S, true>> {
     if text.is_tail::<S>(left) {
-        return None;
+        return waiting.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
     let keys = &key.schedule.keys;
     let alone = Keys::of(black_box(keys));
-    let mut pending = None;
-    if SEAL {
+    let mut pending = waiting;
+    if SEAL && pending.is_none() {
         // Each turn hashes the ciphertext of the one before, and the first nothing.
         let mut first = text.turn(s, left)?;
-        turn::<S, M, C, ASK>(s, key, &alone, counters, &mut first, &NoHash);
+        turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
         pending = Some(first);
         if text.is_tail::<S>(left) && runs.is_none() {
             return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
         }
     }
     if const { S::BLOCKS == 1 } || FEW && !many {
-        return woven_turns::<S, M, C, _, SEAL, ASK>(s, key, &alone, left, counters, text, runs, hash, pending);
+        return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, ask, left, counters, text, runs, hash, pending);
     }
     // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
     let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
     each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
-    woven_turns::<S, M, C, _, SEAL, ASK>(s, key, &Keys::of(black_box(&spread)), left, counters, text, runs, hash, pending)
+    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), ask, left, counters, text, runs, hash, pending)
 }
 
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
@@ -382,10 +387,11 @@ pub(crate) const fn runs_from() -> usize {
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const SEAL: bool, const ASK: bool>(
+fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
     keys: &Keys<'_, K>,
+    ask: bool,
     left: usize,
     counters: &mut C,
     text: &mut InOut<'a>,
@@ -395,20 +401,34 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
 ) -> Option<HashTurn<'a, S, true>> {
     let mut powers = &key.powers;
     loop {
-        while let Some(mut next) = text.turn(s, left) {
+        // A turn at a time of a long message, which may not be in the cache. (Asked in each turn whether it is one, others took 2 % longer: Zen 5.)
+        let until = if ask && !text.is_tail::<S>(left) {
+            text.ask_for_turn(s);
+            text.len() - 16 * blocks_of_turn(S::BLOCKS)
+        } else {
+            left
+        };
+        while let Some(mut next) = text.turn(s, until) {
             if const { S::BLOCKS > 1 && S::ROOMY && !K::SPREAD } {
                 powers = black_box(powers); // else LLVM spreads them before the loop
             }
             let hashed = HashTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
-            if let Some(sum) = turn::<S, M, C, ASK>(s, key, keys, counters, &mut next, &hashed) {
+            if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
                 *hash = hashed.reduce::<M>(s, sum);
             }
             if SEAL {
                 pending = Some(next);
             }
         }
+        if ask && !text.is_tail::<S>(left) {
+            continue;
+        }
         let Some(runs) = runs else { break };
-        *text = runs.next(S::BLOCKS);
+        if let Some(run) = runs.next_in_chunk(S::BLOCKS) {
+            *text = run;
+            continue;
+        }
+        *text = runs.next_gathered(S::BLOCKS);
         // Not in registers over that call.
         pending = pending.map(|turn| Turn::at(s, turn.place()));
         if runs.rest().len() == 0 {
@@ -418,9 +438,9 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     pending.map(|text| HashTurn { powers, hash: *hash, text })
 }
 
-/// Encrypts or decrypts a turn. With `ASK`, asks for the memory of a later one.
+/// Encrypts or decrypts a turn.
 #[inline(always)]
-pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>, const ASK: bool>(
+pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
     s: S,
     key: &Material,
     keys: &Keys<'_, impl RoundKey<S>>,
@@ -436,9 +456,6 @@ pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>, const ASK: bool>(
     let last = s.state(s.splat(schedule.last));
     let mut out = [s.splat(0); TURN];
     each!(I in 0 1 2 3 4 5 6 7 => { out[I] = s.last_round(x[I], prev, last, turn.load::<I>(s)); });
-    if ASK {
-        each!(I in 0 1 2 3 4 5 6 7 => { turn.ask_for::<I>(s); }); // of a long message, which may not be in the cache
-    }
     each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
     sum
 }

@@ -5,17 +5,17 @@
 //! read: AAD, nonces, a message to be verified before it is decrypted. Loops, not straight lines: a kilobyte or two a row.
 
 use super::{
-    counter::{AddCounter, Counters, STATES, TurnCounter},
+    counter::{AddCounter, Counters, STATES, TableCounter},
     message::{blocks, lengths, turn},
     turn::{HashWork, Keys, NoHash},
 };
 use crate::{
     Block,
     ghash::{Ask, Down, Multiply},
-    inout::{Hash, InOut, TURN, Turn, load_bytes, load_vector},
+    inout::{Hash, InOut, Room, TURN, Turn, load_bytes, load_vector},
     isa::Isa,
     material::Material,
-    nonce::{J0, Start},
+    nonce::{J0, Nonce96, Start},
 };
 
 use core::hint::black_box;
@@ -49,56 +49,135 @@ pub(crate) fn crypt<S: Isa, M: Multiply<S>>(
     text: InOut<'_>,
     seal: bool,
 ) {
-    let lanes = hash.load(s, 0);
+    let lanes = hash.load(s);
     let lanes = if seal {
         ctr_and_hash::<S, M, true>(s, key, start, index, lanes, text)
     } else {
         ctr_and_hash::<S, M, false>(s, key, start, index, lanes, text)
     };
-    hash.store(s, 0, lanes);
+    hash.store(s, lanes);
 }
 
-/// The same with the hash in lanes, if there is a vector to take them. Turns are woven as those of long messages are; but each ends with a sum over
-/// the lanes, so that it may be the last.
+/// Whole turns of a piece whose nonce is public, which begins with block `index`, where a turn begins.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn turns<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    _: M,
+    key: &Material,
+    nonce: Nonce96,
+    index: u32,
+    hash: &mut Hash,
+    room: Option<&mut Room>,
+    text: InOut<'_>,
+) {
+    let mut counters = TableCounter::resumed(s, &key.schedule, nonce, index, hash);
+    let turn = taken(s, hash, &room);
+    let (lanes, last) = woven::<S, M, _, SEAL>(s, key, &mut counters, hash.load(s), turn, &mut text.here());
+    counters.keep(s, hash);
+    leave::<S, M>(s, key, index, hash, room, lanes, last);
+}
+
+/// The turn that waits, if one does.
+#[inline(always)]
+pub(super) fn taken<S: Isa>(s: S, hash: &mut Hash, room: &Option<&mut Room>) -> Option<Turn<'static, S>> {
+    match room {
+        Some(room) if const { S::ROOMY } => hash.take_turn(s, room),
+        _ => None,
+    }
+}
+
+/// Leaves the hash for the next piece behind one that began with block `index`. Its last turn waits if there is room, but not that of the first piece,
+/// which may be all.
+#[inline(always)]
+pub(super) fn leave<S: Isa, M: Multiply<S>>(
+    s: S,
+    key: &Material,
+    index: u32,
+    hash: &mut Hash,
+    room: Option<&mut Room>,
+    lanes: S::V,
+    last: Option<Turn<'_, S>>,
+) {
+    let left = match (last, room) {
+        (Some(turn), Some(room)) if const { S::ROOMY } && index > 0 => {
+            hash.let_wait(s, turn, room);
+            lanes
+        }
+        (Some(turn), _) => hashed::<S, M>(s, key, lanes, turn),
+        (None, _) => lanes,
+    };
+    hash.store(s, left);
+}
+
+/// Hashes the turn that waits.
+#[inline(always)]
+pub(crate) fn settle<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mut Hash, room: &Room) {
+    if const { S::ROOMY }
+        && let Some(turn) = hash.take_turn(s, room)
+    {
+        hash.store(s, hashed::<S, M>(s, key, hash.load(s), turn));
+    }
+}
+
+/// All turns of `text`, behind one that is pending. They are woven as those of long messages are; but each ends with a sum over the lanes, so that it
+/// may be the last. Returns the hash, and the turn that is left to hash, if there is one.
+#[inline(always)]
+fn woven<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool>(
+    s: S,
+    key: &Material,
+    counters: &mut C,
+    mut lanes: S::V,
+    mut pending: Option<Turn<'a, S>>,
+    text: &mut InOut<'a>,
+) -> (S::V, Option<Turn<'a, S>>) {
+    let keys = Keys::of(black_box(&key.schedule.keys));
+    if SEAL
+        && pending.is_none()
+        && let Some(mut first) = text.whole_turn(s)
+    {
+        turn::<S, M, _>(s, key, &keys, counters, &mut first, &NoHash);
+        pending = Some(first);
+    }
+    while let Some(mut next) = text.whole_turn(s) {
+        let hashed = HashPiece::<S, _, SEAL> { powers: of_turn(s, key), hash: lanes, text: pending.unwrap_or(next) };
+        if let Some(sum) = turn::<S, M, _>(s, key, &keys, counters, &mut next, &hashed) {
+            lanes = hashed.reduce::<M>(s, sum);
+        }
+        if SEAL {
+            pending = Some(next);
+        }
+    }
+    (lanes, pending)
+}
+
+/// Encrypts or decrypts a piece of text with the hash in lanes, which it returns.
 #[inline(always)]
 fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     key: &Material,
     start: &Start,
-    mut index: u32,
-    mut hash: S::V,
+    index: u32,
+    lanes: S::V,
     text: InOut<'_>,
 ) -> S::V {
-    let mut text = text.here();
+    let (mut text, mut hash) = (text.here(), lanes);
+    if text.len() == 0 {
+        return hash;
+    }
+    let counters = &mut AddCounter::at(s, start.j0(), index);
     if text.len() >= 16 * TURN * S::BLOCKS {
-        let (mut counters, from) = (TurnCounter::at(s, &key.schedule, start, index), text.len());
-        let keys = Keys::of(black_box(&key.schedule.keys));
-        let mut pending = None;
-        while let Some(mut next) = text.whole_turn(s) {
-            let powers = of_turn(s, key);
-            if let Some(text) = if SEAL { pending } else { Some(next) } {
-                let hashed = HashPiece::<S, _, SEAL> { powers, hash, text };
-                if let Some(sum) = turn::<S, M, _, false>(s, key, &keys, &mut counters, &mut next, &hashed) {
-                    hash = hashed.reduce::<M>(s, sum);
-                }
-            } else {
-                turn::<S, M, _, false>(s, key, &keys, &mut counters, &mut next, &NoHash);
-            }
-            if SEAL {
-                pending = Some(next);
-            }
+        let (lanes, last) = woven::<S, M, _, SEAL>(s, key, counters, hash, None, &mut text);
+        hash = lanes;
+        if SEAL && let Some(turn) = last {
+            hash = hashed::<S, M>(s, key, hash, turn);
         }
-        if SEAL && let Some(text) = pending {
-            hash = hashed::<S, M>(s, key, hash, text);
-        }
-        index = index.wrapping_add(((from - text.len()) / 16) as u32);
     }
     if text.len() == 0 {
         return hash;
     }
 
     // The rest: four vectors at a time, or a single one, and one reduction.
-    let counters = &mut AddCounter::at(s, start.j0(), index);
     let constants = key.powers.down_from(s, blocks(text.len())).constants();
     let mut sum = M::zero(s);
     while text.len() > 0 {
@@ -169,7 +248,7 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, const STORED: bool> HashWork<S, M> for 
 /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
 #[inline(always)]
 pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mut Hash, data: &[u8]) {
-    hash.store(s, 0, absorb::<S, M>(s, key, hash.load(s, 0), data));
+    hash.store(s, absorb::<S, M>(s, key, hash.load(s), data));
 }
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.
@@ -247,6 +326,6 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &
     let mask = j0.map_or(0, |j0| key.schedule.encrypt(s, j0.0));
     let powers = key.powers.down_from(s, 1);
     let (first, second) = powers.partly(s, 0, 1);
-    let product = M::product(s, M::ready(s, s.xor(hash.load(s, 0), s.first(lengths)), first, second));
+    let product = M::product(s, M::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
     s.fold(s.byte_swap(M::reduce(s, product, powers.constants()))) ^ mask
 }

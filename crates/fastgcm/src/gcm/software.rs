@@ -93,14 +93,14 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
             hash.absorb(part.written());
         }
     }
-    so_far.set(0, hash.value().swap_bytes());
+    so_far.set(hash.value().swap_bytes());
 }
 
 /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
 pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, so_far: &mut Hash, data: &[u8]) {
     let mut hash = Ghash::going_on(s, multiply, key, so_far);
     hash.absorb(data);
-    so_far.set(0, hash.value().swap_bytes());
+    so_far.set(hash.value().swap_bytes());
 }
 
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
@@ -246,7 +246,7 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
 
     /// From a hash between two pieces on, which is mirrored there.
     fn going_on(s: S, multiply: M, key: &'a Material, hash: &Hash) -> Self {
-        Self { hash: hash.get(0).swap_bytes(), ..Self::new(s, multiply, key) }
+        Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) }
     }
 
     /// Goes on over `data`, padded with zeros to whole blocks.

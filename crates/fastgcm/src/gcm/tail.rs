@@ -12,7 +12,7 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, BEHIND, Descending, Down, Multiply, aad_lanes},
-    inout::{Hash, InOut, load_bytes},
+    inout::{InOut, Lanes, load_bytes},
     isa::Isa,
     material::Material,
 };
@@ -229,13 +229,13 @@ pub(crate) struct Header<S: Isa> {
 /// Much AAD before a short text, but for its last blocks, which leave that lane.
 pub(crate) struct Ahead {
     /// Multiplied and reduced, in lanes.
-    hash: Hash,
+    hash: Lanes,
     /// Its bytes.
     pub(crate) bytes: usize,
 }
 
 impl Ahead {
-    pub(crate) const NONE: Self = Self { hash: Hash::ZERO, bytes: 0 };
+    pub(crate) const NONE: Self = Self { hash: Lanes::ZERO, bytes: 0 };
 
     /// Takes it from `aad`, before `text` bytes of text, and returns what is left. With the lengths these must not be more blocks than a key has
     /// powers.

@@ -7,7 +7,7 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{KeyFolded, Multiply, Winograd},
-    inout::{Hash, InOut},
+    inout::{Hash, InOut, Room},
     isa::{Isa, Portable},
     material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
@@ -83,20 +83,47 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
             };
             assert_eq!((found.to_le_bytes(), &opened), (tag, &text), "open, {length} bytes, any: {any}");
         }
-        // A turn; all others as those of a long piece, which leaves a hash in each lane; and the rest.
+        // A turn; two as those of a short piece; all others as those of a long one, which leaves a hash in each lane; and the rest. With room for a turn
+        // that waits to be hashed, and without.
         let turn = blocks_of_turn(S::BLOCKS);
-        for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
-            let (mut found, mut hash, start) = (input.clone(), Hash::ZERO, &Start::Public(nonce96));
+        for (seal, has_room, input, output) in
+            [(true, true, &text, &ciphertext), (true, false, &text, &ciphertext), (false, false, &ciphertext, &text)]
+        {
+            let (mut found, mut hash, mut room) = (input.clone(), Hash::ZERO, Room::ZERO);
             let mut rest = InOut::in_place(&mut found);
             sequential::hash(s, multiply, &material, &mut hash, &aad);
-            let (first, all) = (rest.take_blocks(turn), rest.len());
+            let (start, first) = (&Start::Public(nonce96), rest.take_blocks(turn));
             sequential::crypt(s, multiply, &material, start, 0, &mut hash, first, seal);
+            let (index, few) = (turn as u32, rest.take_blocks(if rest.len() < 32 * turn { 0 } else { 2 * turn }));
+            let (behind, all) = (turn + few.len() / 16, rest.len());
             let rest = if seal {
-                piece::<_, _, true>(s, multiply, Inlined, &material, nonce96, turn as u32, &mut hash, rest)
+                sequential::turns::<_, _, true>(
+                    s,
+                    multiply,
+                    &material,
+                    nonce96,
+                    index,
+                    &mut hash,
+                    Some(&mut room).filter(|_| has_room),
+                    few,
+                );
+                piece::<_, _, true>(
+                    s,
+                    multiply,
+                    Inlined,
+                    &material,
+                    nonce96,
+                    behind as u32,
+                    &mut hash,
+                    Some(&mut room).filter(|_| has_room),
+                    rest,
+                )
             } else {
-                piece::<_, _, false>(s, multiply, Inlined, &material, nonce96, turn as u32, &mut hash, rest)
+                sequential::turns::<_, _, false>(s, multiply, &material, nonce96, index, &mut hash, None, few);
+                piece::<_, _, false>(s, multiply, Inlined, &material, nonce96, behind as u32, &mut hash, None, rest)
             };
-            let index = turn + (all - rest.len()) / 16;
+            let index = behind + (all - rest.len()) / 16;
+            sequential::settle(s, multiply, &material, &mut hash, &room);
             sequential::crypt(s, multiply, &material, start, index as u32, &mut hash, rest, seal);
             let lengths = lengths(aad.len() as u64, length as u64);
             let new = sequential::finish(s, multiply, &material, &hash, lengths, Some(j0));

@@ -59,27 +59,32 @@ fn f04_counters_at_every_carry() {
     assert_eq!(turns, 36);
 }
 
-/// F12: the turns of a piece have their own counters wherever it begins, over the end of a period, and with a nonce whose counter is secret.
+/// F12: the turns of a piece have their own counters, whether they go on with what the piece before has kept or begin anew, over the end of a period.
 #[test]
-fn f12_turns_of_a_piece_that_begins_anywhere() {
-    let (s, schedule, j0) = (Portable::<4, true>::here(), schedule(), J0(u128::MAX));
+fn f12_turns_of_pieces_behind_each_other() {
+    let (s, schedule) = (Portable::<4, true>::here(), schedule());
     let mut blocks_seen = 0;
-    for start in [Start::Public(nonce()), Start::Secret(j0)] {
-        for index in [0, 1, 16, 32, 48, 208, 224, 240, 256, 0xffff_ff80, 0xffff_fff0] {
-            let mut counters = TurnCounter::at(s, &schedule, &start, index);
+    for first in [0_u32, 32, 192, 224, 256, 0xffff_ff00, 0xffff_ffa0] {
+        for keeps in [true, false] {
+            let mut kept = Hash::ZERO;
             for turn in 0..3 {
+                let index = first.wrapping_add(turn * 32);
+                let mut counters = TableCounter::resumed(s, &schedule, nonce(), index, &kept);
                 let (mut x, mut blocks) = ([s.state(s.splat(0)); STATES], Table::<{ TURN * 4 }>::ZERO);
                 counters.next::<TURN>(s, &schedule, &mut x);
+                if keeps {
+                    counters.keep(s, &mut kept);
+                }
                 each!(I in 0 1 2 3 4 5 6 7 => { blocks.store(s, 4 * I, s.leave(x[I])); });
                 for i in 0..TURN * 4 {
-                    let expected = start.j0().counter_block(index.wrapping_add((turn * TURN * 4 + i) as u32)) ^ schedule.keys[0];
-                    assert_eq!(blocks.get(i), expected, "{start:?}, from block {index:x}, turn {turn}, block {i}");
+                    let expected = J0::from(nonce()).counter_block(index.wrapping_add(i as u32)) ^ schedule.keys[0];
+                    assert_eq!(blocks.get(i), expected, "from block {first:x}, turn {turn}, block {i}, keeps: {keeps}");
                     blocks_seen += 1;
                 }
             }
         }
     }
-    assert_eq!(blocks_seen, 2 * 11 * 3 * 32);
+    assert_eq!(blocks_seen, 7 * 2 * 3 * 32);
 }
 
 /// F16: what a long message makes of the key on its stack. (Only rows with VAES do, and few machines have those.)

@@ -194,7 +194,7 @@ impl Row {
 fn tag(kernels: &'static Kernels, material: &Material, ciphertext: &[u8]) -> u128 {
     let mut running = Running::begin((kernels.steps(), material), NONCE.into());
     running.verify(material, ciphertext).unwrap();
-    running.finish(material)
+    running.finish(material, None)
 }
 
 /// Numbers that look random (xorshift, two steps a number).
