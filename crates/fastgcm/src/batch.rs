@@ -142,13 +142,15 @@ impl Key {
     fn singles<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         let mut all = Ok(());
         for packet in packets {
-            packet.status = self.one::<SEAL>(packet);
-            all = all.and(packet.status);
+            match self.one::<SEAL>(packet) {
+                Ok(()) => packet.status = Ok(()),
+                Err(error) => refused(packet, error, &mut all),
+            }
         }
         all
     }
 
-    /// A packet by itself.
+    /// A packet by itself. Its status stays.
     #[inline(always)]
     fn one<const SEAL: bool>(&self, packet: &mut Packet<'_>) -> Result<(), Error> {
         let (nonce, aad) = (Nonce(Kind::Public(packet.nonce96())), packet.aad);
@@ -161,4 +163,12 @@ impl Key {
         let wrong = self.decrypt(nonce, aad, text, |found| tags_differ(found, &tag))?;
         verdict(wrong, packet.written())
     }
+}
+
+/// Apart, so that what is seldom needs no registers in the loop.
+#[cold]
+#[inline(never)]
+fn refused(packet: &mut Packet<'_>, error: Error, all: &mut Result<(), Error>) {
+    packet.status = Err(error);
+    *all = all.and(packet.status);
 }

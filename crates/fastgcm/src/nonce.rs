@@ -99,8 +99,8 @@ impl Nonce96 {
     /// waits until both have left the store buffer (10 to 13 ns on Zen 5).
     #[inline(always)]
     pub(crate) fn new(nonce: &[u8; 12]) -> Self {
-        let [n0, n1, n2, n3, rest @ ..] = *nonce;
-        Self { first: u32::from_le_bytes([n0, n1, n2, n3]), rest: u64::from_le_bytes(rest) }
+        let (first, rest) = nonce.split_first_chunk().unwrap();
+        Self { first: u32::from_le_bytes(*first), rest: u64::from_le_bytes(*rest.first_chunk().unwrap()) }
     }
 
     /// The counter block with that counter.
