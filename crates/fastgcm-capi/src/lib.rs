@@ -629,8 +629,8 @@ pub unsafe extern "C" fn fastgcm_seal_gathered(
             with_list(text, text_count, apart, |text| {
                 let output = output.slice();
                 let tag = tag.apart(output)?;
-                let made = key.seal_gathered(Nonce::any(nonce)?, aad, text, &[], output)?;
-                tag.0.cast::<[u8; 16]>().write(made.0);
+                let made = u128::from_ne_bytes(key.seal_gathered(Nonce::any(nonce)?, aad, text, &[], output)?.0); // as a number, as above
+                tag.0.cast::<[u8; 16]>().write(made.to_ne_bytes());
                 Ok(())
             })
         })
