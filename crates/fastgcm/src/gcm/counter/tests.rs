@@ -65,10 +65,11 @@ fn f12_turns_of_pieces_behind_each_other() {
     let (s, schedule) = (Portable::<4, true>::here(), schedule());
     let mut blocks_seen = 0;
     for first in [0_u32, 32, 192, 224, 256, 0xffff_ff00, 0xffff_ffa0] {
-        for keeps in [true, false] {
+        // One turn behind the other, or a period later, when what was kept is of no use.
+        for (keeps, step) in [(true, 32), (false, 32), (true, 288)] {
             let mut kept = Hash::ZERO;
             for turn in 0..3 {
-                let index = first.wrapping_add(turn * 32);
+                let index = first.wrapping_add(turn * step);
                 let mut counters = TableCounter::resumed(s, &schedule, nonce(), index, &kept);
                 let (mut x, mut blocks) = ([s.state(s.splat(0)); STATES], Table::<{ TURN * 4 }>::ZERO);
                 counters.next::<TURN>(s, &schedule, &mut x);
@@ -78,13 +79,13 @@ fn f12_turns_of_pieces_behind_each_other() {
                 each!(I in 0 1 2 3 4 5 6 7 => { blocks.store(s, 4 * I, s.leave(x[I])); });
                 for i in 0..TURN * 4 {
                     let expected = J0::from(nonce()).counter_block(index.wrapping_add(i as u32)) ^ schedule.keys[0];
-                    assert_eq!(blocks.get(i), expected, "from block {first:x}, turn {turn}, block {i}, keeps: {keeps}");
+                    assert_eq!(blocks.get(i), expected, "from block {first:x}, turn {turn} of {step} blocks, block {i}, keeps: {keeps}");
                     blocks_seen += 1;
                 }
             }
         }
     }
-    assert_eq!(blocks_seen, 7 * 2 * 3 * 32);
+    assert_eq!(blocks_seen, 7 * 3 * 3 * 32);
 }
 
 /// F16: what a long message makes of the key on its stack. (Only rows with VAES do, and few machines have those.)
