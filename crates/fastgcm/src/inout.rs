@@ -188,7 +188,7 @@ impl<'a> InOut<'a> {
     /// All of it, if that is a turn.
     #[inline(always)]
     pub(crate) fn whole<S: Vectors>(&self, s: S) -> Option<Turn<'a, S>> {
-        (self.len == TURN * 16 * S::BLOCKS).then(|| Turn::new(s, self))
+        if self.len == TURN * 16 * S::BLOCKS { Some(Turn::new(s, self)) } else { None }
     }
 
     /// No turn can be taken from it that leaves so many bytes.

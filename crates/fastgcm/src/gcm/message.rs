@@ -1,5 +1,8 @@
 //! One message: AAD, turns, tail, tag.
 
+// As a closure, what has vectors is compiled without the row's instructions wherever LLVM does not inline it: slow, and with a frame that `scrub` misses.
+#![allow(clippy::manual_map)]
+
 use super::{
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
     sequential::{absorb, hashed, leave, taken},
@@ -170,7 +173,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
-        SEAL.then(|| HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) })
+        if SEAL { Some(HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) }) } else { None }
     } else {
         let many = !cfg!(feature = "scrub") && many;
         turns::<S, M, _, SEAL, true>(s, key, many, false, meeting(S::BLOCKS), None, &mut counters, &mut text, &mut None, &mut before.hash)
@@ -206,10 +209,10 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         let all = Bulk { counters, text, runs: None, left, hash: lanes, pending: None };
         let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (text, lanes) = (after.text, after.hash);
-        after.pending.map(|place| Turn::at(s, place))
+        if let Some(place) = after.pending { Some(Turn::at(s, place)) } else { None }
     } else {
-        turns::<S, M, _, SEAL, false>(s, key, true, false, left, turn, &mut counters, &mut text, &mut None, &mut lanes)
-            .map(|pending| pending.text)
+        let pending = turns::<S, M, _, SEAL, false>(s, key, true, false, left, turn, &mut counters, &mut text, &mut None, &mut lanes);
+        if let Some(pending) = pending { Some(pending.text) } else { None }
     };
     leave::<S, M>(s, key, index, hash, room, lanes, last);
     text
@@ -259,14 +262,13 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL, false>(s, key, true, true, left, None, &mut face, &mut text, &mut runs, &mut hash)
-            .map(|pending| pending.text.place());
+        let pending = turns::<S, M, _, SEAL, false>(s, key, true, true, left, None, &mut face, &mut text, &mut runs, &mut hash);
         face.done(s, &key.schedule);
         pending
     } else {
         turns::<S, M, _, SEAL, false>(s, key, true, ask, left, None, &mut counters, &mut text, &mut runs, &mut hash)
-            .map(|pending| pending.text.place())
     };
+    let pending = if let Some(pending) = pending { Some(pending.text.place()) } else { None };
     Bulk { counters, text, runs: None, left, hash, pending }
 }
 
@@ -341,7 +343,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
     hash: &mut S::V,
 ) -> Option<HashTurn<'a, S, true>> {
     if text.is_tail::<S>(left) {
-        return waiting.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
+        return if let Some(text) = waiting { Some(HashTurn { powers: &key.powers, hash: *hash, text }) } else { None };
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
     let keys = &key.schedule.keys;
@@ -353,7 +355,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
         turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
         pending = Some(first);
         if text.is_tail::<S>(left) && runs.is_none() {
-            return pending.map(|text| HashTurn { powers: &key.powers, hash: *hash, text });
+            return Some(HashTurn { powers: &key.powers, hash: *hash, text: first });
         }
     }
     if const { S::BLOCKS == 1 } || FEW && !many {
@@ -430,12 +432,14 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
         }
         *text = runs.next_gathered(S::BLOCKS);
         // Not in registers over that call.
-        pending = pending.map(|turn| Turn::at(s, turn.place()));
+        if let Some(turn) = pending {
+            pending = Some(Turn::at(s, turn.place()));
+        }
         if runs.rest().len() == 0 {
             break;
         }
     }
-    pending.map(|text| HashTurn { powers, hash: *hash, text })
+    if let Some(text) = pending { Some(HashTurn { powers, hash: *hash, text }) } else { None }
 }
 
 /// Encrypts or decrypts a turn.

@@ -323,7 +323,7 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
 #[inline(always)]
 pub(crate) fn finish<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
-    let mask = j0.map_or(0, |j0| key.schedule.encrypt(s, j0.0));
+    let mask = if let Some(j0) = j0 { key.schedule.encrypt(s, j0.0) } else { 0 };
     let powers = key.powers.down_from(s, 1);
     let (first, second) = powers.partly(s, 0, 1);
     let product = M::product(s, M::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
