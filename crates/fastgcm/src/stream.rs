@@ -27,8 +27,8 @@ impl fmt::Debug for Text {
 
 /// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] makes it.
 ///
-/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is dropped. Copies that the compiler makes
-/// when it is moved are not wiped.
+/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is dropped, but for ciphertext that waits in it.
+/// Copies that the compiler makes when it is moved are not wiped.
 ///
 /// ```
 /// # use fastgcm::Key;
