@@ -101,14 +101,17 @@ fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<()
         return Err(Error::InvalidLength);
     }
     let (mut keys, mut rest, mut all) = (keys, packets, Ok(()));
-    while let [key, others @ ..] = keys {
-        let other_key = |other: &&Key| !core::ptr::eq(*other, *key);
-        let many = match others.first_chunk::<{ TOGETHER - 1 }>() {
-            Some(next) if !next.iter().any(other_key) => 1 + others.iter().position(other_key).unwrap_or(others.len()),
-            _ => 1,
-        };
+    while let ([key, others @ ..], [packet, ..]) = (keys, &mut *rest) {
+        let same = |other: &&Key| core::ptr::eq(*other, *key);
+        // Enough for one key to go side by side, if those between are under it, too.
+        if !others.get(TOGETHER - 2).is_some_and(same) {
+            key.told::<SEAL>(packet, &mut all);
+            (keys, rest) = (others, &mut rest[1..]);
+            continue;
+        }
+        let many = 1 + others.iter().take_while(|other| same(other)).count();
         let (here, behind) = rest.split_at_mut(many);
-        all = all.and(if many == 1 { key.singles::<SEAL>(here) } else { key.batch::<SEAL>(here) });
+        all = all.and(key.batch::<SEAL>(here));
         (keys, rest) = (&keys[many..], behind);
     }
     all
@@ -141,13 +144,17 @@ impl Key {
     #[inline(always)]
     fn singles<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         let mut all = Ok(());
-        for packet in packets {
-            match self.one::<SEAL>(packet) {
-                Ok(()) => packet.status = Ok(()),
-                Err(error) => refused(packet, error, &mut all),
-            }
-        }
+        packets.iter_mut().for_each(|packet| self.told::<SEAL>(packet, &mut all));
         all
+    }
+
+    /// A packet by itself, with its status.
+    #[inline(always)]
+    fn told<const SEAL: bool>(&self, packet: &mut Packet<'_>, all: &mut Result<(), Error>) {
+        match self.one::<SEAL>(packet) {
+            Ok(()) => packet.status = Ok(()),
+            Err(error) => refused(packet, error, all),
+        }
     }
 
     /// A packet by itself. Its status stays.
