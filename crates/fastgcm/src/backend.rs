@@ -589,9 +589,7 @@ impl Steps {
             if text.len() >= PIECE_PAYS {
                 if ahead > 0 {
                     self.settle(material, hash, room.as_deref_mut());
-                    let (ends, len) = text.take_len(ahead).parts();
-                    // SAFETY: see the impl.
-                    Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
+                    self.any(material, start, index, hash, text.take_len(ahead), seal);
                     index = index.wrapping_add((ahead / 16) as u32);
                 }
                 let (all, room) = (text.len(), room.as_deref_mut());
@@ -607,10 +605,16 @@ impl Steps {
         }
         if text.len() > 0 {
             self.settle(material, hash, room);
-            let (ends, len) = text.parts();
-            // SAFETY: see the impl.
-            Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
+            self.any(material, start, index, hash, text, seal);
         }
+    }
+
+    /// The same of any piece, by the entry for all. No turn waits.
+    #[inline(always)]
+    fn any(&self, material: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+        let (ends, len) = text.parts();
+        // SAFETY: see the impl.
+        Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
     }
 
     /// The same of whole blocks behind whole blocks, `so_far` bytes of text, if one entry is enough for them. Otherwise does nothing and returns false.
@@ -641,9 +645,7 @@ impl Steps {
         if hash.waits() {
             return false;
         }
-        let (ends, len) = text.parts();
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.crypt)(frame, material, start, index, hash, ends, len, seal) });
+        self.any(material, start, index, hash, text, seal);
         true
     }
 

@@ -155,7 +155,7 @@ impl Key {
     }
 
     // What the functions above are but for the nonce, which must become numbers before a call: as an array it is stored by eight bytes and four, and a
-    // load that spans two stores waits until both have left the store buffer (`Nonce96::new`: 12 ns of 27 for 512 bytes, Zen 5).
+    // load that spans two stores waits until both have left the store buffer (`Nonce96::new`; 512 bytes of four chunks 38.8 ns, now 36.5: Zen 5).
 
     #[inline]
     fn seal_to_one(&self, nonce: Nonce<'_>, aad: &[&[u8]], text: &[&[u8]], extra: &[u8], ciphertext: &mut [u8]) -> Result<Block, Error> {

@@ -579,8 +579,7 @@ impl Hash {
         if !core::mem::take(&mut self.waits) {
             return None;
         }
-        let InOut { src, dst, .. } = InOut::EMPTY;
-        let mut turn = Turn { place: Place { src, dst, life: PhantomData }, kept: [s.splat(0); TURN] };
+        let mut turn = Turn::new(s, &InOut::EMPTY); // it lies in no text
         each!(I in 0 1 2 3 4 5 6 7 => { turn.kept[I] = room.load(s, I * S::BLOCKS); });
         Some(turn)
     }
