@@ -3,7 +3,8 @@
 use crate::{Provider, abi::Reason, object::Failure};
 use fastgcm::{Key, Tag, hazmat};
 use std::{
-    mem::take,
+    mem::{MaybeUninit, take},
+    ops::Deref,
     sync::{Arc, OnceLock, atomic::Ordering::Relaxed},
 };
 
@@ -16,12 +17,29 @@ pub(crate) struct Keyed<'p> {
     provider: &'p Provider,
     bytes: [u8; 32],
     length: usize,
-    /// Shared with the duplicates.
-    expanded: Option<Arc<Key>>,
-    /// The same, made for a duplicate when there was none. Several threads may duplicate one context at a time.
+    expanded: Option<Expanded>,
+    /// What duplicates share, made for the first of them. Several threads may duplicate one context at a time.
     for_copies: OnceLock<Arc<Key>>,
     /// There has been no message.
     fresh: bool,
+}
+
+/// A context that is not a duplicate has its own: to make a counted reference, and to drop it, takes a fifth of what it takes to expand the key.
+enum Expanded {
+    Own(Box<Key>),
+    Shared(Arc<Key>),
+}
+
+impl Deref for Expanded {
+    type Target = Key;
+
+    #[inline]
+    fn deref(&self) -> &Key {
+        match self {
+            Self::Own(key) => key,
+            Self::Shared(key) => key,
+        }
+    }
 }
 
 impl<'p> Keyed<'p> {
@@ -46,28 +64,37 @@ impl<'p> Keyed<'p> {
     #[inline]
     fn expanded(&mut self) -> Result<&Key, Failure> {
         if self.expanded.is_none() {
-            self.expanded = Some(self.for_copies.take().ok_or(()).or_else(|()| self.expand())?);
+            self.expanded = Some(match self.for_copies.take() {
+                Some(key) => Expanded::Shared(key),
+                None => {
+                    let mut key = Box::new_uninit();
+                    self.expand(&mut key)?;
+                    // SAFETY: it was just made.
+                    Expanded::Own(unsafe { key.assume_init() })
+                }
+            });
         }
         self.expanded.as_deref().ok_or(None)
     }
 
-    fn expand(&self) -> Result<Arc<Key>, Failure> {
-        let mut key = Arc::new_uninit();
-        Key::init_in_place(Arc::get_mut(&mut key).ok_or(None)?, &self.bytes[..self.length], self.provider.backend).map_err(|_| None)?;
-        // SAFETY: it was just made.
-        Ok(unsafe { key.assume_init() })
+    fn expand<'a>(&self, place: &'a mut MaybeUninit<Key>) -> Result<&'a mut Key, Failure> {
+        Key::init_in_place(place, &self.bytes[..self.length], self.provider.backend).map_err(|_| None)
     }
 
-    /// The same key, which shares what is expanded.
+    /// The same key, which shares what is expanded with all other duplicates.
     pub(crate) fn duplicate(&self) -> Option<Self> {
-        let expanded = match self.expanded.as_ref().or(self.for_copies.get()) {
-            Some(key) => key,
-            None => {
-                let key = self.expand().ok()?;
+        let shared = match (&self.expanded, self.for_copies.get()) {
+            (Some(Expanded::Shared(key)), _) | (_, Some(key)) => key,
+            _ => {
+                let mut key = Arc::new_uninit();
+                self.expand(Arc::get_mut(&mut key)?).ok()?;
+                // SAFETY: it was just made.
+                let key = unsafe { key.assume_init() };
                 self.for_copies.get_or_init(|| key)
             }
         };
-        Some(Self { bytes: [0; 32], expanded: Some(expanded.clone()), for_copies: OnceLock::new(), ..*self })
+        let expanded = Some(Expanded::Shared(shared.clone()));
+        Some(Self { bytes: [0; 32], expanded, for_copies: OnceLock::new(), ..*self })
     }
 
     /// Seals or opens a whole message in place. Returns its tag, with which nobody has compared another.

@@ -4,7 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     gcm::{Ahead, PIECE_PAYS, lengths},
-    inout::{Ends, Hash, InOut, Room, Zeros},
+    inout::{Ends, Hash, InOut, Room, Zeros, made},
     isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
     material::Material,
@@ -14,7 +14,7 @@ use crate::{
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
-use core::{fmt, str::FromStr};
+use core::{fmt, mem::MaybeUninit, str::FromStr};
 
 /// What a row has, if it was compiled for this target.
 macro_rules! of_row {
@@ -290,8 +290,8 @@ macro_rules! short_text {
 }
 pub(crate) use short_text;
 
-/// An entry for a key by value; or for one message, of which the bytes of AAD and text are given.
-type Derive = unsafe fn(Frame<'_>, &[u8], Option<(usize, usize)>) -> Material;
+/// An entry for a key where there is nothing; or for one message, of which the bytes of AAD and text are given.
+type Derive = for<'a> unsafe fn(Frame<'_>, &'a mut MaybeUninit<Material>, &[u8], Option<(usize, usize)>) -> &'a mut Material;
 
 /// An entry for a key in place of another; or, in place of zeros, for one message.
 type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8], Option<(usize, usize)>);
@@ -383,8 +383,14 @@ impl Kernels {
     /// sees where it goes has it made there.
     #[inline(always)]
     pub(crate) fn derive(&self, key: &[u8], one: Option<(usize, usize)>) -> Material {
+        made(|place| self.derive_in(place, key, one))
+    }
+
+    /// The same where it stays.
+    #[inline(always)]
+    pub(crate) fn derive_in<'a>(&self, place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material {
         // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, key, one) })
+        Frame::wiped_after(|frame| unsafe { (self.derive)(frame, place, key, one) })
     }
 
     /// What messages need, in place of what was there.

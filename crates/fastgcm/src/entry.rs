@@ -16,13 +16,14 @@ macro_rules! entries {
                 engine::{Engine, Sequential, Software, Woven},
                 gcm::{self, Ahead, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
-                inout::{Ends, Hash, InOut, Room, made},
+                inout::{Ends, Hash, InOut, Room},
                 isa::*,
                 material::Material,
                 nonce::{J0, Nonce96, Start},
                 packet::Packet,
                 runs::Text,
             };
+            use core::mem::MaybeUninit;
             use zeroize::Zeroize;
 
             type E = $engine<$isa, $multiply $(, $n)?>;
@@ -61,15 +62,12 @@ macro_rules! entries {
                 };
             }
 
-            /// For a key that is returned by value.
             $(#[target_feature(enable = $features)])?
-            fn derive(frame: Frame<'_>, key: &[u8], one: Option<(usize, usize)>) -> Material {
+            fn derive<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material {
                 E::enter(frame);
-                made(|place| {
-                    let new = engine!().blank(place);
-                    expand(frame, new, key, one);
-                    new
-                })
+                let new = engine!().blank(place);
+                expand(frame, new, key, one);
+                new
             }
 
             $(#[target_feature(enable = $features)])?

@@ -661,6 +661,24 @@ pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
     unsafe { place.assume_init() }
 }
 
+/// Makes a struct where it stays: a function makes the first field there, and the others are moved there.
+macro_rules! made_in {
+    ($place:expr, $type:ident { $first:ident: $make:expr, $($other:ident: $value:expr),* }) => {{
+        let place: &mut core::mem::MaybeUninit<$type> = $place;
+        let (make, start) = ($make, place.as_mut_ptr());
+        let _all = |$type { $first: _, $($other: _),* }: &$type| {};
+        #[allow(unsafe_code)]
+        // SAFETY: the fields lie there, these are all, and nobody else borrows them.
+        unsafe {
+            let first = (&raw mut (*start).$first).cast::<core::mem::MaybeUninit<_>>();
+            assert!(core::ptr::eq(make(&mut *first), first.cast_const().cast()));
+            $((&raw mut (*start).$other).write($value);)*
+            place.assume_init_mut()
+        }
+    }};
+}
+pub(crate) use made_in;
+
 /// One fill and a barrier, which is what `zeroize` promises; its own loop of volatile stores took as long as a short message.
 impl<const N: usize> Zeroize for Table<N> {
     fn zeroize(&mut self) {

@@ -1,6 +1,6 @@
 //! The key: everything that its messages need, derived once and wiped on drop.
 
-use crate::{Backend, Error, backend::Kernels, material::Material, running::Keyed};
+use crate::{Backend, Error, backend::Kernels, inout::made_in, material::Material, running::Keyed};
 use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 
@@ -115,9 +115,8 @@ impl Key {
     pub fn init_in_place<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], backend: Backend) -> Result<&'a mut Self, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        let new = place.write(Self::blank(kernels));
-        new.expand(key);
-        Ok(new)
+        let material = |place| kernels.derive_in(place, key, None);
+        Ok(made_in!(place, Key { material: material, kernels: kernels, _spare: [0; SPARE] }))
     }
 
     /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
