@@ -298,7 +298,7 @@ fn together<'a>(aad: &[&'a [u8]], room: &'a mut Option<[u8; AAD]>) -> Option<&'a
 
 /// # Errors
 /// `InvalidLength` unless there is room for all of it and no more: nothing is written.
-#[inline]
+#[inline(always)]
 fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
     // Chunks may be one and the same: then their sum may be larger than any buffer.
     if chunks.iter().fold(extra.len(), |sum, chunk| sum.saturating_add(chunk.len())) != to.len() {
