@@ -89,11 +89,15 @@ def both(name, run, least=LONG, sides=("server", "client")):
 SUITES = [(version, bits) for version in ("1.2", "1.3") for bits in (128, 256)]
 
 
+def curl_with(version, bits):
+    names = {"1.2": f"ECDHE-RSA-AES{bits}-GCM-SHA{256 if bits == 128 else 384}", "1.3": f"TLS_AES_{bits}_GCM_SHA{256 if bits == 128 else 384}"}
+    command = ["curl", "-sS", "--cacert", "c.pem", f"--tlsv{version}", "--tls-max", version]
+    return command + ["--ciphers" if version == "1.2" else "--tls13-ciphers", names[version]]
+
+
 def curl(at, version, bits, env):
     """Three files over one connection: are they right?"""
-    names = {"1.2": f"ECDHE-RSA-AES{bits}-GCM-SHA{256 if bits == 128 else 384}", "1.3": f"TLS_AES_{bits}_GCM_SHA{256 if bits == 128 else 384}"}
-    command = ["curl", "-sS", "--cacert", "c.pem", f"--tlsv{version}", "--tls-max", version, "-w", "%{stderr}%{num_connects} "]
-    command += ["--ciphers" if version == "1.2" else "--tls13-ciphers", names[version]]
+    command = curl_with(version, bits) + ["-w", "%{stderr}%{num_connects} "]
     for length in (0, 1, LONG):
         command += ["-o", f"got{length}", f"https://localhost:{at}/{length}"]
     run = subprocess.run(command, env=env, capture_output=True, text=True)
@@ -297,6 +301,35 @@ def files():
         pathlib.Path("files", str(length)).write_bytes(data[:length])
 
 
+def nginx():
+    """Tells also the user time of each GiB, of the server and of the client."""
+    files()
+    gib, at = 4, port()
+    with open("files/gib", "wb") as sparse:
+        sparse.truncate(1 << 30)
+    pathlib.Path("nginx.conf").write_text(
+        f"daemon off; master_process off; pid nginx.pid; error_log nginx.log; events {{}}\nhttp {{ access_log off; client_body_temp_path a; "
+        f"proxy_temp_path b; fastcgi_temp_path c; uwsgi_temp_path d; scgi_temp_path e;\nserver {{ listen 127.0.0.1:{at} ssl; ssl_certificate c.pem; "
+        f"ssl_certificate_key k.pem; root {folder}/files; ssl_protocols TLSv1.2 TLSv1.3; ssl_ciphers AESGCM; }} }}\n"
+    )
+    command = ["nginx", "-p", folder, "-c", "nginx.conf"]
+    suites = with_curl("nginx", command, at)
+    for version, bits in SUITES:
+        best = {}
+        for provided in [True, False] * 3:
+            here, there = (environment("nginx.time" if provided else None) for _ in range(2))
+            with server(command, at, here) as process:
+                children = os.times().children_user
+                output(curl_with(version, bits) + [word for _ in range(gib) for word in ("-o", "/dev/null", f"https://localhost:{at}/gib")], there)
+                client = os.times().children_user - children
+                ticks = int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11])
+            times = (ticks / os.sysconf("SC_CLK_TCK") / gib, client / gib)
+            best[provided] = tuple(map(min, times, best.get(provided, times)))
+        told = ", ".join(f"{name} {best[True][i]:.3f}/{best[False][i]:.3f}" for i, name in enumerate(("server", "client")))
+        print(f"nginx TLS {version} AES-{bits}: {told} s of user time for each GiB")
+    return suites
+
+
 def lighttpd():
     files()
     at = port()
@@ -399,7 +432,7 @@ def mariadb():
     return 2
 
 
-PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, lighttpd, apache, stunnel, socat, mosquitto, mariadb, evp_test, valgrind]
+PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb, evp_test, valgrind]
 try:
     for program in PROGRAMS:
         if not wanted or program.__name__ in wanted:

@@ -359,9 +359,13 @@ impl<'p> Cipher<'p> for Context<'p> {
             let tag = self.tag.get(..param.size()).filter(|tag| !tag.is_empty() && self.seals && self.tag_length.is_some());
             return param.set_bytes(tag.ok_or(Reason::InvalidTag)?).ok_or(Some(Reason::FailedToSetParameter));
         }
+        // A context that is set up asks for these.
+        for (name, length) in [(c"ivlen", self.iv_length), (c"keylen", self.key_length)] {
+            if param.is(name) {
+                return param.set_number(length as u64).ok_or(Some(Reason::FailedToSetParameter));
+            }
+        }
         let done = match param.name() {
-            b"keylen" => param.set_number(self.key_length as u64),
-            b"ivlen" => param.set_number(self.iv_length as u64),
             b"taglen" => param.set_number(self.tag_length.unwrap_or(TAG) as u64),
             b"tlsaadpad" => param.set_number(self.tls_padding as u64),
             b"iv" | b"updated-iv" => {
