@@ -37,36 +37,28 @@ impl Kept {
         KEPT.try_with(|kept| (kept.0.get().1 == layout).then(|| kept.0.replace(NOTHING).0)).ok().flatten()
     }
 
-    /// Whether the thread keeps that.
+    /// Keeps that, and returns what is not kept any more.
     #[inline]
-    fn keep(memory: *mut u8, layout: Layout) -> bool {
-        KEPT.try_with(|kept| {
-            let free = kept.0.get().1.size() == 0;
-            if free {
-                kept.0.set((memory, layout));
-            }
-            free
-        })
-        .unwrap_or(false)
+    fn keep(memory: *mut u8, layout: Layout) -> (*mut u8, Layout) {
+        KEPT.try_with(|kept| kept.0.replace((memory, layout))).unwrap_or((memory, layout))
     }
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        let (memory, layout) = self.0.get();
-        if layout.size() > 0 {
-            // SAFETY: `alloc` has given it out, and it has come back.
-            unsafe { give_back(memory, layout) }
-        }
+        // SAFETY: `alloc` has given it out, and it has come back.
+        unsafe { give_back(self.0.get()) }
     }
 }
 
-/// Gives memory back to the system that is aligned to more than `PLAIN`.
+/// Gives memory back to the system that is aligned to more than `PLAIN`, or nothing.
 /// # Safety
-/// `alloc` has given it out for that layout.
-unsafe fn give_back(memory: *mut u8, layout: Layout) {
-    // SAFETY: `alloc` wrote there where it begins, and so there was such a layout.
-    unsafe { System.dealloc(memory.cast::<*mut u8>().sub(1).read(), larger(layout).unwrap_unchecked()) }
+/// `alloc` has given it out for that layout, and nobody uses it any more.
+unsafe fn give_back((memory, layout): (*mut u8, Layout)) {
+    if layout.size() > 0 {
+        // SAFETY: `alloc` wrote there where it begins, and so there was such a layout.
+        unsafe { System.dealloc(memory.cast::<*mut u8>().sub(1).read(), larger(layout).unwrap_unchecked()) }
+    }
 }
 
 // SAFETY: memory is the system's, or lies within it; where that begins stands in the 8 bytes before it.
@@ -99,9 +91,7 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: the caller's promise.
             return unsafe { System.dealloc(memory, layout) };
         }
-        if !Kept::keep(memory, layout) {
-            // SAFETY: likewise.
-            unsafe { give_back(memory, layout) }
-        }
+        // SAFETY: the caller's promise, for this memory or for that of an earlier call.
+        unsafe { give_back(Kept::keep(memory, layout)) }
     }
 }

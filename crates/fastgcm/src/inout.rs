@@ -664,14 +664,18 @@ pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
 /// Makes a struct where it stays: a function makes the first field there, and the others are moved there.
 macro_rules! made_in {
     ($place:expr, $type:ident { $first:ident: $make:expr, $($other:ident: $value:expr),* }) => {{
-        let place: &mut core::mem::MaybeUninit<$type> = $place;
+        use core::mem::MaybeUninit;
+        fn empty<T>(field: *mut T) -> *mut MaybeUninit<T> {
+            field.cast()
+        }
+        let place: &mut MaybeUninit<$type> = $place;
         let (make, start) = ($make, place.as_mut_ptr());
         let _all = |$type { $first: _, $($other: _),* }: &$type| {};
         #[allow(unsafe_code)]
-        // SAFETY: the fields lie there, these are all, and nobody else borrows them.
+        // SAFETY: the fields lie there, these are all, and nobody else borrows them. `make` has returned the first, and it is there.
         unsafe {
-            let first = (&raw mut (*start).$first).cast::<core::mem::MaybeUninit<_>>();
-            assert!(core::ptr::eq(make(&mut *first), first.cast_const().cast()));
+            let first = &raw mut (*start).$first;
+            assert!(core::ptr::eq(make(&mut *empty(first)), first));
             $((&raw mut (*start).$other).write($value);)*
             place.assume_init_mut()
         }

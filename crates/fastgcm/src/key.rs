@@ -115,8 +115,7 @@ impl Key {
     pub fn init_in_place<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], backend: Backend) -> Result<&'a mut Self, Error> {
         let kernels = backend.kernels()?;
         check(key)?;
-        let material = |place| kernels.derive_in(place, key, None);
-        Ok(made_in!(place, Key { material: material, kernels: kernels, _spare: [0; SPARE] }))
+        Ok(made_in!(place, Key { material: |place| kernels.derive_in(place, key, None), kernels: kernels, _spare: [0; SPARE] }))
     }
 
     /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
