@@ -315,17 +315,19 @@ def nginx():
     command = ["nginx", "-p", folder, "-c", "nginx.conf"]
     suites = with_curl("nginx", command, at)
     for version, bits in SUITES:
-        best = {}
-        for provided in [True, False] * 3:
-            here, there = (environment("nginx.time" if provided else None) for _ in range(2))
-            with server(command, at, here) as process:
-                children = os.times().children_user
-                output(curl_with(version, bits) + [word for _ in range(gib) for word in ("-o", "/dev/null", f"https://localhost:{at}/gib")], there)
-                client = os.times().children_user - children
-                ticks = int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11])
-            times = (ticks / os.sysconf("SC_CLK_TCK") / gib, client / gib)
-            best[provided] = tuple(map(min, times, best.get(provided, times)))
-        told = ", ".join(f"{name} {best[True][i]:.3f}/{best[False][i]:.3f}" for i, name in enumerate(("server", "client")))
+        user = []  # of the server and of the client, by each run of `both`: with the provider, and without
+
+        def run(here, there):
+            begun = os.times().children_user
+            with server(command, at, here):
+                output(curl_with(version, bits) + ["-o", "/dev/null", f"https://localhost:{at}/gib"] * gib, there)
+                client = os.times().children_user - begun
+            user.append((os.times().children_user - begun - client, client))
+            return True
+
+        both(f"{gib} GiB, nginx TLS {version} AES-{bits}", run, gib << 30)
+        best = [[min(times) / gib for times in zip(*user[without::2])] for without in (0, 1)]
+        told = ", ".join(f"{side} {there:.3f}/{not_there:.3f}" for side, there, not_there in zip(("server", "client"), *best))
         print(f"nginx TLS {version} AES-{bits}: {told} s of user time for each GiB")
     return suites
 

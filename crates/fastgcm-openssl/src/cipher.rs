@@ -64,7 +64,7 @@ impl<'p> Object<'p> for Context<'p> {
         self.work.provider
     }
 
-    /// In the middle of a message too. The expanded key is shared.
+    /// In the middle of a message too. All duplicates share one expanded key.
     #[inline(always)]
     fn duplicate(&self) -> Self {
         let (key, pieces) = (self.key.as_ref().and_then(Keyed::duplicate), self.pieces.as_ref().map(Pieces::duplicate));

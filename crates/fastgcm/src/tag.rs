@@ -11,8 +11,7 @@ pub const TAG_LEN: usize = 16;
 ///
 /// `==` compares two tags in constant time: its time does not depend on which bytes differ. A program that opens a message does not
 /// need it: [`Key::open`] takes the tag and compares it.
-// Aligned, because rustc puts bytes behind the first byte of a `Result`, and LLVM moves them from there in five pieces: 4 to 10 % of an ESP packet of 64
-// bytes.
+// Aligned, because rustc puts bytes behind the first byte of a `Result`, and LLVM moves them from there in five pieces: 9 % of an ESP packet of 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
 pub struct Tag(pub [u8; 16]);
