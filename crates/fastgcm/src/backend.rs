@@ -236,8 +236,14 @@ macro_rules! calls {
         #[allow(unused_unsafe)] // in a row that needs no feature
         impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Row<'_> {
             #[inline(always)]
-            fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S> {
-                let mut function: unsafe fn(Frame<'_>, S, M, &'a Material, Bulk<'a, S>) -> Bulk<'a, S> = bulk::<S, M, SEAL, FACE>;
+            fn bulk<'a, const SEAL: bool, const FACE: bool>(
+                self,
+                s: S,
+                multiply: M,
+                key: &'a gcm::Material,
+                all: Bulk<'a, S>,
+            ) -> Bulk<'a, S> {
+                let mut function: unsafe fn(Frame<'_>, S, M, &'a gcm::Material, Bulk<'a, S>) -> Bulk<'a, S> = bulk::<S, M, SEAL, FACE>;
                 if cfg!(feature = "scrub") {
                     // By address: with LTO over all crates LLVM makes it a part of the caller, `inline(never)` or not.
                     function = core::hint::black_box(function);
@@ -250,14 +256,14 @@ macro_rules! calls {
             fn tail<const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
                 self,
                 s: S,
-                key: &Material,
+                key: &gcm::Material,
                 rest: Rest<'_, S, impl Beside<S, M>>,
             ) -> Block {
                 // SAFETY: see `Row`.
                 #[cfg(debug_assertions)]
                 return unsafe { tail::<S, M, _, SEAL, N, ALL, WHOLE>(self.0, s, key, rest) };
                 #[cfg(not(debug_assertions))]
-                gcm::tail::<S, M, _, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
+                gcm::tail::<S, M, _, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.tables, rest)
             }
         }
     };

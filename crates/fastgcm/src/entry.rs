@@ -74,12 +74,12 @@ macro_rules! entries {
             #[inline(never)]
             fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
                 E::enter(frame);
-                engine!().expand(material, key, one);
+                engine!().expand(material.view_mut(), key, one);
             }
 
             $(#[target_feature(enable = $features)])?
             fn wipe(material: &mut Material) {
-                engine!().wipe(material);
+                engine!().wipe(material.view_mut());
             }
 
             $(#[target_feature(enable = $features)])?
@@ -100,7 +100,7 @@ macro_rules! entries {
             ) -> Block {
                 E::enter(frame);
                 let text = crate::backend::short_text!(aad, ends, len);
-                engine!().short::<true>(Row(frame), key, nonce, ahead, aad, text)
+                engine!().short::<true>(Row(frame), key.view(), nonce, ahead, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -115,7 +115,7 @@ macro_rules! entries {
             ) -> Block {
                 E::enter(frame);
                 let text = crate::backend::short_text!(aad, ends, len);
-                engine!().short::<false>(Row(frame), key, nonce, ahead, aad, text)
+                engine!().short::<false>(Row(frame), key.view(), nonce, ahead, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -132,7 +132,7 @@ macro_rules! entries {
             #[inline(never)]
             fn seal_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
-                engine!().long::<true>(Row(frame), key, nonce, aad, text)
+                engine!().long::<true>(Row(frame), key.view(), nonce, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -149,7 +149,7 @@ macro_rules! entries {
             #[inline(never)]
             fn open_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
-                engine!().long::<false>(Row(frame), key, nonce, aad, text)
+                engine!().long::<false>(Row(frame), key.view(), nonce, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -157,10 +157,10 @@ macro_rules! entries {
             fn much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
                 E::enter(frame);
                 let ((ends, len), mut ahead) = (text.parts(), Ahead::NONE);
-                let aad = engine!().ahead(key, &mut ahead, aad, len);
+                let aad = engine!().ahead(key.view(), &mut ahead, aad, len);
                 let tag = if len == 0 {
                     // Not worth a call.
-                    engine!().short::<true>(Row(frame), key, nonce, Some(&ahead), aad, InOut::EMPTY)
+                    engine!().short::<true>(Row(frame), key.view(), nonce, Some(&ahead), aad, InOut::EMPTY)
                 } else if seal {
                     seal_short(frame, key, nonce, aad, ends, len, Some(&ahead))
                 } else {
@@ -173,26 +173,26 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn seal_batch(frame: Frame<'_>, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
                 E::enter(frame);
-                engine!().batch::<true>(key, packets)
+                engine!().batch::<true>(key.view(), packets)
             }
 
             $(#[target_feature(enable = $features)])?
             fn open_batch(frame: Frame<'_>, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
                 E::enter(frame);
-                engine!().batch::<false>(key, packets)
+                engine!().batch::<false>(key.view(), packets)
             }
 
             $(#[target_feature(enable = $features)])?
             fn hash(frame: Frame<'_>, key: &Material, hash: &mut Hash, data: &[u8]) {
                 E::enter(frame);
-                engine!().hash(key, hash, data);
+                engine!().hash(key.view(), hash, data);
             }
 
             $(#[target_feature(enable = $features)])?
             #[allow(clippy::too_many_arguments)]
             fn crypt(frame: Frame<'_>, key: &Material, start: &Start, index: u32, hash: &mut Hash, ends: Ends<'_>, len: usize, seal: bool) {
                 E::enter(frame);
-                engine!().crypt(key, start, index, hash, crate::backend::text!(ends, len), seal);
+                engine!().crypt(key.view(), start, index, hash, crate::backend::text!(ends, len), seal);
             }
 
             $(#[target_feature(enable = $features)])?
@@ -208,19 +208,19 @@ macro_rules! entries {
                 len: usize,
             ) {
                 E::enter(frame);
-                engine!().turns::<true>(key, *nonce, index, hash, room, crate::backend::text!(ends, len));
+                engine!().turns::<true>(key.view(), *nonce, index, hash, room, crate::backend::text!(ends, len));
             }
 
             $(#[target_feature(enable = $features)])?
             fn open_turns(frame: Frame<'_>, key: &Material, nonce: &Nonce96, index: u32, hash: &mut Hash, ends: Ends<'_>, len: usize) {
                 E::enter(frame);
-                engine!().turns::<false>(key, *nonce, index, hash, None, crate::backend::text!(ends, len));
+                engine!().turns::<false>(key.view(), *nonce, index, hash, None, crate::backend::text!(ends, len));
             }
 
             $(#[target_feature(enable = $features)])?
             fn settle(frame: Frame<'_>, key: &Material, hash: &mut Hash, room: &Room) {
                 E::enter(frame);
-                engine!().settle(key, hash, room);
+                engine!().settle(key.view(), hash, room);
             }
 
             $(#[target_feature(enable = $features)])?
@@ -236,31 +236,31 @@ macro_rules! entries {
                 seal: bool,
             ) -> InOut<'a> {
                 E::enter(frame);
-                engine!().piece(Row(frame), key, nonce, index, hash, room, text, seal)
+                engine!().piece(Row(frame), key.view(), nonce, index, hash, room, text, seal)
             }
 
             $(#[target_feature(enable = $features)])?
             fn finish(frame: Frame<'_>, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
                 E::enter(frame);
-                engine!().finish(key, hash, lengths, j0)
+                engine!().finish(key.view(), hash, lengths, j0)
             }
 
             $(#[target_feature(enable = $features)])?
             fn ctr(frame: Frame<'_>, key: &Material, first: Block, text: InOut<'_>) {
                 E::enter(frame);
-                engine!().ctr(key, first, text);
+                engine!().ctr(key.view(), first, text);
             }
 
             $(#[target_feature(enable = $features)])?
             fn siv(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
                 E::enter(frame);
-                engine!().siv(key, nonce, aad, text, given)
+                engine!().siv(key.view(), nonce, aad, text, given)
             }
 
             $(#[target_feature(enable = $features)])?
             fn aes(frame: Frame<'_>, key: &Material, block: Block) -> Block {
                 E::enter(frame);
-                engine!().aes(key, block)
+                engine!().aes(key.view(), block)
             }
 
             // What is written once, and inlined into the functions above, calls as a function of its own.
@@ -270,7 +270,7 @@ macro_rules! entries {
                 frame: Frame<'_>,
                 s: S,
                 multiply: M,
-                key: &'a Material,
+                key: &'a gcm::Material,
                 all: Bulk<'a, S>,
             ) -> Bulk<'a, S> {
                 frame.enter();
@@ -283,11 +283,11 @@ macro_rules! entries {
             fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, const N: usize, const ALL: usize, const WHOLE: usize>(
                 frame: Frame<'_>,
                 s: S,
-                key: &Material,
+                key: &gcm::Material,
                 rest: Rest<'_, S, B>,
             ) -> Block {
                 frame.enter();
-                gcm::tail::<S, M, B, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
+                gcm::tail::<S, M, B, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.tables, rest)
             }
 
             crate::backend::calls!();
@@ -310,7 +310,7 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             #[cfg(test)]
             fn fill(material: &mut Material, h: Block) {
-                engine!().fill(material, h);
+                engine!().fill(material.view_mut(), h);
             }
         }
     };

@@ -1,12 +1,12 @@
 //! Memory as vectors: the message that is being transformed, and tables of blocks. Bounds are checked once for a whole turn;
 //! inside, positions are compile-time constants.
 
-use crate::{
-    Block,
-    isa::{Vectors, nibbles::Lookups},
-};
+use crate::{Block, isa::Vectors};
 use core::{marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use zeroize::{Zeroize, optimization_barrier};
+
+mod storage;
+pub(crate) use storage::{Kept, Plain, Storage, plain};
 
 /// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
 pub(crate) const TURN: usize = 8;
@@ -452,32 +452,6 @@ impl<const N: usize> Table<N> {
         assert!(i <= N - S::BLOCKS);
         // SAFETY: just checked.
         unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
-    }
-
-    /// Blocks from `i` on, in the machine's own order: for what is not bytes.
-    #[inline(always)]
-    pub(crate) fn fours(&self, i: usize) -> &[[Block; 4]] {
-        self.0[i..].as_chunks().0
-    }
-
-    #[inline(always)]
-    pub(crate) fn fours_mut(&mut self, i: usize) -> &mut [[Block; 4]] {
-        self.0[i..].as_chunks_mut().0
-    }
-
-    /// The first 64 blocks, as lookups of nibbles.
-    #[allow(dead_code)] // for a row of x86
-    #[inline(always)]
-    pub(crate) fn lookups(&self) -> &[Lookups<Block>; 2] {
-        const { assert!(N >= 64) }
-        self.0.as_chunks().0.as_chunks().0.first_chunk().unwrap()
-    }
-
-    #[allow(dead_code)]
-    #[inline(always)]
-    pub(crate) fn lookups_mut(&mut self) -> &mut [Lookups<Block>; 2] {
-        const { assert!(N >= 64) }
-        self.0.as_chunks_mut().0.as_chunks_mut().0.first_chunk_mut().unwrap()
     }
 
     /// Zeros in the first `n` blocks.

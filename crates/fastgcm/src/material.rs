@@ -1,15 +1,14 @@
 //! What is derived from the bytes of a key.
 
-use crate::{aes::Schedule, ghash::Powers};
+use crate::{
+    aes::Schedule,
+    inout::{Kept, Plain, Storage},
+};
 
-/// AES round keys and powers of the hash key H, as the engine of a row has left them there.
-#[derive(Clone)]
-#[repr(C)]
-pub(crate) struct Material {
-    pub(crate) schedule: Schedule,
-    pub(crate) powers: Powers,
-}
+/// AES round keys, and what the engine of a row makes of the key besides: the engine's own type
+/// ([`Engine::Tables`](crate::engine::Engine::Tables)), or, where the row is not known, room for any.
+pub(crate) type Material<T = Storage> = Kept<Schedule, T>;
 
-impl Material {
-    pub(crate) const ZERO: Self = Self { schedule: Schedule::ZERO, powers: Powers::ZERO };
+impl<T: Plain> Material<T> {
+    pub(crate) const ZERO: Self = Self { schedule: Schedule::ZERO, tables: T::ZERO };
 }

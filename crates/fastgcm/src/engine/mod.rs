@@ -20,7 +20,7 @@ use crate::{
     Block,
     gcm::{Ahead, Outlined},
     ghash::Multiply,
-    inout::{Hash, InOut, Room},
+    inout::{Hash, InOut, Plain, Room},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -35,6 +35,8 @@ pub(crate) trait Engine: Copy {
     type S: Isa;
     /// A multiplication of these vectors by the row's tables.
     type M: Multiply<Self::S>;
+    /// What it keeps in a key, beside the round keys.
+    type Tables: Plain;
 
     /// The most bytes of AAD, and of text, of a short message.
     const MOST_SHORT: (usize, usize);
@@ -54,9 +56,9 @@ pub(crate) trait Engine: Copy {
     fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material;
     /// What any message needs, from 16, 24 or 32 bytes of key, in place of what was there; or into zeros what the `one` message needs that has so
     /// many bytes of AAD and text.
-    fn expand(self, material: &mut Material, key: &[u8], one: Option<(usize, usize)>);
+    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], one: Option<(usize, usize)>);
     /// Zeros, where these have written.
-    fn wipe(self, material: &mut Material);
+    fn wipe(self, material: &mut Material<Self::Tables>);
 
     /// Seals or opens a message under a key of its own, of the lengths that `MOST_ONCE` allows. Returns the tag, as the next three do.
     #[inline(always)]
@@ -68,7 +70,7 @@ pub(crate) trait Engine: Copy {
     fn short<const SEAL: bool>(
         self,
         row: impl Row<Self>,
-        key: &Material,
+        key: &Material<Self::Tables>,
         nonce: Nonce96,
         _ahead: Option<&Ahead>,
         aad: &[u8],
@@ -77,7 +79,14 @@ pub(crate) trait Engine: Copy {
         self.long::<SEAL>(row, key, nonce, aad, &mut text.into())
     }
     /// Any other. Only a row with `TURN` is given a text in runs.
-    fn long<'a, const SEAL: bool>(self, row: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block;
+    fn long<'a, const SEAL: bool>(
+        self,
+        row: impl Row<Self>,
+        key: &'a Material<Self::Tables>,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: &mut Text<'a>,
+    ) -> Block;
     /// Whether that is a short text with much AAD, where there is a way of its own for it.
     #[inline(always)]
     fn has_much_aad(self, _aad: &[u8], _text: usize) -> bool {
@@ -85,27 +94,27 @@ pub(crate) trait Engine: Copy {
     }
     /// The first part of that AAD. Returns what is left, for [`short`](Self::short).
     #[inline(always)]
-    fn ahead<'a>(self, _key: &Material, _ahead: &mut Ahead, aad: &'a [u8], _text: usize) -> &'a [u8] {
+    fn ahead<'a>(self, _key: &Material<Self::Tables>, _ahead: &mut Ahead, aad: &'a [u8], _text: usize) -> &'a [u8] {
         aad
     }
 
     /// Seals or opens packets while they have the lengths of the first, which `MOST_BATCH` allows, as many as a vector has lanes at a time. Returns
     /// how many, and whether a tag was wrong.
     #[inline(always)]
-    fn batch<const SEAL: bool>(self, _key: &Material, _packets: &mut [Packet<'_>]) -> (usize, bool) {
+    fn batch<const SEAL: bool>(self, _key: &Material<Self::Tables>, _packets: &mut [Packet<'_>]) -> (usize, bool) {
         (0, false)
     }
 
     // ---- the same in pieces
     /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
-    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]);
+    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]);
     /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
-    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
+    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
     /// Whole turns of a piece that begins with a turn, where there is `TURN`.
     #[inline(always)]
     fn turns<const SEAL: bool>(
         self,
-        _key: &Material,
+        _key: &Material<Self::Tables>,
         _nonce: Nonce96,
         _index: u32,
         _hash: &mut Hash,
@@ -115,14 +124,14 @@ pub(crate) trait Engine: Copy {
     }
     /// Hashes the turn that waits, likewise.
     #[inline(always)]
-    fn settle(self, _key: &Material, _hash: &mut Hash, _room: &Room) {}
+    fn settle(self, _key: &Material<Self::Tables>, _hash: &mut Hash, _room: &Room) {}
     /// The turns of a long piece that begins with a turn, where there is `TURN`. Returns what is left.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn piece<'a>(
         self,
         _row: impl Row<Self>,
-        _key: &'a Material,
+        _key: &'a Material<Self::Tables>,
         _nonce: Nonce96,
         _index: u32,
         _hash: &mut Hash,
@@ -133,13 +142,13 @@ pub(crate) trait Engine: Copy {
         text
     }
     /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
-    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
+    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
     /// CTR alone, from that counter block on.
-    fn ctr(self, key: &Material, first: Block, text: InOut<'_>);
+    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>);
     /// Seals a message of AES-GCM-SIV under a key that generates keys, or opens it if its tag is `given`. Returns the tag that it should have.
-    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block;
+    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block;
     /// AES of a block.
-    fn aes(self, key: &Material, block: Block) -> Block;
+    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block;
 
     // ---- what proofs and variants ask of a row
     /// Its multiplication.
@@ -150,7 +159,7 @@ pub(crate) trait Engine: Copy {
     fn products(self, block: Block, h: Block) -> [[Block; 4]; 2];
     /// Powers of a hash key of the test's choice.
     #[cfg(test)]
-    fn fill(self, material: &mut Material, h: Block);
+    fn fill(self, material: &mut Material<Self::Tables>, h: Block);
 }
 
 /// How the engine of a row gets at the functions of the row.

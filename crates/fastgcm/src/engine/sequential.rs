@@ -9,7 +9,7 @@ use crate::{
         self,
         sequential::{self, message},
     },
-    ghash::Multiply,
+    ghash::{Multiply, Powers},
     inout::{Hash, InOut, zeroed},
     isa::{Frame, Isa},
     material::Material,
@@ -26,6 +26,7 @@ pub(crate) struct Sequential<S, M>(pub(crate) S, pub(crate) M);
 impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     type S = S;
     type M = M;
+    type Tables = Powers;
     /// Empty ones alone.
     const MOST_SHORT: (usize, usize) = (0, 0);
 
@@ -40,47 +41,54 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], one: Option<(usize, usize)>) {
         sequential::expand(self.0, self.1, material, key, one);
     }
 
     #[inline(always)]
-    fn wipe(self, material: &mut Material) {
+    fn wipe(self, material: &mut Material<Self::Tables>) {
         sequential::wipe(self.0, material);
     }
 
     #[inline(always)]
-    fn long<'a, const SEAL: bool>(self, _: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
+    fn long<'a, const SEAL: bool>(
+        self,
+        _: impl Row<Self>,
+        key: &'a Material<Self::Tables>,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: &mut Text<'a>,
+    ) -> Block {
         message(self.0, self.1, key, nonce.into(), aad, text.all, SEAL)
     }
 
     #[inline(always)]
-    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]) {
+    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]) {
         sequential::hash(self.0, self.1, key, hash, data);
     }
 
     #[inline(always)]
-    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 
     #[inline(always)]
-    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         sequential::finish(self.0, self.1, key, hash, lengths, j0)
     }
 
     #[inline(always)]
-    fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
+    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>) {
         sequential::ctr(self.0, key, first, text);
     }
 
     #[inline(always)]
-    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         gcm::siv(self.0, self.1, &key.schedule, nonce, aad, text, given)
     }
 
     #[inline(always)]
-    fn aes(self, key: &Material, block: Block) -> Block {
+    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block {
         sequential::aes(self.0, key, block)
     }
 
@@ -98,7 +106,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
 
     #[cfg(test)]
     #[inline(always)]
-    fn fill(self, material: &mut Material, h: Block) {
+    fn fill(self, material: &mut Material<Self::Tables>, h: Block) {
         proof::fill(self.0, self.1, material, h);
     }
 }

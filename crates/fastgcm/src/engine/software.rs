@@ -20,6 +20,7 @@ pub(crate) struct Software<S, M, const N: usize>(pub(crate) S, pub(crate) M);
 impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     type S = S;
     type M = M::Multiply;
+    type Tables = software::Tables<M::Tables>;
     /// Empty ones alone.
     const MOST_SHORT: (usize, usize) = (0, 0);
 
@@ -34,48 +35,55 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn expand(self, material: &mut Material, key: &[u8], _: Option<(usize, usize)>) {
+    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], _: Option<(usize, usize)>) {
         software::expand(self.0, self.1, material, key);
     }
 
     #[inline]
-    fn wipe(self, material: &mut Material) {
-        software::wipe(self.0, material);
+    fn wipe(self, material: &mut Material<Self::Tables>) {
+        software::wipe(self.0, self.1, material);
     }
 
     #[inline]
-    fn long<'a, const SEAL: bool>(self, _: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
+    fn long<'a, const SEAL: bool>(
+        self,
+        _: impl Row<Self>,
+        key: &'a Material<Self::Tables>,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: &mut Text<'a>,
+    ) -> Block {
         message(self.0, self.1, key, nonce.into(), aad, text.all, SEAL)
     }
 
     #[inline]
-    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]) {
+    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]) {
         software::hash(self.0, self.1, key, hash, data);
     }
 
     #[inline]
-    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         software::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 
     #[inline]
-    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         software::finish(self.0, self.1, key, hash, lengths, j0)
     }
 
     #[inline]
-    fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
+    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>) {
         software::ctr(self.0, key, first, text);
     }
 
     /// In line, so that the key of the message stands in the frame of the entry: what is wiped below that is less than a key and the calls behind it.
     #[inline(always)]
-    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         software::siv(self.0, self.1, key, nonce, aad, text, given)
     }
 
     #[inline]
-    fn aes(self, key: &Material, block: Block) -> Block {
+    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block {
         software::aes(self.0, key, block)
     }
 
@@ -93,7 +101,7 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
 
     #[cfg(test)]
     #[inline]
-    fn fill(self, material: &mut Material, h: Block) {
+    fn fill(self, material: &mut Material<Self::Tables>, h: Block) {
         software::fill(self.0, self.1, material, h);
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     Block,
     aes::Schedule,
     gcm::{self, Ahead, sequential},
-    ghash::Multiply,
+    ghash::{Multiply, Powers},
     inout::{Hash, InOut, Room, zeroed},
     isa::{Frame, Isa},
     material::Material,
@@ -24,6 +24,7 @@ pub(crate) struct Woven<S, M>(pub(crate) S, pub(crate) M);
 impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     type S = S;
     type M = M;
+    type Tables = Powers;
     const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
     const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
     const MOST_BATCH: Option<(usize, usize)> = gcm::most_batch(S::BLOCKS);
@@ -42,12 +43,12 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], one: Option<(usize, usize)>) {
         gcm::expand(self.0, self.1, material, key, one);
     }
 
     #[inline(always)]
-    fn wipe(self, material: &mut Material) {
+    fn wipe(self, material: &mut Material<Self::Tables>) {
         gcm::wipe(self.0, material);
     }
 
@@ -61,7 +62,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     fn short<const SEAL: bool>(
         self,
         row: impl Row<Self>,
-        key: &Material,
+        key: &Material<Self::Tables>,
         nonce: Nonce96,
         ahead: Option<&Ahead>,
         aad: &[u8],
@@ -71,7 +72,14 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn long<'a, const SEAL: bool>(self, row: impl Row<Self>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
+    fn long<'a, const SEAL: bool>(
+        self,
+        row: impl Row<Self>,
+        key: &'a Material<Self::Tables>,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: &mut Text<'a>,
+    ) -> Block {
         gcm::long::<_, M, SEAL>(self.0, self.1, row, key, nonce, aad, text)
     }
 
@@ -81,29 +89,29 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn ahead<'a>(self, key: &Material, ahead: &mut Ahead, aad: &'a [u8], text: usize) -> &'a [u8] {
+    fn ahead<'a>(self, key: &Material<Self::Tables>, ahead: &mut Ahead, aad: &'a [u8], text: usize) -> &'a [u8] {
         ahead.take::<S, M::Short>(self.0, key, aad, text)
     }
 
     #[inline(always)]
-    fn batch<const SEAL: bool>(self, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
+    fn batch<const SEAL: bool>(self, key: &Material<Self::Tables>, packets: &mut [Packet<'_>]) -> (usize, bool) {
         if const { Self::MOST_BATCH.is_some() } { gcm::batch::<S, M, SEAL>(self.0, self.1, key, packets) } else { (0, false) }
     }
 
     #[inline(always)]
-    fn hash(self, key: &Material, hash: &mut Hash, data: &[u8]) {
+    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]) {
         sequential::hash(self.0, self.1, key, hash, data);
     }
 
     #[inline(always)]
-    fn crypt(self, key: &Material, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 
     #[inline(always)]
     fn turns<const SEAL: bool>(
         self,
-        key: &Material,
+        key: &Material<Self::Tables>,
         nonce: Nonce96,
         index: u32,
         hash: &mut Hash,
@@ -116,7 +124,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn settle(self, key: &Material, hash: &mut Hash, room: &Room) {
+    fn settle(self, key: &Material<Self::Tables>, hash: &mut Hash, room: &Room) {
         sequential::settle(self.0, self.1, key, hash, room);
     }
 
@@ -124,7 +132,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     fn piece<'a>(
         self,
         row: impl Row<Self>,
-        key: &'a Material,
+        key: &'a Material<Self::Tables>,
         nonce: Nonce96,
         index: u32,
         hash: &mut Hash,
@@ -140,22 +148,22 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn finish(self, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         sequential::finish(self.0, self.1, key, hash, lengths, j0)
     }
 
     #[inline(always)]
-    fn ctr(self, key: &Material, first: Block, text: InOut<'_>) {
+    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>) {
         sequential::ctr(self.0, key, first, text);
     }
 
     #[inline(always)]
-    fn siv(self, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         gcm::siv(self.0, self.1, &key.schedule, nonce, aad, text, given)
     }
 
     #[inline(always)]
-    fn aes(self, key: &Material, block: Block) -> Block {
+    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block {
         sequential::aes(self.0, key, block)
     }
 
@@ -173,7 +181,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
 
     #[cfg(test)]
     #[inline(always)]
-    fn fill(self, material: &mut Material, h: Block) {
+    fn fill(self, material: &mut Material<Self::Tables>, h: Block) {
         proof::fill(self.0, self.1, material, h);
     }
 }

@@ -6,6 +6,7 @@
 //! have four blocks of one packet; between the two stands a transposition.
 
 use super::{
+    Material,
     counter::{STATES, TableCounter},
     message::{blocks, lengths},
     turn::{HashWork, Keys, rounds},
@@ -14,7 +15,6 @@ use crate::{
     ghash::{Ask, Down, Multiply},
     inout::{InOut, Table, part_of_block},
     isa::Isa,
-    material::Material,
     nonce::counter,
     packet::{Packet, TOGETHER},
 };
@@ -95,7 +95,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     /// The entries of H^n, in every lane.
     #[inline(always)]
     fn entries(&self, n: usize) -> (S::V, S::V) {
-        self.key.powers.down_from(self.s, n).splat()
+        self.key.tables.down_from(self.s, n).splat()
     }
 
     /// Those of the power that block `i` of a text meets. Where there is no block there are zeros, and H.
@@ -107,7 +107,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     /// `N` blocks of each packet are hashed, though the last may have fewer.
     #[inline(always)]
     fn ends<const N: usize>(&self) -> Ends<S, M> {
-        let (s, powers) = (self.s, &self.key.powers);
+        let (s, powers) = (self.s, &self.key.tables);
         let (first, second) = self.entries(1);
         let lengths = M::product(s, M::ready(s, s.splat(lengths(self.aad as u64, self.text as u64)), first, second));
         if const { !M::CONSTANTS } {

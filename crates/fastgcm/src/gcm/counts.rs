@@ -15,7 +15,6 @@ use crate::{
         Isa, Sliced,
         counting::{Counting, Work},
     },
-    material::Material,
     nonce::{J0, Kind, Nonce},
 };
 use std::{println, vec, vec::Vec};
@@ -278,7 +277,7 @@ where
     let sizes: Vec<usize> = [0, 1, 63, 64, 200, 300, 500, 512, 1420, 4095, 4096, 16383, 16384, 40000].into_iter().chain(edges).collect();
     let mut messages = 0;
     for (key_length, rounds) in [(16, 10), (24, 12), (32, 14)] {
-        let mut key = Material::ZERO;
+        let mut key = software::Material::ZERO;
         Work::start();
         software::expand(s, multiply, &mut key, &vec![5; key_length]);
         let made = Work::done();

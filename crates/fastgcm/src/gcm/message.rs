@@ -4,6 +4,7 @@
 #![allow(clippy::manual_map)]
 
 use super::{
+    Material,
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
     sequential::{absorb, hashed, leave, taken},
     tail::{Ahead, Before, Header, Outlined, Rest, WOVEN, tail},
@@ -15,7 +16,6 @@ use crate::{
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
     inout::{Hash, InOut, Place, Room, TURN, Turn, is_tail, load_bytes, meeting},
     isa::Isa,
-    material::Material,
     nonce::Nonce96,
     runs::{Runs, Text},
 };
@@ -27,7 +27,7 @@ use zeroize::Zeroize;
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
     let h = material.schedule.expand::<S, true>(s, key);
-    material.powers.fill::<S, M>(s, h, one.map_or(usize::MAX, |(aad, text)| powers_of::<S>(aad, text)));
+    material.tables.fill::<S, M>(s, h, one.map_or(usize::MAX, |(aad, text)| powers_of::<S>(aad, text)));
 }
 
 /// The highest power of H that a message asks for: one for each block of a tail, with AAD ahead of it, and one for the lengths; and those of a turn.
@@ -44,7 +44,7 @@ fn powers_of<S: Isa>(aad: usize, text: usize) -> usize {
 #[inline(always)]
 pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
     material.schedule.zeroize();
-    material.powers.wipe(s);
+    material.tables.wipe(s);
 }
 
 /// The most bytes of AAD, and of text, of a short message, for vectors of `blocks` blocks: it fits in one tail, and leaves a lane for the lengths.
@@ -173,7 +173,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
-        if SEAL { Some(HashTurn { powers: &key.powers, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) }) } else { None }
+        if SEAL { Some(HashTurn { powers: &key.tables, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) }) } else { None }
     } else {
         let many = !cfg!(feature = "scrub") && many;
         turns::<S, M, _, SEAL, true>(s, key, many, false, meeting(S::BLOCKS), None, &mut counters, &mut text, &mut None, &mut before.hash)
@@ -317,7 +317,7 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize)
     let hash = if !aad.is_empty() && aad.len() <= vector && text >= vector {
         // One vector, n blocks. Its block i stands n - i places before the first block of the text, and its lane is added to block i of
         // the text, which stands i places behind the first: so every lane wants H^n.
-        let powers = key.powers.down_from(s, blocks(aad.len()));
+        let powers = key.tables.down_from(s, blocks(aad.len()));
         let (first, second) = powers.splat();
         let aad = s.byte_swap(load_bytes(s, aad));
         M::reduce(s, M::product(s, M::ready(s, aad, first, second)), powers.constant())
@@ -343,7 +343,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
     hash: &mut S::V,
 ) -> Option<HashTurn<'a, S, true>> {
     if text.is_tail::<S>(left) {
-        return if let Some(text) = waiting { Some(HashTurn { powers: &key.powers, hash: *hash, text }) } else { None };
+        return if let Some(text) = waiting { Some(HashTurn { powers: &key.tables, hash: *hash, text }) } else { None };
     }
     // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
     let keys = &key.schedule.keys;
@@ -355,7 +355,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
         turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
         pending = Some(first);
         if text.is_tail::<S>(left) && runs.is_none() {
-            return Some(HashTurn { powers: &key.powers, hash: *hash, text: first });
+            return Some(HashTurn { powers: &key.tables, hash: *hash, text: first });
         }
     }
     if const { S::BLOCKS == 1 } || FEW && !many {
@@ -401,7 +401,7 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     hash: &mut S::V,
     mut pending: Option<Turn<'a, S>>,
 ) -> Option<HashTurn<'a, S, true>> {
-    let mut powers = &key.powers;
+    let mut powers = &key.tables;
     loop {
         // A turn at a time of a long message, which may not be in the cache. (Asked in each turn whether it is one, others took 2 % longer: Zen 5.)
         let until = if ask && !text.is_tail::<S>(left) {

@@ -59,3 +59,6 @@ pub(crate) use message::{
 };
 pub(crate) use siv::siv;
 pub(crate) use tail::{Ahead, Beside, Outlined, Rest, tail};
+
+/// What these keep in a key; [`software`] has its own.
+pub(crate) type Material = crate::material::Material<crate::ghash::Powers>;

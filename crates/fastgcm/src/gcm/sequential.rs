@@ -5,6 +5,7 @@
 //! read: AAD, nonces, a message to be verified before it is decrypted. Loops, not straight lines: a kilobyte or two a row.
 
 use super::{
+    Material,
     counter::{AddCounter, Counters, STATES, TableCounter},
     message::{blocks, lengths, turn},
     turn::{HashWork, Keys, NoHash},
@@ -14,7 +15,6 @@ use crate::{
     ghash::{Ask, Down, Multiply},
     inout::{Hash, InOut, Room, TURN, Turn, load_bytes, load_vector},
     isa::Isa,
-    material::Material,
     nonce::{J0, Nonce96, Start},
 };
 
@@ -178,10 +178,10 @@ fn ctr_and_hash<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 
     // The rest: four vectors at a time, or a single one, and one reduction.
-    let constants = key.powers.down_from(s, blocks(text.len())).constants();
+    let constants = key.tables.down_from(s, blocks(text.len())).constants();
     let mut sum = M::zero(s);
     while text.len() > 0 {
-        let powers = key.powers.down_from(s, blocks(text.len()));
+        let powers = key.tables.down_from(s, blocks(text.len()));
         let x = if text.len() > 16 * S::BLOCKS { keystream::<S, 4>(s, key, counters) } else { keystream::<S, 1>(s, key, counters) };
         let mut part = text.take::<S>(4);
         each!(I in 0 1 2 3 => { if part.len() > I * 16 * S::BLOCKS {
@@ -207,7 +207,7 @@ pub(super) fn hashed<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, t
 /// The powers of a turn. The optimiser must not see that they are the same in each: it would copy them to the stack before the first.
 #[inline(always)]
 fn of_turn<S: Isa>(s: S, key: &Material) -> impl Down<S> + '_ {
-    black_box(&key.powers).down_from(s, TURN * S::BLOCKS)
+    black_box(&key.tables).down_from(s, TURN * S::BLOCKS)
 }
 
 /// A turn of a piece: each block meets its own power.
@@ -294,7 +294,7 @@ fn apply<S: Isa>(s: S, key: &Material, x: S::State, text: S::V) -> S::V {
 /// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros: one reduction for every `TURN` vectors.
 #[inline(always)]
 pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, data: &[u8]) -> S::V {
-    let powers = &key.powers;
+    let powers = &key.tables;
     let mut hash = hash;
     for part in data.chunks(TURN * 16 * S::BLOCKS) {
         let blocks = part.len().div_ceil(16);
@@ -324,7 +324,7 @@ pub(super) fn absorb<S: Isa, M: Multiply<S>>(s: S, key: &Material, hash: S::V, d
 #[inline(always)]
 pub(crate) fn finish<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
     let mask = if let Some(j0) = j0 { key.schedule.encrypt(s, j0.0) } else { 0 };
-    let powers = key.powers.down_from(s, 1);
+    let powers = key.tables.down_from(s, 1);
     let (first, second) = powers.partly(s, 0, 1);
     let product = M::product(s, M::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
     s.fold(s.byte_swap(M::reduce(s, product, powers.constants()))) ^ mask

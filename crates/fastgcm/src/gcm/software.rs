@@ -12,30 +12,51 @@ use super::{
 use crate::{
     Block,
     ghash::Pairs,
-    inout::{Hash, InOut, part_of_block},
+    inout::{Hash, InOut, Plain, part_of_block, plain},
     isa::{Isa, Order, Sliced},
-    material::Material,
     nonce::{J0, Nonce96, Start},
 };
 use zeroize::Zeroize;
 
-/// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
-pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, material: &mut Material, key: &[u8]) {
-    material.schedule.expand::<S, false>(s, key);
-    material.powers.fill_one::<S, M, N>(s, &material.schedule);
+plain! {
+    /// Round keys as AES of `N` blocks wants them, zeros behind them, and what GHASH reads.
+    pub(crate) struct Tables<P> {
+        round_keys: [[Block; 4]; 15],
+        pairs: P,
+    }
 }
 
-/// Zeros, where `expand` has written.
-pub(crate) fn wipe<S: Sliced<N>, const N: usize>(_: S, material: &mut Material) {
+/// What these functions keep in a key.
+pub(crate) type Material<P> = crate::material::Material<Tables<P>>;
+
+/// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
+pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, material: &mut Material<M::Tables>, key: &[u8]) {
+    let (schedule, tables) = (&mut material.schedule, &mut material.tables);
+    schedule.expand::<S, false>(s, key);
+    let (keys, behind) = tables.round_keys.split_at_mut(1 + schedule.rounds());
+    s.round_keys(|round| schedule.key(round), keys);
+    behind.fill([0; 4]); // what a longer key has left there
+    let mut h = [0; N];
+    s.keystream(keys, 0, Order::Swapped, &mut h, 1);
+    M::fill(s, &mut tables.pairs, h[0]);
+}
+
+/// Zeros in all of it.
+pub(crate) fn wipe<S: Sliced<N>, M: Pairs<S>, const N: usize>(_: S, _: M, material: &mut Material<M::Tables>) {
     material.schedule.zeroize();
-    material.powers.wipe_one();
+    material.tables.wipe();
+}
+
+/// The round keys that `expand` has left.
+fn sliced<P>(key: &Material<P>) -> &[[Block; 4]] {
+    &key.tables.round_keys[..=key.schedule.rounds()]
 }
 
 /// Seals or opens any message. Returns the tag.
 pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &Material<M::Tables>,
     j0: J0,
     aad: &[u8],
     mut text: InOut<'_>,
@@ -73,7 +94,7 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &Material<M::Tables>,
     start: &Start,
     index: u32,
     so_far: &mut Hash,
@@ -97,7 +118,7 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
-pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, so_far: &mut Hash, data: &[u8]) {
+pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material<M::Tables>, so_far: &mut Hash, data: &[u8]) {
     let mut hash = Ghash::going_on(s, multiply, key, so_far);
     hash.absorb(data);
     so_far.set(hash.value().swap_bytes());
@@ -107,7 +128,7 @@ pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, so_fa
 pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &Material<M::Tables>,
     hash: &Hash,
     lengths: Block,
     j0: Option<J0>,
@@ -117,7 +138,7 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 }
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.
-pub(crate) fn ctr<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
+pub(crate) fn ctr<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, first: Block, mut text: InOut<'_>) {
     let (mut counter, mut pads) = (0, [0; N]);
     while text.len() > 0 {
         keystream(s, key, J0(first), &mut counter, &mut pads, text.len().div_ceil(16));
@@ -130,7 +151,7 @@ pub(crate) fn ctr<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Blo
 pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     multiply: M,
-    generating: &Material,
+    generating: &Material<M::Tables>,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
@@ -146,7 +167,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     let (h, key) = halves[..used.len()].as_flattened().split_at(16);
     let mut of_message = Material::ZERO;
     expand(s, multiply, &mut of_message, key);
-    M::fill(s, &mut of_message.powers, by_x(part_of_block(h)).swap_bytes());
+    M::fill(s, &mut of_message.tables.pairs, by_x(part_of_block(h)).swap_bytes());
 
     if let Some(tag) = given {
         ctr_straight(s, &of_message, tag | LAST, text.here());
@@ -157,7 +178,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     if given.is_none() {
         ctr_straight(s, &of_message, tag | LAST, text);
     }
-    wipe(s, &mut of_message);
+    wipe(s, multiply, &mut of_message);
     blocks.zeroize();
     halves.zeroize();
     tag
@@ -171,20 +192,20 @@ fn by_x(h: Block) -> Block {
 }
 
 /// CTR of GCM-SIV, from that counter block on: the counter stands in the first four bytes.
-fn ctr_straight<S: Sliced<N>, const N: usize>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
+fn ctr_straight<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, first: Block, mut text: InOut<'_>) {
     const LOW: Block = u32::MAX as Block;
     let (mut counter, mut pads) = (first as u32, [0; N]);
     while text.len() > 0 {
         let next = first & !LOW | counter as Block;
         let wanted = text.len().div_ceil(16).min(N);
-        s.keystream(key.powers.sliced(key.schedule.rounds()), next, Order::Straight, &mut pads, wanted);
+        s.keystream(sliced(key), next, Order::Straight, &mut pads, wanted);
         apply(s, text.take_blocks(N), &pads);
         counter = counter.wrapping_add(const { N as u32 });
     }
 }
 
 /// POLYVAL of AAD, text and lengths: GHASH of the same blocks with their bytes turned round (RFC 8452, appendix A).
-fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material<M::Tables>, aad: &[u8], text: &[u8], lengths: Block) -> Block {
     let mut hash = Ghash::new(s, multiply, key);
     for data in [aad, text] {
         let (blocks, rest) = data.as_chunks();
@@ -197,19 +218,19 @@ fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material, aad: &[u8], t
 }
 
 /// AES of a block.
-pub(crate) fn aes<S: Sliced<N>, const N: usize>(s: S, key: &Material, block: Block) -> Block {
+pub(crate) fn aes<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, block: Block) -> Block {
     let mut pads = [0; N];
     keystream(s, key, J0(block), &mut 0, &mut pads, 1);
     pads[0]
 }
 
 /// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.
-fn keystream<S: Sliced<N>, const N: usize>(s: S, key: &Material, j0: J0, counter: &mut u32, pads: &mut [Block; N], wanted: usize) {
+fn keystream<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, j0: J0, counter: &mut u32, pads: &mut [Block; N], wanted: usize) {
     const LOW: Block = u32::MAX as Block;
     let j0 = j0.0.swap_bytes();
     let first = j0 & !LOW | (j0 as u32).wrapping_add(*counter) as Block;
     *counter = counter.wrapping_add(N as u32);
-    s.keystream(key.powers.sliced(key.schedule.rounds()), first, Order::Swapped, pads, wanted.min(N));
+    s.keystream(sliced(key), first, Order::Swapped, pads, wanted.min(N));
 }
 
 /// XOR of a text and of as many pads as it has blocks.
@@ -230,22 +251,22 @@ fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]
 }
 
 /// GHASH, two blocks at a time.
-struct Ghash<'a, S, M> {
+struct Ghash<'a, S: Isa, M: Pairs<S>> {
     s: S,
     _multiply: M,
-    key: &'a Material,
+    key: &'a Material<M::Tables>,
     hash: Block,
     /// The first block of a pair.
     waiting: Option<[u8; 16]>,
 }
 
 impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
-    fn new(s: S, _multiply: M, key: &'a Material) -> Self {
+    fn new(s: S, _multiply: M, key: &'a Material<M::Tables>) -> Self {
         Self { s, _multiply, key, hash: 0, waiting: None }
     }
 
     /// From a hash between two pieces on, which is mirrored there.
-    fn going_on(s: S, multiply: M, key: &'a Material, hash: &Hash) -> Self {
+    fn going_on(s: S, multiply: M, key: &'a Material<M::Tables>, hash: &Hash) -> Self {
         Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) }
     }
 
@@ -288,20 +309,20 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
 
     fn go_on(&mut self, blocks: &[[u8; 16]]) {
         if !blocks.is_empty() {
-            self.hash = M::hash(self.s, &self.key.powers, self.hash, blocks);
+            self.hash = M::hash(self.s, &self.key.tables.pairs, self.hash, blocks);
         }
     }
 }
 
 /// The powers of `h` instead of those of AES(0), and a product: what proofs ask of a row.
 #[cfg(test)]
-pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut Material, h: Block) {
-    M::fill(s, &mut material.powers, h);
+pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut Material<M::Tables>, h: Block) {
+    M::fill(s, &mut material.tables.pairs, h);
 }
 
 #[cfg(test)]
 pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
-    let mut powers = crate::ghash::Powers::ZERO;
+    let mut powers = M::Tables::ZERO;
     M::fill(s, &mut powers, h.swap_bytes());
     [[M::hash(s, &powers, 0, &[x.to_be_bytes()]).swap_bytes(), 0, 0, 0]; 2]
 }

@@ -4,6 +4,7 @@
 //! reduced once, and its lanes are added once.
 
 use super::{
+    Material,
     counter::{Counters, STATES, TableCounter},
     message::{Bulk, blocks},
     turn::{HashTurn, HashWork, Keys, NoHash, rounds},
@@ -14,7 +15,6 @@ use crate::{
     ghash::{Ask, BEHIND, Descending, Down, Multiply, aad_lanes},
     inout::{InOut, Lanes, load_bytes},
     isa::Isa,
-    material::Material,
 };
 use zeroize::Zeroize;
 
@@ -145,7 +145,7 @@ impl<'a, S: Isa> Rest<'a, S, NoHash> {
         let (mut text, mut before) = (self.text.at_least::<S>(WOVEN), self.before);
         let (mut x, mut outputs) = ([s.state(s.splat(0)); STATES], [s.splat(0); WOVEN]);
         self.counters.clone().next::<WOVEN>(s, schedule, &mut x);
-        let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.powers, text.len());
+        let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.tables, text.len());
         match pending {
             Some(turn) => Beside::<S, M>::rounds::<WOVEN>(turn, s, schedule, &mut x, &mut before.hash, &mut sum),
             None => Beside::<S, M>::rounds::<WOVEN>(&NoHash, s, schedule, &mut x, &mut before.hash, &mut sum),
@@ -156,7 +156,7 @@ impl<'a, S: Isa> Rest<'a, S, NoHash> {
             outputs[I] = s.last_round(x[I], prev, last, text.load::<S, I, WOVEN>(s));
             text.store::<S, I, WOVEN>(s, outputs[I]);
         });
-        let powers = key.powers.down_from(s, blocks(text.len()) + 1);
+        let powers = key.tables.down_from(s, blocks(text.len()) + 1);
         Rest { counters: self.counters, text, beside: First { outputs, powers, hash: before.hash, sum }, before }
     }
 
@@ -167,8 +167,8 @@ impl<'a, S: Isa> Rest<'a, S, NoHash> {
         let (mut text, before) = (self.text.at_least::<S>(WOVEN), self.before);
         let mut x = [s.state(s.splat(0)); STATES];
         self.counters.clone().next::<WOVEN>(s, schedule, &mut x);
-        let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.powers, text.len());
-        let powers = key.powers.down_from(s, blocks(text.len()) + 1);
+        let mut sum = before.header_and_lengths::<WOVEN, M>(s, &key.tables, text.len());
+        let powers = key.tables.down_from(s, blocks(text.len()) + 1);
         let own = HashTail::<S, _, WOVEN, WOVEN> { powers, hash: before.hash, text };
         if let Some(hashed) = rounds::<S, M, _, TableCounter<S>, 0, WOVEN>(s, schedule, &Keys::of(&schedule.keys), &mut x, &own) {
             sum = M::add(s, sum, hashed);
@@ -245,7 +245,7 @@ impl Ahead {
         let (mut rest, mut n, mut sum) = (aad, blocks(aad.len()) + blocks(text) + 1, M::zero(s));
         while rest.len() > 16 * aad_lanes(S::BLOCKS) {
             let (vector, behind) = rest.split_at(rest.len().min(16 * S::BLOCKS));
-            let (first, second) = key.powers.down_from(s, n).vector(0);
+            let (first, second) = key.tables.down_from(s, n).vector(0);
             let vector = s.byte_swap(load_bytes(s, vector));
             sum = M::add(s, sum, M::product(s, M::ready(s, vector, first, second)));
             (rest, n) = (behind, n - S::BLOCKS);

@@ -9,7 +9,6 @@ use crate::{
     ghash::{KeyFolded, Multiply, Winograd},
     inout::{Hash, InOut, Room},
     isa::{Isa, Portable},
-    material::Material,
     nonce::{J0, Kind, Nonce, Nonce96, Start},
     packet::Packet,
     runs::{Runs, Text},
@@ -275,6 +274,6 @@ impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Inlined {
         key: &Material,
         rest: Rest<'_, S, impl Beside<S, M>>,
     ) -> Block {
-        tail::<S, M, _, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.powers, rest)
+        tail::<S, M, _, SEAL, N, ALL, WHOLE>(s, &key.schedule, &key.tables, rest)
     }
 }

@@ -1,12 +1,16 @@
 //! How rows without an instruction for it hash (`gcm::software`): one block at a time or two, in the order of memory.
 
 use super::{
-    multiply::{Multiply, Winograd},
-    powers::{Ask, Down, Powers, times_x},
+    multiply::{Multiply, Winograd, fold},
+    powers::times_x,
 };
 use crate::{
     Block,
-    isa::{Vectors, nibbles::Permutes},
+    inout::{Plain, Table, plain},
+    isa::{
+        Vectors,
+        nibbles::{Lookups, Permutes},
+    },
 };
 
 pub(crate) trait Pairs<S: Vectors>: Copy {
@@ -15,10 +19,38 @@ pub(crate) trait Pairs<S: Vectors>: Copy {
     #[cfg(feature = "internals")]
     fn multiply(self) -> Self::Multiply;
 
-    /// Fills in what `hash` reads. `h` is AES(0).
-    fn fill(s: S, powers: &mut Powers, h: Block);
+    /// What `hash` reads.
+    type Tables: Plain;
+    /// Fills that in. `h` is AES(0).
+    fn fill(s: S, tables: &mut Self::Tables, h: Block);
     /// GHASH goes on from `hash` over these blocks. One that is left alone may take as long as two.
-    fn hash(s: S, powers: &Powers, hash: Block, blocks: &[[u8; 16]]) -> Block;
+    fn hash(s: S, tables: &Self::Tables, hash: Block, blocks: &[[u8; 16]]) -> Block;
+}
+
+plain! {
+    /// The powers of one vector of at most [`MOST`] blocks, and the sum of their constants.
+    pub(crate) struct OneVector {
+        /// First entries of H^2 and H, second entries, constants; and blocks that fill a line.
+        table: Table<{ 4 * MOST }>,
+    }
+}
+
+/// The most blocks of it.
+const MOST: usize = 2;
+
+impl OneVector {
+    /// `row` are the powers.
+    fn set<S: Vectors, M: Multiply<S>>(&mut self, s: S, row: S::V, constants: Block) {
+        const { assert!(S::BLOCKS <= MOST) }
+        let (first, second) = M::table(s, row, fold(s, row));
+        self.table.store(s, 0, first);
+        self.table.store(s, MOST, second);
+        self.table.store(s, 2 * MOST, s.first(constants));
+    }
+
+    fn get<S: Vectors>(&self, s: S) -> [S::V; 3] {
+        [self.table.load(s, 0), self.table.load(s, MOST), self.table.load(s, 2 * MOST)]
+    }
 }
 
 /// In vectors of one or two blocks, with the powers of one.
@@ -29,24 +61,24 @@ impl<S: Vectors> Pairs<S> for Winograd {
         self
     }
 
+    type Tables = OneVector;
+
     /// By hashing: a product in place would be two kilobytes of code, and there are six. What zeros leave where there are no constants yet, are the
     /// constants. (Those of two lanes with one power cancel each other.)
-    fn fill(s: S, powers: &mut Powers, h: Block) {
+    fn fill(s: S, powers: &mut OneVector, h: Block) {
         let mut row = s.splat(times_x(h.swap_bytes()));
-        powers.set_one::<S, Self>(s, row, 0);
+        powers.set::<S, Self>(s, row, 0);
         if const { S::BLOCKS == 2 } {
             let square = Self::hash(s, powers, h, &[[0; 16]]);
             row = s.put_last(s.splat(times_x(square.swap_bytes())), times_x(h.swap_bytes()));
-            powers.set_one::<S, Self>(s, row, 0);
+            powers.set::<S, Self>(s, row, 0);
         }
         let zeros = Self::hash(s, powers, 0, &[[0; 16]; 2][..S::BLOCKS]);
-        powers.set_one::<S, Self>(s, row, zeros.swap_bytes());
+        powers.set::<S, Self>(s, row, zeros.swap_bytes());
     }
 
     #[inline(never)]
-    fn hash(s: S, powers: &Powers, mut hash: Block, blocks: &[[u8; 16]]) -> Block {
-        const { assert!(S::BLOCKS <= 2) }
-        let powers = powers.down_from(s, S::BLOCKS);
+    fn hash(s: S, powers: &OneVector, mut hash: Block, blocks: &[[u8; 16]]) -> Block {
         hash = hash.swap_bytes();
         for blocks in blocks.chunks(S::BLOCKS) {
             // The hash goes with the first; one alone stands in the last lane.
@@ -55,9 +87,9 @@ impl<S: Vectors> Pairs<S> for Winograd {
                 *lane = Block::from_be_bytes(*block);
             }
             lanes[2 - blocks.len()] ^= hash;
-            let (b, k) = powers.vector(0);
+            let [b, k, constants] = powers.get(s);
             let blocks = s.put_last(s.splat(lanes[0]), lanes[1]);
-            hash = s.fold(Self::reduce(s, Self::product(s, Self::ready(s, blocks, b, k)), powers.constants()));
+            hash = s.fold(Self::reduce(s, Self::product(s, Self::ready(s, blocks, b, k)), constants));
         }
         hash.swap_bytes()
     }
@@ -75,13 +107,16 @@ impl<S: Permutes> Pairs<S> for Nibbles {
         Winograd
     }
 
-    fn fill(s: S, powers: &mut Powers, h: Block) {
-        s.lookups(h, &mut powers.lookups_mut()[1]);
-        let square = s.hash(powers.lookups(), h, &[[0; 16]]);
-        s.lookups(square, &mut powers.lookups_mut()[0]);
+    /// Of H^2 and H.
+    type Tables = [Lookups<Block>; 2];
+
+    fn fill(s: S, powers: &mut Self::Tables, h: Block) {
+        s.lookups(h, &mut powers[1]);
+        let square = s.hash(powers, h, &[[0; 16]]);
+        s.lookups(square, &mut powers[0]);
     }
 
-    fn hash(s: S, powers: &Powers, hash: Block, blocks: &[[u8; 16]]) -> Block {
-        s.hash(powers.lookups(), hash, blocks)
+    fn hash(s: S, powers: &Self::Tables, hash: Block, blocks: &[[u8; 16]]) -> Block {
+        s.hash(powers, hash, blocks)
     }
 }

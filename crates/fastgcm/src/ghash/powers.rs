@@ -1,14 +1,10 @@
 //! The powers of H that a key holds, in the layout that its multiplication wants.
 
-use super::{
-    multiply::{Factor, Multiply, fold, square},
-    pairs::Pairs,
-};
+use super::multiply::{Factor, Multiply, fold, square};
 use crate::{
     Block,
-    aes::Schedule,
-    inout::{Part, TURN, Table},
-    isa::{Order, Sliced, Vectors, nibbles::Lookups},
+    inout::{Part, TURN, Table, plain},
+    isa::Vectors,
 };
 use core::hint::black_box;
 use zeroize::optimization_barrier;
@@ -36,25 +32,23 @@ pub(crate) const fn aad_lanes(blocks: usize) -> usize {
 /// Vectors that a tail may read behind those of its last block: behind H^1 stand other entries, which meet zeros (see `partly`).
 pub(crate) const BEHIND: usize = ROWS;
 
-/// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
-/// ```text
-/// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B - 1 zeros
-/// ```
-/// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
-///
-/// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ... leave behind. So what H^1 ..= H^n
-/// leave stands in the vector that begins there, a part in each lane, and the lanes of a hash are added in any case. (One sum for each n
-/// had to be put together of four vectors which had just been stored: a tenth of the time that a key of vaes-avx512 takes.)
-#[derive(Clone)]
-pub(crate) struct Powers(Table<SIZE>);
+plain! {
+    /// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
+    /// ```text
+    /// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B - 1 zeros
+    /// ```
+    /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
+    ///
+    /// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ... leave behind. So what H^1 ..= H^n
+    /// leave stands in the vector that begins there, a part in each lane, and the lanes of a hash are added in any case. (One sum for each n
+    /// had to be put together of four vectors which had just been stored: a tenth of the time that a key of vaes-avx512 takes.)
+    pub(crate) struct Powers {
+        table: Table<SIZE>,
+    }
+}
 
-/// Entries for the widest vectors; and one more, for `END`.
+/// Entries for the widest vectors, and zeros that a tail reads behind the last.
 const SIZE: usize = 3 * ROWS * 4 + 4;
-
-/// Where the round keys of a row without AES instructions begin, which has vectors of one or two blocks and fills one entry of each list
-/// for each; and where they end.
-const SLICED: usize = 64;
-const END: usize = SLICED + 4 * 15;
 
 /// Where the lists begin for vectors of `S`.
 struct Lists<S>(core::marker::PhantomData<S>);
@@ -67,18 +61,16 @@ impl<S: Vectors> Lists<S> {
 }
 
 impl Powers {
-    pub(crate) const ZERO: Self = Self(Table::ZERO);
-
     /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
     #[inline(always)]
     pub(crate) fn turn_constant<S: Vectors>(&self, _: S) -> Block {
-        self.0.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
+        self.table.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
     }
 
     /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40. `h` is AES(0), in every lane.
     #[inline(always)]
     pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V, powers: usize) {
-        let (table, mut rows, mut sums) = (&mut self.0, Rows::new(s, h), s.splat(0));
+        let (table, mut rows, mut sums) = (&mut self.table, Rows::new(s, h), s.splat(0));
         const { assert!(ROWS.is_multiple_of(2)) }
         let mut at = Lists::<S>::LENGTH;
         let end = at - powers.min(at);
@@ -101,53 +93,10 @@ impl Powers {
         }
     }
 
-    /// Only the powers of one vector, and behind them the round keys as `S` wants them, for a row that reduces vector by vector
-    /// (`gcm::software`).
-    pub(crate) fn fill_one<S: Sliced<N>, M: Pairs<S>, const N: usize>(&mut self, s: S, schedule: &Schedule) {
-        const { assert!(Lists::<S>::END <= SLICED && END <= SIZE) }
-        let keys = &mut self.0.fours_mut(SLICED)[..=schedule.rounds()];
-        s.round_keys(|round| schedule.key(round), keys);
-        let mut h = [0; N];
-        s.keystream(keys, 0, Order::Swapped, &mut h, 1);
-        self.0.fours_mut(SLICED)[schedule.rounds() + 1..15].fill([0; 4]); // what a longer key has left there
-        M::fill(s, self, h[0]);
-    }
-
-    /// The powers of one vector alone, which are `row`, and the sum of their constants.
-    pub(super) fn set_one<S: Vectors, M: Multiply<S>>(&mut self, s: S, row: S::V, constants: Block) {
-        const { assert!(S::BLOCKS <= 2) }
-        let (first, second) = M::table(s, row, fold(s, row));
-        let i = Lists::<S>::LENGTH - S::BLOCKS;
-        self.0.store(s, i, first);
-        self.0.store(s, Lists::<S>::SECOND + i, second);
-        self.0.store(s, Lists::<S>::CONSTANTS + i, s.first(constants));
-    }
-
-    /// The round keys that `fill_one` has left.
-    #[inline(always)]
-    pub(crate) fn sliced(&self, rounds: usize) -> &[[Block; 4]] {
-        &self.0.fours(SLICED)[..=rounds]
-    }
-
-    /// Room for those of a row that looks up nibbles: for H^2 and H.
-    #[allow(dead_code)] // for a row of x86
-    pub(crate) fn lookups(&self) -> &[Lookups<Block>; 2] {
-        self.0.lookups()
-    }
-    #[allow(dead_code)]
-    pub(crate) fn lookups_mut(&mut self) -> &mut [Lookups<Block>; 2] {
-        self.0.lookups_mut()
-    }
-
-    /// Zeros, where `fill_one` has written.
-    pub(crate) fn wipe_one(&mut self) {
-        self.0.wipe(END);
-    }
-
     /// Zeros, where `fill` has written.
     #[inline(always)]
     pub(crate) fn wipe<S: Vectors>(&mut self, s: S) {
-        self.0.wipe_vectors(s, Lists::<S>::END / S::BLOCKS);
+        self.table.wipe_vectors(s, Lists::<S>::END / S::BLOCKS);
     }
 }
 
@@ -334,13 +283,13 @@ impl<S: Vectors> Ask<S> for Powers {
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
         const { assert!(Lists::<S>::END + S::BLOCKS - 1 <= SIZE) }
-        Descending { part: self.0.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
+        Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
     }
 
     #[inline(always)]
     fn with_last(&self, s: S, (first, second): (S::V, S::V)) -> (S::V, S::V) {
         let i = Lists::<S>::LENGTH - 1;
-        (s.put_last(first, self.0.get(i)), s.put_last(second, self.0.get(Lists::<S>::SECOND + i)))
+        (s.put_last(first, self.table.get(i)), s.put_last(second, self.table.get(Lists::<S>::SECOND + i)))
     }
 }
 

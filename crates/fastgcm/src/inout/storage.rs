@@ -1,0 +1,99 @@
+//! What an engine keeps in a key: memory of one size in every key, seen as the type of the engine.
+
+use super::Table;
+use crate::Block;
+use core::mem::{MaybeUninit, offset_of};
+use zeroize::optimization_barrier;
+
+/// Types of which any bytes are a value.
+/// # Safety
+/// They are.
+pub(crate) unsafe trait Plain: Sized {
+    /// Bytes of its fields. They are all of it where it is seen in [`Storage`]: there is no padding.
+    const BYTES: usize;
+
+    /// Zeros.
+    const ZERO: Self = {
+        // SAFETY: any bytes are a value.
+        unsafe { MaybeUninit::zeroed().assume_init() }
+    };
+
+    /// Zeros in all of it, and a barrier, which is what `zeroize` promises.
+    #[inline(always)]
+    fn wipe(&mut self) {
+        *self = Self::ZERO;
+        optimization_barrier(self);
+    }
+}
+
+// SAFETY: a number.
+unsafe impl Plain for Block {
+    const BYTES: usize = size_of::<Self>();
+}
+
+// SAFETY: made of those.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
+    const BYTES: usize = N * T::BYTES;
+}
+
+// SAFETY: made of numbers.
+unsafe impl<const N: usize> Plain for Table<N> {
+    const BYTES: usize = N * Block::BYTES;
+}
+
+/// A struct of plain fields, which is plain itself.
+macro_rules! plain {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident $(<$generic:ident>)? { $($(#[$doc:meta])* $of:vis $field:ident: $type:ty,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone)]
+        #[repr(C)]
+        $vis struct $name $(<$generic>)? {
+            $($(#[$doc])* $of $field: $type,)+
+        }
+
+        #[allow(unsafe_code)]
+        // SAFETY: its fields are, as the sum says, which names them all.
+        unsafe impl $(<$generic: $crate::inout::Plain>)? $crate::inout::Plain for $name $(<$generic>)? {
+            const BYTES: usize = 0 $(+ <$type as $crate::inout::Plain>::BYTES)+;
+        }
+    };
+}
+pub(crate) use plain;
+
+/// Room for what any engine keeps.
+pub(crate) type Storage = Table<124>;
+
+/// What all engines keep, and behind it what one of them keeps: its own type `T`, or room for any.
+#[derive(Clone)]
+#[repr(C)]
+pub(crate) struct Kept<A, T> {
+    /// AES round keys.
+    pub(crate) schedule: A,
+    /// What the engine hashes with, and whatever else it makes of a key.
+    pub(crate) tables: T,
+}
+
+impl<A> Kept<A, Storage> {
+    /// The same, as the engine sees it.
+    #[inline(always)]
+    pub(crate) fn view<T: Plain>(&self) -> &Kept<A, T> {
+        let () = Kept::<A, T>::FITS;
+        // SAFETY: it fits, and any bytes are a `T`.
+        unsafe { &*core::ptr::from_ref(self).cast() }
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn view_mut<T: Plain>(&mut self) -> &mut Kept<A, T> {
+        let () = Kept::<A, T>::FITS;
+        // SAFETY: it fits, any bytes are a `T`, and a `T` without padding is bytes.
+        unsafe { &mut *core::ptr::from_mut(self).cast() }
+    }
+}
+
+impl<A, T: Plain> Kept<A, T> {
+    const FITS: () = {
+        assert!(size_of::<Self>() <= size_of::<Kept<A, Storage>>() && align_of::<Self>() <= align_of::<Kept<A, Storage>>());
+        assert!(offset_of!(Self, tables) == offset_of!(Kept<A, Storage>, tables) && T::BYTES == size_of::<T>());
+    };
+}
