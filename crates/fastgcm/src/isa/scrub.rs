@@ -111,7 +111,7 @@ impl Frame<'_> {
             // What it returns is written to its place: in a register, beside a byte that says something, there may be three of something else.
             #[inline(never)]
             fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T, result: &mut MaybeUninit<T>) {
-                frame.deeper(LEAVES);
+                frame.deeper(STEPS);
                 result.write(work());
             }
             let mut result = MaybeUninit::uninit();
@@ -147,6 +147,11 @@ impl Frame<'_> {
 /// Bytes of stack below an entry where everything is inlined: `memcpy` and the like, which use next to none.
 #[cfg(feature = "scrub")]
 const LEAVES: usize = 256;
+
+/// The same below work that has a frame of its own: the functions of `running.rs`, which have what has been hashed so far. They are inlined or not, by the
+/// level of optimisation (at the third one left 16 bytes).
+#[cfg(feature = "scrub")]
+const STEPS: usize = 1024;
 
 /// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round, or by the key schedule.
 /// `tests/wiping.rs` has seen that it is enough.
