@@ -3,7 +3,7 @@
 use crate::{
     Block, Error,
     entry::entries,
-    gcm::{Ahead, PIECE_PAYS, lengths},
+    gcm::{PIECE_PAYS, lengths},
     inout::{Ends, Hash, InOut, Room, Zeros, made},
     isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
@@ -303,7 +303,7 @@ type Derive = for<'a> unsafe fn(Frame<'_>, &'a mut MaybeUninit<Material>, &[u8],
 type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8], Option<(usize, usize)>);
 
 /// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
-type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize, Option<&Ahead>) -> Block;
+type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) -> Block;
 
 /// The most bytes of AAD, and of text, of a message with a key of its own, and the entry for both.
 type Once = ((usize, usize), unsafe fn(Frame<'_>, &[u8], Nonce96, &[u8], InOut<'_>, bool) -> Block);
@@ -471,7 +471,7 @@ impl Kernels {
         let (ends, len) = text.parts();
         if len <= self.most_short.1 && aad.len() <= self.most_short.0 {
             // SAFETY: see the impl.
-            return Ok(wiped_after!(frame, then(unsafe { short(frame, material, nonce, aad, ends, len, None) })));
+            return Ok(wiped_after!(frame, then(unsafe { short(frame, material, nonce, aad, ends, len) })));
         }
         limits::check(aad.len(), len)?;
         let mut text = text.into();

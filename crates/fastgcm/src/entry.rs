@@ -14,7 +14,7 @@ macro_rules! entries {
                 Block,
                 backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps, Turns},
                 engine::{Engine, Sequential, Software, Woven},
-                gcm::{self, Ahead, Beside, Bulk, Outlined, Rest},
+                gcm::{self, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
                 inout::{Ends, Hash, InOut, Room},
                 isa::*,
@@ -24,7 +24,6 @@ macro_rules! entries {
                 runs::Text,
             };
             use core::mem::MaybeUninit;
-            use zeroize::Zeroize;
 
             type E = $engine<$isa, $multiply $(, $n)?>;
 
@@ -96,11 +95,10 @@ macro_rules! entries {
                 aad: &[u8],
                 ends: Ends<'_>,
                 len: usize,
-                ahead: Option<&Ahead>,
             ) -> Block {
                 E::enter(frame);
                 let text = crate::backend::short_text!(aad, ends, len);
-                engine!().short::<true>(Row(frame), key.view(), nonce, ahead, aad, text)
+                engine!().short::<true>(Row(frame), key.view(), nonce, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
@@ -111,26 +109,14 @@ macro_rules! entries {
                 aad: &[u8],
                 ends: Ends<'_>,
                 len: usize,
-                ahead: Option<&Ahead>,
             ) -> Block {
                 E::enter(frame);
                 let text = crate::backend::short_text!(aad, ends, len);
-                engine!().short::<false>(Row(frame), key.view(), nonce, ahead, aad, text)
+                engine!().short::<false>(Row(frame), key.view(), nonce, aad, text)
             }
 
             $(#[target_feature(enable = $features)])?
             fn seal<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
-                E::enter(frame);
-                if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
-                    much_aad(frame, key, nonce, aad, text.all, true)
-                } else {
-                    seal_long(frame, key, nonce, aad, text)
-                }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            #[inline(never)]
-            fn seal_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
                 engine!().long::<true>(Row(frame), key.view(), nonce, aad, text)
             }
@@ -138,36 +124,7 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn open<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
                 E::enter(frame);
-                if const { E::MUCH_AAD } && engine!().has_much_aad(aad, text.all.len()) {
-                    much_aad(frame, key, nonce, aad, text.all, false)
-                } else {
-                    open_long(frame, key, nonce, aad, text)
-                }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            #[inline(never)]
-            fn open_long<'a>(frame: Frame<'_>, key: &'a Material, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
-                E::enter(frame);
                 engine!().long::<false>(Row(frame), key.view(), nonce, aad, text)
-            }
-
-            $(#[target_feature(enable = $features)])?
-            #[inline(never)]
-            fn much_aad(frame: Frame<'_>, key: &Material, nonce: Nonce96, aad: &[u8], text: InOut<'_>, seal: bool) -> Block {
-                E::enter(frame);
-                let ((ends, len), mut ahead) = (text.parts(), Ahead::NONE);
-                let aad = engine!().ahead(key.view(), &mut ahead, aad, len);
-                let tag = if len == 0 {
-                    // Not worth a call.
-                    engine!().short::<true>(Row(frame), key.view(), nonce, Some(&ahead), aad, InOut::EMPTY)
-                } else if seal {
-                    seal_short(frame, key, nonce, aad, ends, len, Some(&ahead))
-                } else {
-                    open_short(frame, key, nonce, aad, ends, len, Some(&ahead))
-                };
-                ahead.zeroize();
-                tag
             }
 
             $(#[target_feature(enable = $features)])?

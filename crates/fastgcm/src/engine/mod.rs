@@ -18,7 +18,7 @@ pub(crate) use woven::Woven;
 
 use crate::{
     Block,
-    gcm::{Ahead, Outlined},
+    gcm::Outlined,
     ghash::Multiply,
     inout::{Hash, InOut, Plain, Room},
     isa::{Frame, Isa},
@@ -44,8 +44,6 @@ pub(crate) trait Engine: Copy {
     const MOST_ONCE: Option<(usize, usize)> = None;
     /// The most bytes of AAD, and of text, of packets that go side by side, where they do.
     const MOST_BATCH: Option<(usize, usize)> = None;
-    /// Whether a short text with much AAD has a way of its own.
-    const MUCH_AAD: bool = false;
     /// Blocks of a turn, where there is a loop for long pieces.
     const TURN: Option<usize> = None;
 
@@ -65,14 +63,13 @@ pub(crate) trait Engine: Copy {
     fn once(self, _key: &[u8], _nonce: Nonce96, _aad: &[u8], _text: InOut<'_>, _seal: bool) -> Block {
         unreachable!("there is no such message")
     }
-    /// A short message, behind the first part of its AAD if that is much.
+    /// A short message.
     #[inline(always)]
     fn short<const SEAL: bool>(
         self,
         row: impl Row<Self>,
         key: &Material<Self::Tables>,
         nonce: Nonce96,
-        _ahead: Option<&Ahead>,
         aad: &[u8],
         text: InOut<'_>,
     ) -> Block {
@@ -87,16 +84,6 @@ pub(crate) trait Engine: Copy {
         aad: &[u8],
         text: &mut Text<'a>,
     ) -> Block;
-    /// Whether that is a short text with much AAD, where there is a way of its own for it.
-    #[inline(always)]
-    fn has_much_aad(self, _aad: &[u8], _text: usize) -> bool {
-        false
-    }
-    /// The first part of that AAD. Returns what is left, for [`short`](Self::short).
-    #[inline(always)]
-    fn ahead<'a>(self, _key: &Material<Self::Tables>, _ahead: &mut Ahead, aad: &'a [u8], _text: usize) -> &'a [u8] {
-        aad
-    }
 
     /// Seals or opens packets while they have the lengths of the first, which `MOST_BATCH` allows, as many as a vector has lanes at a time. Returns
     /// how many, and whether a tag was wrong.

@@ -6,7 +6,7 @@ use crate::ghash::proof;
 use crate::{
     Block,
     aes::Schedule,
-    gcm::{self, Ahead, sequential},
+    gcm::{self, sequential},
     ghash::{Multiply, Powers},
     inout::{Hash, InOut, Room, zeroed},
     isa::{Frame, Isa},
@@ -25,10 +25,9 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     type S = S;
     type M = M;
     type Tables = Powers;
-    const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
+    const MOST_SHORT: (usize, usize) = gcm::most_short::<S>();
     const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
     const MOST_BATCH: Option<(usize, usize)> = gcm::most_batch(S::BLOCKS);
-    const MUCH_AAD: bool = gcm::much_aad_pays::<S>();
     // Vectors of one block have nothing to spread: what is called for the pieces of others would be no faster (5 KB).
     const TURN: Option<usize> = if S::BLOCKS == 1 { None } else { Some(gcm::blocks_of_turn(S::BLOCKS)) };
 
@@ -64,11 +63,10 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
         row: impl Row<Self>,
         key: &Material<Self::Tables>,
         nonce: Nonce96,
-        ahead: Option<&Ahead>,
         aad: &[u8],
         text: InOut<'_>,
     ) -> Block {
-        gcm::short::<_, _, SEAL>(self.0, self.1, row, key, nonce, ahead, aad, text)
+        gcm::short::<_, _, SEAL>(self.0, self.1, row, key, nonce, aad, text)
     }
 
     #[inline(always)]
@@ -81,16 +79,6 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
         text: &mut Text<'a>,
     ) -> Block {
         gcm::long::<_, M, SEAL>(self.0, self.1, row, key, nonce, aad, text)
-    }
-
-    #[inline(always)]
-    fn has_much_aad(self, aad: &[u8], text: usize) -> bool {
-        gcm::has_much_aad(self.0, aad, text)
-    }
-
-    #[inline(always)]
-    fn ahead<'a>(self, key: &Material<Self::Tables>, ahead: &mut Ahead, aad: &'a [u8], text: usize) -> &'a [u8] {
-        ahead.take::<S, M::Short>(self.0, key, aad, text)
     }
 
     #[inline(always)]

@@ -63,7 +63,9 @@ impl Row {
         // of its own, in short messages only.) Much AAD before a short text takes vectors ahead of that one, and a reduction. Else it is hashed
         // first, with a reduction and a fold for each turn of it.
         let waits = self.is_short(m) || self.has_much_aad(m) || m.aad <= vector - 16 && turns == 0;
+        // Of these vectors one may be a block alone; the others are whole.
         let ahead = if self.has_much_aad(m) { (m.aad - (vector - 16)).div_ceil(vector) } else { 0 };
+        let whole_ahead = ahead - (ahead > 0 && m.aad % vector > vector - 16) as usize;
         let absorbed = if waits { 0 } else { m.aad };
         // Up to a vector of it, before at least a vector of text: lanes stay lanes, without a fold, and all meet one power.
         let begins = absorbed > 0 && absorbed <= vector && m.text >= vector;
@@ -96,7 +98,7 @@ impl Row {
             loads: if m.seal && self.roomy { TURN } else { 2 * TURN } * turns
                 + self.constants[shorter as usize] as usize
                 + 2 * ahead
-                + (ahead > 0) as usize
+                + whole_ahead
                 + if begins { 0 } else { absorbed / vector + absorbed.div_ceil(turn) }
                 + 2 * (if begins { 0 } else { absorbed.div_ceil(vector) } + tail + header)
                 + TURN * turns
@@ -105,8 +107,8 @@ impl Row {
                 + again
                 // Counters of the first part once more, which the optimiser drops.
                 + if in_parts { 4 } else { 0 },
-            bytes_read: if begins || absorbed == 0 { m.aad } else { m.aad % vector } + rest - whole * vector + more,
-            bytes_written: m.text + if ahead > 0 { vector } else { 0 },
+            bytes_read: if begins || absorbed == 0 { m.aad - whole_ahead * vector } else { m.aad % vector } + rest - whole * vector + more,
+            bytes_written: m.text,
         };
         let face = m.text >= self.face_pays && !(m.seal && (self.blocks > 1 || m.rounds == 10));
         // Turns in a function of their own: the last one is kept in memory.

@@ -7,7 +7,7 @@ use super::{
     Material,
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
     sequential::{absorb, hashed, leave, taken},
-    tail::{Ahead, Before, Header, Outlined, Rest, WOVEN, tail},
+    tail::{Before, Header, Outlined, Rest, WOVEN, tail},
     turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, Spread, rounds},
 };
 use crate::{
@@ -47,27 +47,22 @@ pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
     material.tables.wipe(s);
 }
 
-/// The most bytes of AAD, and of text, of a short message, for vectors of `blocks` blocks: it fits in one tail, and leaves a lane for the lengths.
-pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
-    (16 * aad_lanes(blocks), 16 * SHORT * blocks)
+/// The most bytes of AAD, and of text, of a short message: its text fits in one tail, and so does its AAD, leaving a lane for the lengths; or, where that
+/// pays, a key has powers enough for all of its blocks. (Narrow vectors, of which a key has few, would gain less than this costs in code.)
+pub(crate) const fn most_short<S: Isa>() -> (usize, usize) {
+    let text = SHORT * S::BLOCKS;
+    let aad = if much_aad_pays::<S>() { most_powers(S::BLOCKS) - text - 1 } else { aad_lanes(S::BLOCKS) };
+    (16 * aad, 16 * text)
 }
 
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
 
-/// Whether there is a way of its own for what [`has_much_aad`]: [`Ahead`], and then [`short`]. Narrow vectors, of which a key has few, would gain less
-/// than this costs in code.
-pub(crate) const fn much_aad_pays<S: Isa>() -> bool {
+const fn much_aad_pays<S: Isa>() -> bool {
     S::ROOMY && S::BLOCKS > 1
 }
 
-/// A short message but for its AAD, which the powers of the key are enough for.
-#[inline(always)]
-pub(crate) fn has_much_aad<S: Isa>(_: S, aad: &[u8], text: usize) -> bool {
-    much_aad_pays::<S>() && text <= 16 * SHORT * S::BLOCKS && blocks(aad.len()) < most_powers(S::BLOCKS) - SHORT * S::BLOCKS
-}
-
-/// A short message: no loop. Returns the tag.
+/// A short message: no loop over text. Returns the tag.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -76,17 +71,12 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     row: impl Outlined<S, M> + Outlined<S, M::Short>,
     key: &Material,
     nonce: Nonce96,
-    ahead: Option<&Ahead>,
     aad: &[u8],
     text: InOut<'_>,
 ) -> Block {
     let counters = TableCounter::new(s, &key.schedule, nonce);
-    let (mut header, mut all_aad) = (Header::new(s, aad), aad.len());
-    if let (true, Some(ahead)) = (const { much_aad_pays::<S>() }, ahead) {
-        header = header.behind(s, ahead);
-        all_aad += ahead.bytes;
-    }
-    let before = Before { header, hash: s.splat(0), lengths: lengths(all_aad as u64, text.len() as u64) };
+    let header = if const { much_aad_pays::<S>() } { Header::any::<M::Short>(s, key, aad, text.len()) } else { Header::new(s, aad) };
+    let before = Before { header, hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
     // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)
     let leaves_lane = |n: usize| length <= vectors(n) - 16;

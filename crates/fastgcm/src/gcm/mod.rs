@@ -54,11 +54,10 @@ mod turn;
 
 pub(crate) use batch::{batch, most_batch};
 pub(crate) use message::{
-    Bulk, PIECE_PAYS, blocks_of_turn, bulk, expand, has_much_aad, lengths, long, most_once, most_short, much_aad_pays, once, piece,
-    runs_from, short, wipe,
+    Bulk, PIECE_PAYS, blocks_of_turn, bulk, expand, lengths, long, most_once, most_short, once, piece, runs_from, short, wipe,
 };
 pub(crate) use siv::siv;
-pub(crate) use tail::{Ahead, Beside, Outlined, Rest, tail};
+pub(crate) use tail::{Beside, Outlined, Rest, tail};
 
 /// What these keep in a key; [`software`] has its own.
 pub(crate) type Material = crate::material::Material<crate::ghash::Powers>;

@@ -13,10 +13,9 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, BEHIND, Descending, Down, Multiply, aad_lanes},
-    inout::{InOut, Lanes, load_bytes},
+    inout::{InOut, load_bytes, load_vector},
     isa::Isa,
 };
-use zeroize::Zeroize;
 
 /// A message whose turns are done, if it has any.
 pub(crate) struct Rest<'a, S: Isa, B> {
@@ -226,43 +225,6 @@ pub(crate) struct Header<S: Isa> {
     ahead: S::V,
 }
 
-/// Much AAD before a short text, but for its last blocks, which leave that lane.
-pub(crate) struct Ahead {
-    /// Multiplied and reduced, in lanes.
-    hash: Lanes,
-    /// Its bytes.
-    pub(crate) bytes: usize,
-}
-
-impl Ahead {
-    pub(crate) const NONE: Self = Self { hash: Lanes::ZERO, bytes: 0 };
-
-    /// Takes it from `aad`, before `text` bytes of text, and returns what is left. With the lengths these must not be more blocks than a key has
-    /// powers.
-    #[inline(always)]
-    pub(crate) fn take<'a, S: Isa, M: Multiply<S>>(&mut self, s: S, key: &Material, aad: &'a [u8], text: usize) -> &'a [u8] {
-        // Vectors without a free lane, so that their powers and those of what follows are all powers from one on, once each.
-        let (mut rest, mut n, mut sum) = (aad, blocks(aad.len()) + blocks(text) + 1, M::zero(s));
-        while rest.len() > 16 * aad_lanes(S::BLOCKS) {
-            let (vector, behind) = rest.split_at(rest.len().min(16 * S::BLOCKS));
-            let (first, second) = key.tables.down_from(s, n).vector(0);
-            let vector = s.byte_swap(load_bytes(s, vector));
-            sum = M::add(s, sum, M::product(s, M::ready(s, vector, first, second)));
-            (rest, n) = (behind, n - S::BLOCKS);
-        }
-        const { assert!(!M::CONSTANTS) }
-        self.hash.store(s, 0, M::reduce(s, sum, s.splat(0)));
-        self.bytes = aad.len() - rest.len();
-        rest
-    }
-}
-
-impl Zeroize for Ahead {
-    fn zeroize(&mut self) {
-        self.hash.zeroize();
-    }
-}
-
 impl<S: Isa> Header<S> {
     /// AAD that leaves that lane.
     #[inline(always)]
@@ -270,10 +232,34 @@ impl<S: Isa> Header<S> {
         Self { aad: s.byte_swap(load_bytes(s, aad)), blocks: blocks(aad.len()), ahead: s.splat(0) }
     }
 
-    /// The same behind that.
+    /// Any AAD before `text` bytes of text. With the lengths both must not be more blocks than a key has powers.
     #[inline(always)]
-    pub(crate) fn behind(self, s: S, ahead: &Ahead) -> Self {
-        Self { ahead: ahead.hash.load(s, 0), ..self }
+    pub(crate) fn any<M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize) -> Self {
+        const { assert!(!M::CONSTANTS) }
+        let most = 16 * aad_lanes(S::BLOCKS);
+        if aad.len() <= most {
+            return Self::new(s, aad);
+        }
+        // Vectors without a free lane, so that their powers and those of what follows are all powers from one on, once each. If less than a vector would
+        // be left, and no lane of it free, the first block goes alone (among zeros): a load with a mask takes longer, and registers.
+        let (mut rest, mut n, mut sum) = (aad, blocks(aad.len()) + blocks(text) + 1, M::zero(s));
+        macro_rules! add {
+            ($vector:expr, $powers:expr) => {
+                let (first, second) = $powers;
+                sum = M::add(s, sum, M::product(s, M::ready(s, s.byte_swap($vector), first, second)));
+            };
+        }
+        if rest.len() % (16 * S::BLOCKS) > most {
+            let (block, behind) = rest.split_at(16);
+            add!(load_bytes(s, block), key.tables.down_from(s, n).vector(0));
+            (rest, n) = (behind, n - 1);
+        }
+        let (powers, mut skip) = (key.tables.down_from(s, n), 0);
+        while let Some((vector, behind)) = rest.split_at_checked(16 * S::BLOCKS) {
+            add!(load_vector(s, vector), powers.vector(skip));
+            (rest, skip) = (behind, skip + S::BLOCKS);
+        }
+        Self { ahead: M::reduce(s, sum, s.splat(0)), ..Self::new(s, rest) }
     }
 }
 
