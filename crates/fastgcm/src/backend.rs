@@ -122,7 +122,7 @@ backends! {
     /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
     VaesAvx512 vaes_avx512 = "vaes-avx512" on x86 without fastgcm_without_avx512: Woven<Vaes512, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
     /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
-    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86 without fastgcm_without_avx2: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,vaes,vpclmulqdq";
+    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86 without fastgcm_without_avx2: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq";
     /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
     AesniAvx aesni_avx = "aesni-avx" on x86 without fastgcm_without_avx: Woven<AesAvx, Winograd>, "aes,pclmulqdq,ssse3,sse4.1,avx";
     /// AES-NI and PCLMULQDQ.

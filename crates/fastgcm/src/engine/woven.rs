@@ -25,7 +25,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     type S = S;
     type M = M;
     type Tables = Powers;
-    const MOST_SHORT: (usize, usize) = gcm::most_short::<S>();
+    const MOST_SHORT: (usize, usize) = gcm::most_short(S::BLOCKS);
     const MOST_ONCE: Option<(usize, usize)> = gcm::most_once(S::BLOCKS);
     const MOST_BATCH: Option<(usize, usize)> = gcm::most_batch(S::BLOCKS);
     // Vectors of one block have nothing to spread: what is called for the pieces of others would be no faster (5 KB).

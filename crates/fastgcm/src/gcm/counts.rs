@@ -63,13 +63,15 @@ impl Row {
         // of its own, in short messages only.) Much AAD before a short text takes vectors ahead of that one, and a reduction. Else it is hashed
         // first, with a reduction and a fold for each turn of it.
         let waits = self.is_short(m) || self.has_much_aad(m) || m.aad <= vector - 16 && turns == 0;
-        // Of these vectors one may be a block alone; the others are whole.
-        let ahead = if self.has_much_aad(m) { (m.aad - (vector - 16)).div_ceil(vector) } else { 0 };
-        let whole_ahead = ahead - (ahead > 0 && m.aad % vector > vector - 16) as usize;
+        // Of these vectors the first may be a block alone; the others are whole. (With one block a vector all are.)
+        let much = self.has_much_aad(m);
+        let alone = (much && self.blocks > 1 && m.aad % vector > vector - 16) as usize;
+        let whole_ahead = if much { (m.aad - 16 * alone) / vector } else { 0 };
+        let ahead = alone + whole_ahead;
         let absorbed = if waits { 0 } else { m.aad };
         // Up to a vector of it, before at least a vector of text: lanes stay lanes, without a fold, and all meet one power.
         let begins = absorbed > 0 && absorbed <= vector && m.text >= vector;
-        let header = if self.blocks > 1 { 1 } else { 1 + (waits && m.aad > 0) as usize };
+        let header = if self.blocks > 1 { 1 } else { 1 + (waits && m.aad > ahead * vector) as usize };
 
         let products = absorbed.div_ceil(vector) + header + TURN * turns + tail;
         let reductions = absorbed.div_ceil(turn) + turns + 1 + (ahead > 0) as usize;
@@ -164,7 +166,7 @@ impl Row {
 
     /// A short text with more AAD, each block of which has a power of its own.
     fn has_much_aad(self, m: Message) -> bool {
-        self.roomy && self.blocks > 1 && m.text <= 4 * 16 * self.blocks && !self.is_short(m) && m.aad.div_ceil(16) < 6 * self.blocks
+        m.text <= 4 * 16 * self.blocks && !self.is_short(m) && m.aad.div_ceil(16) < 6 * self.blocks
     }
 
     /// One of these.

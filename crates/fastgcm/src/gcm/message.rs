@@ -47,20 +47,14 @@ pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
     material.tables.wipe(s);
 }
 
-/// The most bytes of AAD, and of text, of a short message: its text fits in one tail, and so does its AAD, leaving a lane for the lengths; or, where that
-/// pays, a key has powers enough for all of its blocks. (Narrow vectors, of which a key has few, would gain less than this costs in code.)
-pub(crate) const fn most_short<S: Isa>() -> (usize, usize) {
-    let text = SHORT * S::BLOCKS;
-    let aad = if much_aad_pays::<S>() { most_powers(S::BLOCKS) - text - 1 } else { aad_lanes(S::BLOCKS) };
-    (16 * aad, 16 * text)
+/// The most bytes of AAD, and of text, of a short message, for vectors of `blocks` blocks: its text fits in one tail, and of all its blocks, with that of
+/// the lengths, each has a power of its own.
+pub(crate) const fn most_short(blocks: usize) -> (usize, usize) {
+    (16 * (most_powers(blocks) - SHORT * blocks - 1), 16 * SHORT * blocks)
 }
 
 /// Vectors in the longest short message.
 const SHORT: usize = 4;
-
-const fn much_aad_pays<S: Isa>() -> bool {
-    S::ROOMY && S::BLOCKS > 1
-}
 
 /// A short message: no loop over text. Returns the tag.
 #[inline(always)]
@@ -75,7 +69,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>, const SEAL: bool>(
     text: InOut<'_>,
 ) -> Block {
     let counters = TableCounter::new(s, &key.schedule, nonce);
-    let header = if const { much_aad_pays::<S>() } { Header::any::<M::Short>(s, key, aad, text.len()) } else { Header::new(s, aad) };
+    let header = Header::any::<M::Short>(s, key, aad, text.len());
     let before = Before { header, hash: s.splat(0), lengths: lengths(aad.len() as u64, text.len() as u64) };
     let (length, vectors) = (text.len(), |n: usize| 16 * S::BLOCKS * n);
     // A lane that the text leaves free takes the tag's mask: of 16 bytes half of the AES. (From three vectors on it would be a quarter at most.)

@@ -26,7 +26,7 @@ pub(super) fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     aad: &[u8],
     text: InOut<'_>,
 ) -> Block {
-    let (most_aad, most_text) = most_short::<S>();
+    let (most_aad, most_text) = most_short(S::BLOCKS);
     if aad.len() <= most_aad && text.len() <= most_text {
         short::<_, _, SEAL>(s, multiply, Inlined, key, nonce, aad, text)
     } else {

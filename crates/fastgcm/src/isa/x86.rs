@@ -136,7 +136,7 @@ xmm_isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX2, two blocks a vector.
-    Vaes256, __m256i, blocks 2, roomy false, face_pays usize::MAX, features "aes,pclmulqdq,avx2,vaes,vpclmulqdq", register ymm_reg,
+    Vaes256, __m256i, blocks 2, roomy false, face_pays usize::MAX, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
     load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, load_block ymm::load_block, store_first ymm::store_first,
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold, lane ymm::lane,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
