@@ -105,6 +105,29 @@ fn check(key: &Key, nonce: &[u8; 12], aad: &[u8], text: &[u8], ciphertext: &[u8]
     assert!(kept == text, "verified first: {what}");
 }
 
+/// AAD of every length up to one more than the powers of any key reach, before texts that fit in a tail and some that do not.
+#[test]
+fn every_back_end_every_aad_length() {
+    const TEXTS: [usize; 9] = [0, 1, 16, 33, 64, 100, 200, 256, 257];
+    let mut messages = Tally::default();
+    let key = bytes(32, 9);
+    let model = Model::new(&key);
+    let keys: Vec<Key> = backends().into_iter().map(|backend| support::key(&key, backend)).collect();
+    let aads: Vec<usize> = (0..=640).step_by(if quick() { 7 } else { 1 }).collect();
+    for (i, &aad_length) in aads.iter().enumerate() {
+        let (nonce, aad) = ([10; 12], bytes(aad_length, 11));
+        for length in if quick() { &TEXTS[i % 9..][..1] } else { &TEXTS } {
+            let text = bytes(*length, 12);
+            let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
+            for key in &keys {
+                check(key, &nonce, &aad, &text, &ciphertext, tag);
+                messages.add(key, 1);
+            }
+        }
+    }
+    messages.passed("every_aad_length", aads.len() * if quick() { 1 } else { TEXTS.len() });
+}
+
 /// Nonces of other lengths: J0 is a GHASH, and the counter starts anywhere.
 #[test]
 fn every_back_end_every_nonce_length() {
