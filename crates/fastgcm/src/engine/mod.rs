@@ -54,9 +54,9 @@ pub(crate) trait Engine: Copy {
     fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material;
     /// What any message needs, from 16, 24 or 32 bytes of key, in place of what was there; or into zeros what the `one` message needs that has so
     /// many bytes of AAD and text.
-    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], one: Option<(usize, usize)>);
+    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], one: Option<(usize, usize)>);
     /// Zeros, where these have written.
-    fn wipe(self, material: &mut Material<Self::Tables>);
+    fn wipe(self, material: &mut KeyOf<Self>);
 
     /// Seals or opens a message under a key of its own, of the lengths that `MOST_ONCE` allows. Returns the tag, as the next three do.
     #[inline(always)]
@@ -65,21 +65,14 @@ pub(crate) trait Engine: Copy {
     }
     /// A short message.
     #[inline(always)]
-    fn short<const SEAL: bool>(
-        self,
-        row: impl Row<Self>,
-        key: &Material<Self::Tables>,
-        nonce: Nonce96,
-        aad: &[u8],
-        text: InOut<'_>,
-    ) -> Block {
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         self.long::<SEAL>(row, key, nonce, aad, &mut text.into())
     }
     /// Any other. Only a row with `TURN` is given a text in runs.
     fn long<'a, const SEAL: bool>(
         self,
         row: impl Row<Self>,
-        key: &'a Material<Self::Tables>,
+        key: &'a KeyOf<Self>,
         nonce: Nonce96,
         aad: &[u8],
         text: &mut Text<'a>,
@@ -88,20 +81,20 @@ pub(crate) trait Engine: Copy {
     /// Seals or opens packets while they have the lengths of the first, which `MOST_BATCH` allows, as many as a vector has lanes at a time. Returns
     /// how many, and whether a tag was wrong.
     #[inline(always)]
-    fn batch<const SEAL: bool>(self, _key: &Material<Self::Tables>, _packets: &mut [Packet<'_>]) -> (usize, bool) {
+    fn batch<const SEAL: bool>(self, _key: &KeyOf<Self>, _packets: &mut [Packet<'_>]) -> (usize, bool) {
         (0, false)
     }
 
     // ---- the same in pieces
     /// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
-    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]);
+    fn hash(self, key: &KeyOf<Self>, hash: &mut Hash, data: &[u8]);
     /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
-    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
+    fn crypt(self, key: &KeyOf<Self>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool);
     /// Whole turns of a piece that begins with a turn, where there is `TURN`.
     #[inline(always)]
     fn turns<const SEAL: bool>(
         self,
-        _key: &Material<Self::Tables>,
+        _key: &KeyOf<Self>,
         _nonce: Nonce96,
         _index: u32,
         _hash: &mut Hash,
@@ -111,14 +104,14 @@ pub(crate) trait Engine: Copy {
     }
     /// Hashes the turn that waits, likewise.
     #[inline(always)]
-    fn settle(self, _key: &Material<Self::Tables>, _hash: &mut Hash, _room: &Room) {}
+    fn settle(self, _key: &KeyOf<Self>, _hash: &mut Hash, _room: &Room) {}
     /// The turns of a long piece that begins with a turn, where there is `TURN`. Returns what is left.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     fn piece<'a>(
         self,
         _row: impl Row<Self>,
-        _key: &'a Material<Self::Tables>,
+        _key: &'a KeyOf<Self>,
         _nonce: Nonce96,
         _index: u32,
         _hash: &mut Hash,
@@ -129,13 +122,13 @@ pub(crate) trait Engine: Copy {
         text
     }
     /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
-    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
+    fn finish(self, key: &KeyOf<Self>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block;
     /// CTR alone, from that counter block on.
-    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>);
+    fn ctr(self, key: &KeyOf<Self>, first: Block, text: InOut<'_>);
     /// Seals a message of AES-GCM-SIV under a key that generates keys, or opens it if its tag is `given`. Returns the tag that it should have.
-    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block;
+    fn siv(self, key: &KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block;
     /// AES of a block.
-    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block;
+    fn aes(self, key: &KeyOf<Self>, block: Block) -> Block;
 
     // ---- what proofs and variants ask of a row
     /// Its multiplication.
@@ -146,8 +139,11 @@ pub(crate) trait Engine: Copy {
     fn products(self, block: Block, h: Block) -> [[Block; 4]; 2];
     /// Powers of a hash key of the test's choice.
     #[cfg(test)]
-    fn fill(self, material: &mut Material<Self::Tables>, h: Block);
+    fn fill(self, material: &mut KeyOf<Self>, h: Block);
 }
+
+/// A key, as an engine sees it.
+pub(crate) type KeyOf<E> = Material<<E as Engine>::Tables>;
 
 /// How the engine of a row gets at the functions of the row.
 pub(crate) trait Row<E: Engine>: Outlined<E::S, E::M> + Outlined<E::S, <E::M as Multiply<E::S>>::Short> {}

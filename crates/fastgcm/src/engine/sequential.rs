@@ -1,6 +1,6 @@
 //! AES and GHASH one after the other: where operations go through memory there is nothing to weave.
 
-use super::{Engine, Row};
+use super::{Engine, KeyOf, Row};
 #[cfg(test)]
 use crate::ghash::proof;
 use crate::{
@@ -41,54 +41,47 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], one: Option<(usize, usize)>) {
+    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], one: Option<(usize, usize)>) {
         sequential::expand(self.0, self.1, material, key, one);
     }
 
     #[inline(always)]
-    fn wipe(self, material: &mut Material<Self::Tables>) {
+    fn wipe(self, material: &mut KeyOf<Self>) {
         sequential::wipe(self.0, material);
     }
 
     #[inline(always)]
-    fn long<'a, const SEAL: bool>(
-        self,
-        _: impl Row<Self>,
-        key: &'a Material<Self::Tables>,
-        nonce: Nonce96,
-        aad: &[u8],
-        text: &mut Text<'a>,
-    ) -> Block {
+    fn long<'a, const SEAL: bool>(self, _: impl Row<Self>, key: &'a KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
         message(self.0, self.1, key, nonce.into(), aad, text.all, SEAL)
     }
 
     #[inline(always)]
-    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]) {
+    fn hash(self, key: &KeyOf<Self>, hash: &mut Hash, data: &[u8]) {
         sequential::hash(self.0, self.1, key, hash, data);
     }
 
     #[inline(always)]
-    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &KeyOf<Self>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 
     #[inline(always)]
-    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    fn finish(self, key: &KeyOf<Self>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         sequential::finish(self.0, self.1, key, hash, lengths, j0)
     }
 
     #[inline(always)]
-    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>) {
+    fn ctr(self, key: &KeyOf<Self>, first: Block, text: InOut<'_>) {
         sequential::ctr(self.0, key, first, text);
     }
 
     #[inline(always)]
-    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+    fn siv(self, key: &KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         gcm::siv(self.0, self.1, &key.schedule, nonce, aad, text, given)
     }
 
     #[inline(always)]
-    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block {
+    fn aes(self, key: &KeyOf<Self>, block: Block) -> Block {
         sequential::aes(self.0, key, block)
     }
 
@@ -106,7 +99,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
 
     #[cfg(test)]
     #[inline(always)]
-    fn fill(self, material: &mut Material<Self::Tables>, h: Block) {
+    fn fill(self, material: &mut KeyOf<Self>, h: Block) {
         proof::fill(self.0, self.1, material, h);
     }
 }

@@ -1,6 +1,6 @@
 //! No instruction for either.
 
-use super::{Engine, Row};
+use super::{Engine, KeyOf, Row};
 use crate::{
     Block,
     gcm::software::{self, message},
@@ -35,55 +35,48 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], _: Option<(usize, usize)>) {
+    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], _: Option<(usize, usize)>) {
         software::expand(self.0, self.1, material, key);
     }
 
     #[inline]
-    fn wipe(self, material: &mut Material<Self::Tables>) {
-        software::wipe(self.0, self.1, material);
+    fn wipe(self, material: &mut KeyOf<Self>) {
+        software::wipe(material);
     }
 
     #[inline]
-    fn long<'a, const SEAL: bool>(
-        self,
-        _: impl Row<Self>,
-        key: &'a Material<Self::Tables>,
-        nonce: Nonce96,
-        aad: &[u8],
-        text: &mut Text<'a>,
-    ) -> Block {
+    fn long<'a, const SEAL: bool>(self, _: impl Row<Self>, key: &'a KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: &mut Text<'a>) -> Block {
         message(self.0, self.1, key, nonce.into(), aad, text.all, SEAL)
     }
 
     #[inline]
-    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]) {
+    fn hash(self, key: &KeyOf<Self>, hash: &mut Hash, data: &[u8]) {
         software::hash(self.0, self.1, key, hash, data);
     }
 
     #[inline]
-    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &KeyOf<Self>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         software::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 
     #[inline]
-    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    fn finish(self, key: &KeyOf<Self>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         software::finish(self.0, self.1, key, hash, lengths, j0)
     }
 
     #[inline]
-    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>) {
+    fn ctr(self, key: &KeyOf<Self>, first: Block, text: InOut<'_>) {
         software::ctr(self.0, key, first, text);
     }
 
     /// In line, so that the key of the message stands in the frame of the entry: what is wiped below that is less than a key and the calls behind it.
     #[inline(always)]
-    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+    fn siv(self, key: &KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         software::siv(self.0, self.1, key, nonce, aad, text, given)
     }
 
     #[inline]
-    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block {
+    fn aes(self, key: &KeyOf<Self>, block: Block) -> Block {
         software::aes(self.0, key, block)
     }
 
@@ -101,7 +94,7 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
 
     #[cfg(test)]
     #[inline]
-    fn fill(self, material: &mut Material<Self::Tables>, h: Block) {
+    fn fill(self, material: &mut KeyOf<Self>, h: Block) {
         software::fill(self.0, self.1, material, h);
     }
 }

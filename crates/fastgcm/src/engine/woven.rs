@@ -1,6 +1,6 @@
 //! AES and GHASH in one schedule.
 
-use super::{Engine, Row};
+use super::{Engine, KeyOf, Row};
 #[cfg(test)]
 use crate::ghash::proof;
 use crate::{
@@ -42,12 +42,12 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut Material<Self::Tables>, key: &[u8], one: Option<(usize, usize)>) {
+    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], one: Option<(usize, usize)>) {
         gcm::expand(self.0, self.1, material, key, one);
     }
 
     #[inline(always)]
-    fn wipe(self, material: &mut Material<Self::Tables>) {
+    fn wipe(self, material: &mut KeyOf<Self>) {
         gcm::wipe(self.0, material);
     }
 
@@ -58,14 +58,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn short<const SEAL: bool>(
-        self,
-        row: impl Row<Self>,
-        key: &Material<Self::Tables>,
-        nonce: Nonce96,
-        aad: &[u8],
-        text: InOut<'_>,
-    ) -> Block {
+    fn short<const SEAL: bool>(self, row: impl Row<Self>, key: &KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: InOut<'_>) -> Block {
         gcm::short::<_, _, SEAL>(self.0, self.1, row, key, nonce, aad, text)
     }
 
@@ -73,7 +66,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     fn long<'a, const SEAL: bool>(
         self,
         row: impl Row<Self>,
-        key: &'a Material<Self::Tables>,
+        key: &'a KeyOf<Self>,
         nonce: Nonce96,
         aad: &[u8],
         text: &mut Text<'a>,
@@ -82,24 +75,24 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn batch<const SEAL: bool>(self, key: &Material<Self::Tables>, packets: &mut [Packet<'_>]) -> (usize, bool) {
+    fn batch<const SEAL: bool>(self, key: &KeyOf<Self>, packets: &mut [Packet<'_>]) -> (usize, bool) {
         if const { Self::MOST_BATCH.is_some() } { gcm::batch::<S, M, SEAL>(self.0, self.1, key, packets) } else { (0, false) }
     }
 
     #[inline(always)]
-    fn hash(self, key: &Material<Self::Tables>, hash: &mut Hash, data: &[u8]) {
+    fn hash(self, key: &KeyOf<Self>, hash: &mut Hash, data: &[u8]) {
         sequential::hash(self.0, self.1, key, hash, data);
     }
 
     #[inline(always)]
-    fn crypt(self, key: &Material<Self::Tables>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
+    fn crypt(self, key: &KeyOf<Self>, start: &Start, index: u32, hash: &mut Hash, text: InOut<'_>, seal: bool) {
         sequential::crypt(self.0, self.1, key, start, index, hash, text, seal);
     }
 
     #[inline(always)]
     fn turns<const SEAL: bool>(
         self,
-        key: &Material<Self::Tables>,
+        key: &KeyOf<Self>,
         nonce: Nonce96,
         index: u32,
         hash: &mut Hash,
@@ -112,7 +105,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn settle(self, key: &Material<Self::Tables>, hash: &mut Hash, room: &Room) {
+    fn settle(self, key: &KeyOf<Self>, hash: &mut Hash, room: &Room) {
         sequential::settle(self.0, self.1, key, hash, room);
     }
 
@@ -120,7 +113,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     fn piece<'a>(
         self,
         row: impl Row<Self>,
-        key: &'a Material<Self::Tables>,
+        key: &'a KeyOf<Self>,
         nonce: Nonce96,
         index: u32,
         hash: &mut Hash,
@@ -136,22 +129,22 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
     }
 
     #[inline(always)]
-    fn finish(self, key: &Material<Self::Tables>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    fn finish(self, key: &KeyOf<Self>, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
         sequential::finish(self.0, self.1, key, hash, lengths, j0)
     }
 
     #[inline(always)]
-    fn ctr(self, key: &Material<Self::Tables>, first: Block, text: InOut<'_>) {
+    fn ctr(self, key: &KeyOf<Self>, first: Block, text: InOut<'_>) {
         sequential::ctr(self.0, key, first, text);
     }
 
     #[inline(always)]
-    fn siv(self, key: &Material<Self::Tables>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
+    fn siv(self, key: &KeyOf<Self>, nonce: Nonce96, aad: &[u8], text: InOut<'_>, given: Option<Block>) -> Block {
         gcm::siv(self.0, self.1, &key.schedule, nonce, aad, text, given)
     }
 
     #[inline(always)]
-    fn aes(self, key: &Material<Self::Tables>, block: Block) -> Block {
+    fn aes(self, key: &KeyOf<Self>, block: Block) -> Block {
         sequential::aes(self.0, key, block)
     }
 
@@ -169,7 +162,7 @@ impl<S: Isa, M: Multiply<S>> Engine for Woven<S, M> {
 
     #[cfg(test)]
     #[inline(always)]
-    fn fill(self, material: &mut Material<Self::Tables>, h: Block) {
+    fn fill(self, material: &mut KeyOf<Self>, h: Block) {
         proof::fill(self.0, self.1, material, h);
     }
 }

@@ -59,5 +59,5 @@ pub(crate) use message::{
 pub(crate) use siv::siv;
 pub(crate) use tail::{Beside, Outlined, Rest, tail};
 
-/// What these keep in a key; [`software`] has its own.
+/// A key, as the functions of these modules see it. (Those of [`software`] have a type of their own.)
 pub(crate) type Material = crate::material::Material<crate::ghash::Powers>;

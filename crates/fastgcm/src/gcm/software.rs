@@ -42,7 +42,7 @@ pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, mate
 }
 
 /// Zeros in all of it.
-pub(crate) fn wipe<S: Sliced<N>, M: Pairs<S>, const N: usize>(_: S, _: M, material: &mut Material<M::Tables>) {
+pub(crate) fn wipe<P: Plain>(material: &mut Material<P>) {
     material.schedule.zeroize();
     material.tables.wipe();
 }
@@ -178,7 +178,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     if given.is_none() {
         ctr_straight(s, &of_message, tag | LAST, text);
     }
-    wipe(s, multiply, &mut of_message);
+    wipe(&mut of_message);
     blocks.zeroize();
     halves.zeroize();
     tag

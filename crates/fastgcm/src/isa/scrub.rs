@@ -148,8 +148,8 @@ impl Frame<'_> {
 #[cfg(feature = "scrub")]
 const LEAVES: usize = 256;
 
-/// The same below work that has a frame of its own: the functions of `running.rs`, which have what has been hashed so far. They are inlined or not, by the
-/// level of optimisation (at the third one left 16 bytes).
+/// The same below work that has a frame of its own. That work calls the functions of `running.rs`, which hold what has been hashed so far. The level of
+/// optimisation decides which of them are inlined: with `LEAVES` here, the third level left 16 bytes.
 #[cfg(feature = "scrub")]
 const STEPS: usize = 1024;
 
