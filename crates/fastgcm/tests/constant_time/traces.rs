@@ -47,7 +47,7 @@ impl Plan {
             Backend::VpaesSsse3 => Self { secrets: 2, keys, lengths: &SOME[1..3], others: &SOME[1..2], verbs },
             _ if full() => Self { secrets: 16, keys, lengths: &LENGTHS, others: &SOME, verbs },
             _ if emulated() => Self { secrets: 3, keys, lengths: &DOZEN, others: &SOME[2..3], verbs },
-            _ => Self { secrets: 4, keys, lengths: &DOZEN, others: &SOME[2..3], verbs },
+            _ => Self { secrets: 4, keys, lengths: &DOZEN, others: &[33, 600], verbs },
         }
     }
 }
