@@ -6,7 +6,7 @@ use core::{marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use zeroize::{Zeroize, optimization_barrier};
 
 mod storage;
-pub(crate) use storage::{Kept, Plain, Storage, plain};
+pub(crate) use storage::{Kept, Plain, Scratch, Storage, plain};
 
 /// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
 pub(crate) const TURN: usize = 8;
@@ -589,7 +589,7 @@ impl Part<'_> {
 
 /// A zero that the optimiser does not know for one: it would put its stores together to a `memset`.
 #[inline(always)]
-fn no_memset<S: Vectors>(s: S) -> S::V {
+pub(crate) fn no_memset<S: Vectors>(s: S) -> S::V {
     let mut zero = s.splat(0);
     s.pin(&mut zero);
     zero

@@ -2,7 +2,7 @@
 
 use crate::{
     Error,
-    inout::{InOut, TURN, meeting},
+    inout::{InOut, Scratch, TURN, meeting},
 };
 use core::slice::Iter;
 
@@ -12,12 +12,14 @@ pub(crate) struct Text<'a> {
     pub(crate) all: InOut<'a>,
     /// Given only to rows with [`TURN`](crate::engine::Engine::TURN), and only if the text is longer than `gcm::runs_from()`.
     pub(crate) runs: Option<&'a mut Runs<'a>>,
+    /// With feature `scrub`, and without `runs`: memory for what is spread over the lanes, outside the frame that every message pays for.
+    pub(crate) scratch: Option<&'a mut [Scratch; 2]>,
 }
 
 impl<'a> From<InOut<'a>> for Text<'a> {
     #[inline(always)]
     fn from(all: InOut<'a>) -> Self {
-        Self { all, runs: None }
+        Self { all, runs: None, scratch: None }
     }
 }
 

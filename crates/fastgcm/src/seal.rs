@@ -41,8 +41,7 @@ impl Key {
     /// assert_eq!(&text, b"to be sealed");
     /// # Ok::<(), fastgcm::Error>(())
     /// ```
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn seal<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         self.encrypt(nonce.into(), aad, InOut::in_place(text)).map(Tag::of)
     }
@@ -52,8 +51,7 @@ impl Key {
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if key, nonce, AAD, ciphertext or tag are not those of a sealed message: `text` is all zero
     /// then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
         verdict(wrong, text)
@@ -113,8 +111,7 @@ impl Key {
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
     /// `buffer` is untouched.
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         *tag = self.encrypt(nonce.into(), aad, InOut::in_place(text))?.to_le_bytes();
@@ -126,8 +123,7 @@ impl Key {
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` has fewer than 16 bytes: all but the last 16 bytes
     /// are zero then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Unauthentic)?;
         // The tag is read last: of a text that is too long nothing is.
@@ -197,8 +193,7 @@ impl Key {
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `ciphertext`
     /// is untouched.
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
         self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?).map(Tag::of)
     }
@@ -208,8 +203,7 @@ impl Key {
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. [`InvalidLength`](Error::InvalidLength) if the
     /// lengths differ, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn open_detached_to<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -236,8 +230,7 @@ impl Key {
     /// assert_eq!(&text, b"text");
     /// # Ok::<(), fastgcm::Error>(())
     /// ```
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn seal_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         *tag = self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?.to_le_bytes();
@@ -249,8 +242,7 @@ impl Key {
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. [`InvalidLength`](Error::InvalidLength) unless
     /// `sealed.len() == text.len() + 16`, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
-    #[cfg_attr(not(feature = "scrub"), inline(always))]
-    #[cfg_attr(feature = "scrub", inline)]
+    #[inline(always)]
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         // The tag is read last, as above.

@@ -8,13 +8,13 @@ use super::{
     counter::{Counters, FirstRoundTable, STATES, TableCounter},
     sequential::{absorb, hashed, leave, taken},
     tail::{Before, Header, Outlined, Rest, WOVEN, tail},
-    turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, Spread, rounds},
+    turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, SpreadKey, SpreadPowers, TurnPowers, rounds},
 };
 use crate::{
     Block,
     aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, Room, TURN, Turn, is_tail, load_bytes, meeting},
+    inout::{Hash, InOut, Place, Room, Scratch, TURN, Turn, is_tail, load_bytes, meeting, no_memset},
     isa::Isa,
     nonce::Nonce96,
     runs::{Runs, Text},
@@ -147,12 +147,12 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     aad: &[u8],
     text: &mut Text<'a>,
 ) -> Block {
-    let Text { all, runs } = text;
+    let Text { all, runs, scratch } = text;
     let mut text = all.here();
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, text.len());
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
-    let pending = if faces || many && (cfg!(feature = "scrub") || runs.is_some() || text.len() >= ASK_PAYS) {
+    let pending = if faces || many && (runs.is_some() || text.len() >= ASK_PAYS) {
         let runs = runs.take();
         let all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
         let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
@@ -160,8 +160,10 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         if SEAL { Some(HashTurn { powers: &key.tables, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) }) } else { None }
     } else {
-        let many = !cfg!(feature = "scrub") && many;
-        turns::<S, M, _, SEAL, true>(s, key, many, false, meeting(S::BLOCKS), None, &mut counters, &mut text, &mut None, &mut before.hash)
+        let mut here = [const { Scratch::new() }; 2];
+        let scratch = if cfg!(feature = "scrub") { scratch.take() } else { Some(&mut here) };
+        let (scratch, left) = (if many { scratch } else { None }, meeting(S::BLOCKS));
+        turns::<S, M, _, SEAL, true>(s, key, scratch, false, left, None, &mut counters, &mut text, &mut None, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }
@@ -196,7 +198,9 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         (text, lanes) = (after.text, after.hash);
         if let Some(place) = after.pending { Some(Turn::at(s, place)) } else { None }
     } else {
-        let pending = turns::<S, M, _, SEAL, false>(s, key, true, false, left, turn, &mut counters, &mut text, &mut None, &mut lanes);
+        let (mut scratch, none) = ([const { Scratch::new() }; 2], &mut None);
+        let pending =
+            turns::<S, M, _, SEAL, false>(s, key, Some(&mut scratch), false, left, turn, &mut counters, &mut text, none, &mut lanes);
         if let Some(pending) = pending { Some(pending.text) } else { None }
     };
     leave::<S, M>(s, key, index, hash, room, lanes, last);
@@ -228,9 +232,8 @@ pub(crate) struct Bulk<'a, S: Isa> {
 }
 
 /// All turns of a message that has more than a few, with a table of first rounds or without. To be called, so that only such a message has the
-/// table's 4 KiB in its stack frame, and with feature `scrub` the 2 KiB that are spread over the lanes: every message of more than four vectors
-/// wiped them, 40 and 30 ns. (Called without need it costs 7 ns: vectors go through memory. And without a table its loop is 5 % slower than where it
-/// is inlined: Zen 5.)
+/// table's 4 KiB in its stack frame: with feature `scrub` every message of more than four vectors wiped them, 40 ns. (Called without
+/// need it costs 7 ns: vectors go through memory. And without a table its loop is 5 % slower than where it is inlined: Zen 5.)
 #[inline(always)]
 pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(
     s: S,
@@ -244,14 +247,16 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     if let Some(runs) = &mut runs {
         (text, left) = (runs.next(S::BLOCKS), 0);
     }
+    let mut scratch = [const { Scratch::new() }; 2];
+    let scratch = Some(&mut scratch);
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL, false>(s, key, true, true, left, None, &mut face, &mut text, &mut runs, &mut hash);
+        let pending = turns::<S, M, _, SEAL, false>(s, key, scratch, true, left, None, &mut face, &mut text, &mut runs, &mut hash);
         face.done(s, &key.schedule);
         pending
     } else {
-        turns::<S, M, _, SEAL, false>(s, key, true, ask, left, None, &mut counters, &mut text, &mut runs, &mut hash)
+        turns::<S, M, _, SEAL, false>(s, key, scratch, ask, left, None, &mut counters, &mut text, &mut runs, &mut hash)
     };
     let pending = if let Some(pending) = pending { Some(pending.text.place()) } else { None };
     Bulk { counters, text, runs: None, left, hash, pending }
@@ -312,13 +317,14 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize)
     Before { header: Header::new(s, &[]), hash, lengths }
 }
 
-/// All turns of a message: `many`, and with `FEW` perhaps not. Returns the one that is left to hash, if any.
+/// All turns of a message: with `scratch`, where what they want in every lane is spread for them, or with `FEW` without. Returns the one that is left to
+/// hash, if any.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW: bool>(
     s: S,
     key: &'a Material,
-    many: bool,
+    scratch: Option<&mut [Scratch; 2]>,
     ask: bool,
     left: usize,
     waiting: Option<Turn<'a, S>>,
@@ -343,26 +349,34 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
             return Some(HashTurn { powers: &key.tables, hash: *hash, text: first });
         }
     }
-    if const { S::BLOCKS == 1 } || FEW && !many {
-        return woven_turns::<S, M, C, _, SEAL>(s, key, &alone, ask, left, counters, text, runs, hash, pending);
+    let scratch = match scratch {
+        Some(scratch) if const { S::BLOCKS > 1 } => scratch,
+        _ if const { S::BLOCKS > 1 && !FEW } => unreachable!("they are many"),
+        _ => return woven_turns::<S, M, C, _, _, SEAL>(s, key, &alone, &key.tables, ask, left, counters, text, runs, hash, pending),
+    };
+    // One after the other: all of it would be in registers before it is stored, and in the frame, since they are not that many.
+    let [of_keys, of_powers] = scratch;
+    let spread = Keys::of(black_box(of_keys.put(SpreadKey::<S>::of(s, keys))));
+    let powers = black_box(of_powers.put(SpreadPowers::of(s, &key.tables)));
+    let pending = woven_turns::<S, M, C, _, _, SEAL>(s, key, &spread, &*powers, ask, left, counters, text, runs, hash, pending);
+    // It is the caller's. (A frame of its own is wiped with the rest.)
+    if cfg!(feature = "scrub") && FEW {
+        let zero = no_memset(s);
+        of_keys.wipe(SpreadKey::<S>::all(s, zero));
+        of_powers.wipe(SpreadPowers::<S>::all(zero));
     }
-    // Spread over the lanes once, not in every turn. (Those that a shorter key has not are zeros, and not used.)
-    let mut spread = [Spread::<S>(s.state(s.splat(0))); 14];
-    each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { spread[R] = Spread(keys[R].state(s)); });
-    woven_turns::<S, M, C, _, SEAL>(s, key, &Keys::of(black_box(&spread)), ask, left, counters, text, runs, hash, pending)
+    pending
 }
 
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
 /// that wait for them. With fewer, each turn spreads it anew: of 600 to 1536 bytes 3 to 18 % faster, for 3 KB of code in each direction.
 ///
-/// With feature `scrub` what was spread is wiped as well, 15 ns on Zen 5, so it pays later.
+/// With feature `scrub` what was spread is wiped as well: what is opened waits for that (4 ns on Zen 5), so it pays later.
 pub(super) const fn spread_pays(seal: bool) -> usize {
-    if cfg!(feature = "scrub") {
-        5120
-    } else if seal {
-        3072
-    } else {
-        2048
+    match (seal, cfg!(feature = "scrub")) {
+        (true, _) => 3072,
+        (false, false) => 2048,
+        (false, true) => 4608,
     }
 }
 
@@ -374,10 +388,11 @@ pub(crate) const fn runs_from() -> usize {
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const SEAL: bool>(
+fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, P: TurnPowers<S>, const SEAL: bool>(
     s: S,
     key: &'a Material,
     keys: &Keys<'_, K>,
+    mut powers: P,
     ask: bool,
     left: usize,
     counters: &mut C,
@@ -386,7 +401,6 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
     hash: &mut S::V,
     mut pending: Option<Turn<'a, S>>,
 ) -> Option<HashTurn<'a, S, true>> {
-    let mut powers = &key.tables;
     loop {
         // A turn at a time of a long message, which may not be in the cache. (Asked in each turn whether it is one, others took 2 % longer: Zen 5.)
         let until = if ask && !text.is_tail::<S>(left) {
@@ -399,7 +413,7 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
             if const { S::BLOCKS > 1 && S::ROOMY && !K::SPREAD } {
                 powers = black_box(powers); // else LLVM spreads them before the loop
             }
-            let hashed = HashTurn::<S, SEAL> { powers, hash: *hash, text: pending.unwrap_or(next) };
+            let hashed = HashTurn::<S, SEAL, P> { powers, hash: *hash, text: pending.unwrap_or(next) };
             if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
                 *hash = hashed.reduce::<M>(s, sum);
             }
@@ -424,7 +438,7 @@ fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, const
             break;
         }
     }
-    if let Some(text) = pending { Some(HashTurn { powers, hash: *hash, text }) } else { None }
+    if let Some(text) = pending { Some(HashTurn { powers: &key.tables, hash: *hash, text }) } else { None }
 }
 
 /// Encrypts or decrypts a turn.

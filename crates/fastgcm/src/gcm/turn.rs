@@ -37,7 +37,7 @@ impl<'a, K> Keys<'a, K> {
     }
 }
 
-/// A round key: one block, which each use broadcasts to the lanes, or a [`Spread`] one.
+/// A round key: one block, which each use broadcasts to the lanes, or a [`SpreadKey`].
 pub(crate) trait RoundKey<S: Isa> {
     /// The round key is in every lane already.
     const SPREAD: bool;
@@ -55,9 +55,25 @@ impl<S: Isa> RoundKey<S> for Block {
 
 /// A round key broadcast to every lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Spread<S: Isa>(pub(crate) S::State);
+pub(crate) struct SpreadKey<S: Isa>(S::State);
 
-impl<S: Isa> RoundKey<S> for Spread<S> {
+impl<S: Isa> SpreadKey<S> {
+    /// Of all keys. (Those that a shorter key has not are zeros, and not used.)
+    #[inline(always)]
+    pub(crate) fn of(s: S, keys: &[Block; 14]) -> [Self; 14] {
+        let mut all = Self::all(s, s.splat(0));
+        each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { all[R] = Self(keys[R].state(s)); });
+        all
+    }
+
+    /// The same vector everywhere.
+    #[inline(always)]
+    pub(crate) fn all(s: S, v: S::V) -> [Self; 14] {
+        [Self(s.state(v)); 14]
+    }
+}
+
+impl<S: Isa> RoundKey<S> for SpreadKey<S> {
     const SPREAD: bool = true;
 
     #[inline(always)]
@@ -70,11 +86,66 @@ impl<S: Isa> RoundKey<S> for Spread<S> {
 #[derive(Clone, Copy)]
 pub(crate) struct NoHash;
 
+/// The powers that a turn meets: those of a key, which each use broadcasts to the lanes, or [`SpreadPowers`].
+pub(crate) trait TurnPowers<S: Isa>: Copy {
+    /// The entries of H^(8-I)B, in every lane.
+    fn entries<const I: usize>(self, s: S) -> (S::V, S::V);
+    /// What to add, in each lane, to a sum that used all of them once each.
+    fn constant(self, s: S) -> S::V;
+}
+
+impl<S: Isa> TurnPowers<S> for &Powers {
+    #[inline(always)]
+    fn entries<const I: usize>(self, s: S) -> (S::V, S::V) {
+        self.down_from(s, S::BLOCKS * (TURN - I)).splat()
+    }
+
+    #[inline(always)]
+    fn constant(self, s: S) -> S::V {
+        s.splat(self.turn_constant(s))
+    }
+}
+
+/// Those of a turn, broadcast to every lane.
+#[derive(Clone, Copy)]
+pub(crate) struct SpreadPowers<S: Isa> {
+    entries: [(S::V, S::V); TURN],
+    constant: S::V,
+}
+
+impl<S: Isa> SpreadPowers<S> {
+    #[inline(always)]
+    pub(crate) fn of(s: S, powers: &Powers) -> Self {
+        let mut all = Self::all(s.splat(0));
+        each!(I in 0 1 2 3 4 5 6 7 => { all.entries[I] = powers.entries::<I>(s); });
+        all.constant = powers.constant(s);
+        all
+    }
+
+    /// The same vector everywhere.
+    #[inline(always)]
+    pub(crate) fn all(v: S::V) -> Self {
+        Self { entries: [(v, v); TURN], constant: v }
+    }
+}
+
+impl<S: Isa> TurnPowers<S> for &SpreadPowers<S> {
+    #[inline(always)]
+    fn entries<const I: usize>(self, _: S) -> (S::V, S::V) {
+        self.entries[I]
+    }
+
+    #[inline(always)]
+    fn constant(self, _: S) -> S::V {
+        self.constant
+    }
+}
+
 /// A turn. Lane l of every vector has its own chain: the powers are H^8B, H^7B ... H^B in every lane, and the lanes meet only
 /// in the tail, where lane l is added to block l. So no turn ends with a sum over lanes.
 #[derive(Clone, Copy)]
-pub(crate) struct HashTurn<'a, S: Isa, const STORED: bool> {
-    pub(crate) powers: &'a Powers,
+pub(crate) struct HashTurn<'a, S: Isa, const STORED: bool, P = &'a Powers> {
+    pub(crate) powers: P,
     /// Of all turns before.
     pub(crate) hash: S::V,
     /// Seal: already stored. Open: not yet overwritten.
@@ -206,22 +277,22 @@ impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
     }
 }
 
-impl<S: Isa, const STORED: bool> HashTurn<'_, S, STORED> {
+impl<S: Isa, const STORED: bool, P: TurnPowers<S>> HashTurn<'_, S, STORED, P> {
     /// The hash after the turn, lane by lane.
     #[inline(always)]
     pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
-        M::reduce(s, sum, s.splat(self.powers.turn_constant(s)))
+        M::reduce(s, sum, self.powers.constant(s))
     }
 }
 
-impl<S: Isa, M: Multiply<S>, const STORED: bool> HashWork<S, M> for HashTurn<'_, S, STORED> {
+impl<S: Isa, M: Multiply<S>, const STORED: bool, P: TurnPowers<S>> HashWork<S, M> for HashTurn<'_, S, STORED, P> {
     const COUNT: usize = 8;
 
     #[inline(always)]
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
         let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
         let v = if const { I == 0 } { s.xor(v, self.hash) } else { v };
-        let (first, second) = self.powers.down_from(s, S::BLOCKS * (8 - I)).splat();
+        let (first, second) = self.powers.entries::<I>(s);
         M::ready(s, v, first, second)
     }
 }

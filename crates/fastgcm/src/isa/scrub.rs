@@ -11,7 +11,7 @@
 //! Without the feature all of it is nothing: a frame has no size, and takes no register.
 
 #[cfg(feature = "scrub")]
-use super::{detect::Features, features, wiper};
+use super::wiper;
 #[cfg(not(feature = "scrub"))]
 use core::marker::PhantomData;
 #[cfg(feature = "scrub")]
@@ -24,33 +24,6 @@ pub(crate) struct Frame<'a> {
     lowest: &'a Cell<usize>,
     #[cfg(not(feature = "scrub"))]
     life: PhantomData<&'a ()>,
-}
-
-/// Which vector registers there are to be wiped. Not which the row uses: `memcpy` takes the widest that the processor has.
-#[cfg(feature = "scrub")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Registers {
-    /// Those that every processor of the kind has.
-    Base,
-    /// x86: the same sixteen, twice as wide.
-    Avx,
-    /// x86: thirty-two, and the masks.
-    Avx512,
-}
-
-#[cfg(feature = "scrub")]
-impl Registers {
-    #[inline(always)]
-    fn here() -> Self {
-        let features = features();
-        if features.contain(const { Features::named("avx512f,avx512vl") }) {
-            Self::Avx512
-        } else if features.contain(const { Features::named("avx") }) {
-            Self::Avx
-        } else {
-            Self::Base
-        }
-    }
 }
 
 /// What [`Frame::wiped_after`] does with an entry, to which its frame is `$frame`. Without the feature no closure stands around it: LLVM made a function of
@@ -88,7 +61,7 @@ impl Frame<'_> {
     pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
         let lowest = Cell::new(wiper::stack_pointer() - 64);
         let result = entry(Frame { lowest: &lowest });
-        wiper::wipe(lowest.get(), Registers::here());
+        wiper::wipe(lowest.get());
         result
     }
 

@@ -1,6 +1,5 @@
 //! Any machine: the stack only, by a function that takes as much of it as the entry had, and overwrites it.
 
-use super::scrub::Registers;
 use core::{hint::black_box, mem::MaybeUninit};
 
 /// A place in the frame of the function that this is inlined into.
@@ -12,7 +11,7 @@ pub(super) fn stack_pointer() -> usize {
 
 /// Wipes the stack from `lowest` up to here, and some more.
 #[inline(never)]
-pub(super) fn wipe(lowest: usize, _: Registers) {
+pub(super) fn wipe(lowest: usize) {
     match stack_pointer().saturating_sub(lowest) {
         0..=1024 => overwrite::<1024>(),
         1025..=4096 => overwrite::<4096>(),
