@@ -4,7 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     gcm::{PIECE_PAYS, lengths},
-    inout::{Ends, Hash, InOut, Room, Scratch, Zeros, made},
+    inout::{Ends, Hash, InOut, Room, Zeros, made},
     isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
     material::Material,
@@ -474,8 +474,7 @@ impl Kernels {
             return Ok(wiped_after!(frame, then(unsafe { short(frame, material, nonce, aad, ends, len) })));
         }
         limits::check(aad.len(), len)?;
-        let mut scratch = [const { Scratch::new() }; 2];
-        let mut text = Text { all: text, runs: None, scratch: if cfg!(feature = "scrub") { Some(&mut scratch) } else { None } };
+        let mut text = text.into();
         // SAFETY: see the impl.
         Ok(wiped_after!(frame, then(unsafe { long(frame, material, nonce, aad, &mut text) })))
     }
@@ -493,7 +492,7 @@ impl Kernels {
         then: impl FnOnce(Block) -> T,
     ) -> T {
         let long = if seal { self.seal } else { self.open };
-        let mut text = Text { all: runs.rest().here(), runs: Some(runs), scratch: None };
+        let mut text = Text::new(runs.rest().here(), Some(runs));
         // SAFETY: see the impl.
         Frame::wiped_after(|frame| then(unsafe { long(frame, material, nonce, aad, &mut text) }))
     }

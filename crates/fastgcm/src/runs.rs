@@ -1,8 +1,10 @@
 //! A text that lies in several buffers and goes to one, as runs of whole turns, so that one loop goes through all of it.
 
+#[cfg(feature = "scrub")]
+use crate::inout::Scratch;
 use crate::{
     Error,
-    inout::{InOut, Scratch, TURN, meeting},
+    inout::{InOut, TURN, meeting},
 };
 use core::slice::Iter;
 
@@ -12,14 +14,27 @@ pub(crate) struct Text<'a> {
     pub(crate) all: InOut<'a>,
     /// Given only to rows with [`TURN`](crate::engine::Engine::TURN), and only if the text is longer than `gcm::runs_from()`.
     pub(crate) runs: Option<&'a mut Runs<'a>>,
-    /// With feature `scrub`, and without `runs`: memory for what is spread over the lanes, outside the frame that every message pays for.
-    pub(crate) scratch: Option<&'a mut [Scratch; 2]>,
+    /// Memory for what is spread over the lanes, outside the frame that every message wipes.
+    #[cfg(feature = "scrub")]
+    pub(crate) scratch: [Scratch; 2],
+}
+
+impl<'a> Text<'a> {
+    #[inline(always)]
+    pub(crate) fn new(all: InOut<'a>, runs: Option<&'a mut Runs<'a>>) -> Self {
+        Self {
+            all,
+            runs,
+            #[cfg(feature = "scrub")]
+            scratch: [const { Scratch::new() }; 2],
+        }
+    }
 }
 
 impl<'a> From<InOut<'a>> for Text<'a> {
     #[inline(always)]
     fn from(all: InOut<'a>) -> Self {
-        Self { all, runs: None, scratch: None }
+        Self::new(all, None)
     }
 }
 

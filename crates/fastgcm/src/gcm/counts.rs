@@ -113,12 +113,9 @@ impl Row {
             bytes_written: m.text,
         };
         let face = m.text >= self.face_pays && !(m.seal && (self.blocks > 1 || m.rounds == 10));
-        // Turns in a function of their own: the last one is kept in memory.
-        let apart = face || cfg!(feature = "scrub") && self.blocks > 1 && m.text >= spread_pays(m.seal);
-        if apart && m.seal && self.roomy {
-            work.loads += TURN;
-        }
         if face {
+            // Turns in a function of their own: the last one that is sealed is kept in memory.
+            work.loads += if m.seal && self.roomy { TURN } else { 0 };
             // A round less for each state of a turn, for a table of 256 entries, and a round for each constant.
             let constants = 2 + TURN * self.blocks * turns / PERIOD;
             work.rounds = work.rounds - TURN * turns + PERIOD / self.blocks + constants;

@@ -147,23 +147,32 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     aad: &[u8],
     text: &mut Text<'a>,
 ) -> Block {
-    let Text { all, runs, scratch } = text;
-    let mut text = all.here();
+    #[cfg(feature = "scrub")]
+    let scratch = &mut text.scratch;
+    let (mut text, mut runs) = (text.all.here(), text.runs.take());
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, text.len());
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
-    let pending = if faces || many && (runs.is_some() || text.len() >= ASK_PAYS) {
-        let runs = runs.take();
+    // A list that is sealed is no reason to call where registers are many: 16 KiB from four chunks 4 % faster. (What is opened, and what is sealed where
+    // they are few, took 1 to 4 % longer from one slice. With `scrub` all would wipe a larger frame.)
+    let woven = const { SEAL && S::ROOMY && S::BLOCKS > 1 && !cfg!(feature = "scrub") };
+    let pending = if faces || many && (!woven && runs.is_some() || text.len() >= ASK_PAYS) {
         let all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
         let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
         (counters, text, before.hash) = (after.counters, after.text, after.hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
         if SEAL { Some(HashTurn { powers: &key.tables, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) }) } else { None }
     } else {
-        let mut here = [const { Scratch::new() }; 2];
-        let scratch = if cfg!(feature = "scrub") { scratch.take() } else { Some(&mut here) };
-        let (scratch, left) = (if many { scratch } else { None }, meeting(S::BLOCKS));
-        turns::<S, M, _, SEAL, true>(s, key, scratch, false, left, None, &mut counters, &mut text, &mut None, &mut before.hash)
+        #[cfg(not(feature = "scrub"))]
+        let scratch = &mut [const { Scratch::new() }; 2];
+        let (scratch, mut left) = (if many { Some(scratch) } else { None }, meeting(S::BLOCKS));
+        if !woven {
+            runs = None;
+        }
+        if let Some(runs) = &mut runs {
+            (text, left) = (runs.next(S::BLOCKS), 0);
+        }
+        turns::<S, M, _, SEAL, true>(s, key, scratch, false, left, None, &mut counters, &mut text, &mut runs, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }

@@ -130,7 +130,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
                 let (cut, extra) = (16 * turn + messages % 100, length - messages % 3 * 700);
                 let (chunks, mut found) = ([&input[..cut], &[], &input[cut..extra]], vec![0; length]);
                 let mut runs = Runs::new(&chunks, &input[extra..], &mut found).unwrap();
-                let mut text = Text { all: *runs.rest(), runs: Some(&mut runs), scratch: None };
+                let mut text = Text::new(*runs.rest(), Some(&mut runs));
                 let new = if seal {
                     long::<_, _, true>(s, multiply, Inlined, &material, nonce96, &aad, &mut text)
                 } else {
