@@ -155,7 +155,9 @@ impl Call {
                 let middle = self.text.len() / 32 * 16;
                 let (first, second) = self.text.split_at_mut(middle);
                 let at = first.len() as u64;
-                self.hashes = vec![seal_part(key, nonce, 0, first).unwrap(), seal_part(key, nonce, at, second).unwrap()];
+                // In one place, whose address may stay on the stack.
+                self.hashes.clear();
+                self.hashes.extend([seal_part(key, nonce, 0, first).unwrap(), seal_part(key, nonce, at, second).unwrap()]);
             }
             _ => {}
         }
