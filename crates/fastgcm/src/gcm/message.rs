@@ -149,7 +149,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> Block {
     #[cfg(feature = "scrub")]
     let scratch = &mut text.scratch;
-    let (mut text, mut runs) = (text.all.here(), text.runs.take());
+    let (mut text, runs) = (text.all.here(), text.runs.take());
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, text.len());
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
@@ -165,13 +165,9 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     } else {
         #[cfg(not(feature = "scrub"))]
         let scratch = &mut [const { Scratch::new() }; 2];
-        let (scratch, mut left) = (if many { Some(scratch) } else { None }, meeting(S::BLOCKS));
-        if !woven {
-            runs = None;
-        }
-        if let Some(runs) = &mut runs {
-            (text, left) = (runs.next(S::BLOCKS), 0);
-        }
+        // (Any other list was called for: it is longer than `runs_from`.)
+        let mut runs = if woven { runs } else { None };
+        let (scratch, left) = (if many { Some(scratch) } else { None }, meeting(S::BLOCKS));
         turns::<S, M, _, SEAL, true>(s, key, scratch, false, left, None, &mut counters, &mut text, &mut runs, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
@@ -250,12 +246,9 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     key: &'a Material,
     all: Bulk<'a, S>,
 ) -> Bulk<'a, S> {
-    let Bulk { mut counters, text, runs, mut left, mut hash, .. } = all;
+    let Bulk { mut counters, text, runs, left, mut hash, .. } = all;
     let ask = text.len() >= ASK_PAYS;
     let (mut text, mut runs) = (text.here(), if const { S::BLOCKS > 1 } { runs } else { None });
-    if let Some(runs) = &mut runs {
-        (text, left) = (runs.next(S::BLOCKS), 0);
-    }
     let mut scratch = [const { Scratch::new() }; 2];
     let scratch = Some(&mut scratch);
     let pending = if FACE {
@@ -326,8 +319,8 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize)
     Before { header: Header::new(s, &[]), hash, lengths }
 }
 
-/// All turns of a message: with `scratch`, where what they want in every lane is spread for them, or with `FEW` without. Returns the one that is left to
-/// hash, if any.
+/// All turns of a message, of `runs` if it comes in these: with `scratch`, where what they want in every lane is spread for them, or with `FEW` without.
+/// Returns the one that is left to hash, if any.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW: bool>(
@@ -335,13 +328,16 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
     key: &'a Material,
     scratch: Option<&mut [Scratch; 2]>,
     ask: bool,
-    left: usize,
+    mut left: usize,
     waiting: Option<Turn<'a, S>>,
     counters: &mut C,
     text: &mut InOut<'a>,
     runs: &mut Option<&'a mut Runs<'a>>,
     hash: &mut S::V,
 ) -> Option<HashTurn<'a, S, true>> {
+    if let Some(runs) = runs {
+        (*text, left) = (runs.next(S::BLOCKS), 0);
+    }
     if text.is_tail::<S>(left) {
         return if let Some(text) = waiting { Some(HashTurn { powers: &key.tables, hash: *hash, text }) } else { None };
     }
@@ -389,9 +385,9 @@ pub(super) const fn spread_pays(seal: bool) -> usize {
     }
 }
 
-/// Bytes of a text from which on it may come in runs.
+/// Bytes of a text from which on it may come in runs: it has many turns, whichever way it goes.
 pub(crate) const fn runs_from() -> usize {
-    spread_pays(true)
+    if spread_pays(true) > spread_pays(false) { spread_pays(true) } else { spread_pays(false) }
 }
 
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
