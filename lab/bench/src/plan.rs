@@ -12,7 +12,7 @@ const UP_TO_16_KIB: &[usize] = SIZES.split_at(18).0;
 /// For questions beside the main one: with and without whole blocks, below, in and above what implementations treat differently.
 const SOME: [usize; 10] = [0, 16, 64, 200, 256, 300, 512, 1420, 4096, 16384];
 /// Of AAD, beside 12: none, that of TLS 1.2, a block, and two as long as the headers of RTP and IPv6 and of database rows.
-const AADS: [usize; 5] = [0, 13, 16, 64, 128];
+const AADS: [usize; 7] = [0, 13, 16, 64, 128, 192, 256];
 /// Of single messages, with other data and other code in between.
 const COLD: [usize; 6] = [16, 64, 256, 1024, 1420, 4096];
 /// What a quick run has.

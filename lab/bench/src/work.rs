@@ -132,13 +132,13 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// For up to so many bytes of text, and 128 of AAD. If input and output began at the same offset in their pages, processors would
+    /// For up to so many bytes of text, and 256 of AAD. If input and output began at the same offset in their pages, processors would
     /// mistake loads of the one for stores to the other.
     pub(crate) fn new(most: usize) -> Self {
         Self {
             input: Buffer::new(most + TAG, 0),
             output: Buffer::new(most + TAG, 33 * 64),
-            aad: Buffer::new(128, 0),
+            aad: Buffer::new(256, 0),
             nonces: (0..PREPARED).map(|i| [i as u8; 16]).collect(),
             keys: (0..PREPARED).map(|i| [i as u8 ^ 0x5a; 32]).collect(),
             others: Others::new(),

@@ -190,7 +190,7 @@ impl Row {
             0 => 0,
             _ if self.is_tail(m) => tail - 1,
             1 | 2 => 0,
-            4 if m.seal && (!self.roomy || self.blocks > 1) && m.text <= 128 * self.blocks + 16 * (self.blocks - 1) => 0,
+            4 if m.seal && self.blocks > 1 && m.text <= 128 * self.blocks + 16 * (self.blocks - 1) => 0,
             4 => 2,
             6 | 8 if self.blocks == 1 => tail - 2,
             8 if m.seal && !self.roomy && turns > 0 => 6,
@@ -205,7 +205,7 @@ impl Row {
             8
         } else if self.is_tail(m) || self.blocks > 1 && vectors > 4 {
             vectors
-        } else if m.seal && (!self.roomy || self.blocks > 1) && turns == 0 {
+        } else if m.seal && self.blocks > 1 && turns == 0 {
             least(&[0, 4, 6, 8])
         } else {
             least(&[0, 2, 4, 6, 8])

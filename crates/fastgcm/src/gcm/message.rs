@@ -513,9 +513,10 @@ fn last<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         let rest = rest.behind(pending);
         tails!(rest, vectors, more true, 0..=2 => 2 3 0, 3..=4 => 4 5 2, _ if S::BLOCKS > 1 && !S::ROOMY => 8 9 6)
     } else {
-        // Up to four vectors, behind much AAD. (Arm has more of them.)
+        // Up to four vectors, behind much AAD. (Arm has more of them.) One or two of one block are apart: 16 bytes behind AAD of 128 take 15 % less time
+        // than among four, for 300 to 800 bytes of code.
         let vectors = if const { arm::<S>() } { vectors } else { vectors.min(WOVEN) };
-        tails!(rest, vectors, more arm::<S>(), 0 => 0 1 0, 1..=2 if arm::<S>() => 2 3 0, 3..=4 if arm::<S>() => 4 5 2, 1..=4 => 4 5 0)
+        tails!(rest, vectors, more arm::<S>(), 0 => 0 1 0, 1..=2 if S::BLOCKS == 1 => 2 3 0, 3..=4 if S::BLOCKS == 1 => 4 5 2, 1..=4 => 4 5 0)
     }
 }
 
