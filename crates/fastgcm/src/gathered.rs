@@ -141,7 +141,7 @@ impl Key {
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
         let nonce = nonce.into();
-        let wrong = Frame::wiped_after_all(|| {
+        let wrong = Frame::try_wiped_after_all(|| {
             let mut running = self.gather(nonce, aad, ciphertext, &[], &[text])?;
             for chunk in ciphertext {
                 running.verify(&self.material, chunk)?;
@@ -208,7 +208,7 @@ impl Key {
                 limits::check(aad.len(), runs.rest().len())?;
                 Ok(self.kernels.runs(&self.material, nonce, aad, runs, seal, then))
             }
-            _ => Frame::wiped_after_all(|| {
+            _ => Frame::try_wiped_after_all(|| {
                 let (mut running, mut room) = (self.begin(nonce, aad, runs.rest().len())?, Room::ZERO);
                 while runs.rest().len() > 0 {
                     running.text(&self.material, Some(&mut room), runs.next(WIDEST), seal)?;
@@ -230,7 +230,7 @@ impl Key {
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
-        Frame::wiped_after_all(|| {
+        Frame::try_wiped_after_all(|| {
             let (mut running, mut room) = (self.gather(nonce, aad, from, extra, to)?, Room::ZERO);
             for piece in pieces(from.iter().chain([&extra]), to) {
                 running.text(&self.material, Some(&mut room), piece, seal)?;
@@ -248,7 +248,7 @@ impl Key {
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
-        Frame::wiped_after_all(|| {
+        Frame::try_wiped_after_all(|| {
             let length = total(chunks.iter().map(|chunk| chunk.len()))?;
             let (mut running, mut room) = (self.begin(nonce, aad, length)?, Room::ZERO);
             for chunk in chunks {

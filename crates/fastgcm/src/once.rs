@@ -7,7 +7,7 @@ use crate::{
     Backend, Block, Error, Key, Nonce, Tag,
     backend::Kernels,
     inout::InOut,
-    isa::wiped_after_all,
+    isa::try_wiped_after_all,
     key::check,
     nonce::Kind,
     seal::verdict,
@@ -112,8 +112,13 @@ pub(crate) fn decrypt<T>(
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
 /// value, and nobody wipes the copy.
 #[inline(always)]
-fn with_key<T>(kernels: &'static Kernels, key: &[u8], one: Option<(usize, usize)>, message: impl FnOnce(&Key) -> T) -> T {
-    wiped_after_all!(message(&Key::for_one(key, kernels, one)))
+fn with_key<T>(
+    kernels: &'static Kernels,
+    key: &[u8],
+    one: Option<(usize, usize)>,
+    message: impl FnOnce(&Key) -> Result<T, Error>,
+) -> Result<T, Error> {
+    try_wiped_after_all!(message(&Key::for_one(key, kernels, one)))
 }
 
 /// The lengths that say which powers of H a message asks for. A nonce of another length than 12 bytes is hashed as well, in as many blocks as it

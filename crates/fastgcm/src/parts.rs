@@ -105,7 +105,7 @@ fn hashed(
     if !offset.is_multiple_of(16) {
         return Err(Error::InvalidLength);
     }
-    let hash = Frame::wiped_after_all(|| {
+    let hash = Frame::try_wiped_after_all(|| {
         let mut running = Running::at(key.keyed(), nonce, offset);
         part(&mut running)?;
         Ok(running.hash_of_part(&key.material))
@@ -175,7 +175,7 @@ pub fn combine<'n, 'p>(
 ) -> Result<Tag, Error> {
     limits::check(aad.len(), 0)?;
     let (steps, material) = key.keyed();
-    Frame::wiped_after_all(|| {
+    Frame::try_wiped_after_all(|| {
         let start = steps.start(material, nonce.into());
         let mut hash = Hash::ZERO;
         steps.hash(material, &mut hash, aad);

@@ -97,7 +97,7 @@ impl Key {
     pub fn verify<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], ciphertext: &[u8], tag: &impl AnyTag) -> Result<(), Error> {
         let nonce = nonce.into();
         limits::check(aad.len(), ciphertext.len())?;
-        let wrong = Frame::wiped_after_all(|| {
+        let wrong = Frame::try_wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(&self.material, aad)?;
             running.verify(&self.material, ciphertext)?;
@@ -315,7 +315,7 @@ impl Key {
 
     fn any<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, seal: bool, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         limits::check(aad.len(), text.len())?;
-        Frame::wiped_after_all(|| {
+        Frame::try_wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(&self.material, aad)?;
             running.text(&self.material, None, text, seal)?;

@@ -122,11 +122,11 @@ impl Xaes256Gcm {
 
     /// Does a message with the key that is derived for it, and its nonce.
     #[inline(always)]
-    fn with_derived<T>(&self, nonce: &[u8; 24], message: impl FnOnce(&[u8], [u8; 12]) -> T) -> T {
+    fn with_derived<T>(&self, nonce: &[u8; 24], message: impl FnOnce(&[u8], [u8; 12]) -> Result<T, Error>) -> Result<T, Error> {
         let (first, rest) = nonce.split_at(12);
         let mut of_message = [0; 12];
         of_message.copy_from_slice(rest);
-        Frame::wiped_after_all(|| {
+        Frame::try_wiped_after_all(|| {
             let mut derived = self.derive(first);
             let result = message(&derived, of_message);
             derived.fill(0);

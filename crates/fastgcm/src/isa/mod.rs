@@ -18,7 +18,7 @@ mod portable;
 pub(crate) use portable::{Portable, Word};
 pub(crate) mod nibbles;
 mod scrub;
-pub(crate) use scrub::{Frame, wiped_after, wiped_after_all};
+pub(crate) use scrub::{Frame, try_wiped_after_all, wiped_after};
 #[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
 #[path = "scrub_x86.rs"]
 mod wiper;

@@ -42,17 +42,17 @@ macro_rules! wiped_after {
 }
 pub(crate) use wiped_after;
 
-/// [`Frame::wiped_after_all`], likewise.
-macro_rules! wiped_after_all {
+/// [`Frame::try_wiped_after_all`], likewise.
+macro_rules! try_wiped_after_all {
     ($work:expr) => {{
         #[cfg(feature = "scrub")]
-        let result = $crate::isa::Frame::wiped_after_all(|| $work);
+        let result = $crate::isa::Frame::try_wiped_after_all(|| $work);
         #[cfg(not(feature = "scrub"))]
         let result = $work;
         result
     }};
 }
-pub(crate) use wiped_after_all;
+pub(crate) use try_wiped_after_all;
 
 impl Frame<'_> {
     /// Calls an entry, and wipes what it leaves.
@@ -91,6 +91,27 @@ impl Frame<'_> {
             Self::wiped_after(|frame| apart(frame, work, &mut result));
             // SAFETY: `apart` has returned, so it has written that.
             unsafe { result.assume_init() }
+        }
+        #[cfg(not(feature = "scrub"))]
+        work()
+    }
+
+    /// The same for work that may fail. Value and verdict come back apart: in a `Result` that is one of them, the place of the other holds whatever stood
+    /// where the `Result` was made, and is moved with it (levels 1 and s: a byte of a sum of hashes).
+    #[inline(always)]
+    pub(crate) fn try_wiped_after_all<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        #[cfg(feature = "scrub")]
+        {
+            let mut value = MaybeUninit::uninit();
+            Self::wiped_after_all(|| match work() {
+                Ok(done) => {
+                    value.write(done);
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            })?;
+            // SAFETY: the work has succeeded, so that was written.
+            Ok(unsafe { value.assume_init() })
         }
         #[cfg(not(feature = "scrub"))]
         work()
