@@ -236,14 +236,8 @@ macro_rules! calls {
         #[allow(unused_unsafe)] // in a row that needs no feature
         impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Row<'_> {
             #[inline(always)]
-            fn bulk<'a, const SEAL: bool, const FACE: bool>(
-                self,
-                s: S,
-                multiply: M,
-                key: &'a gcm::Material,
-                all: Bulk<'a, S>,
-            ) -> Bulk<'a, S> {
-                let mut function: unsafe fn(Frame<'_>, S, M, &'a gcm::Material, Bulk<'a, S>) -> Bulk<'a, S> = bulk::<S, M, SEAL, FACE>;
+            fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a gcm::Material, all: &mut Bulk<'a, S>) {
+                let mut function: unsafe fn(Frame<'_>, S, M, &'a gcm::Material, &mut Bulk<'a, S>) = bulk::<S, M, SEAL, FACE>;
                 if cfg!(feature = "scrub") {
                     // By address: with LTO over all crates LLVM makes it a part of the caller, `inline(never)` or not.
                     function = core::hint::black_box(function);

@@ -228,10 +228,10 @@ macro_rules! entries {
                 s: S,
                 multiply: M,
                 key: &'a gcm::Material,
-                all: Bulk<'a, S>,
-            ) -> Bulk<'a, S> {
+                all: &mut Bulk<'a, S>,
+            ) {
                 frame.enter();
-                gcm::bulk::<S, M, SEAL, FACE>(s, multiply, key, all)
+                gcm::bulk::<S, M, SEAL, FACE>(s, multiply, key, all);
             }
 
             $(#[target_feature(enable = $features)])?

@@ -157,11 +157,12 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     // they are few, took 1 to 4 % longer from one slice. With `scrub` all would wipe a larger frame.)
     let woven = const { SEAL && S::ROOMY && S::BLOCKS > 1 && !cfg!(feature = "scrub") };
     let pending = if faces || many && (!woven && runs.is_some() || text.len() >= ASK_PAYS) {
-        let all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
-        let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
-        (counters, text, before.hash) = (after.counters, after.text, after.hash);
+        let mut all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
+        called::<S, M, SEAL>(s, multiply, row, key, faces, &mut all);
+        let Bulk { hash, pending, .. } = all;
+        (counters, text, before.hash) = (all.counters, all.text, hash);
         // A message that long has turns. (For what might be none LLVM would make tails a second time: 4 KB of vaes-avx2.)
-        if SEAL { Some(HashTurn { powers: &key.tables, hash: after.hash, text: Turn::at(s, after.pending.unwrap()) }) } else { None }
+        if SEAL { Some(HashTurn { powers: &key.tables, hash, text: Turn::at(s, pending.unwrap()) }) } else { None }
     } else {
         #[cfg(not(feature = "scrub"))]
         let scratch = &mut [const { Scratch::new() }; 2];
@@ -198,10 +199,10 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         if let Some(turn) = turn {
             lanes = hashed::<S, M>(s, key, lanes, turn);
         }
-        let all = Bulk { counters, text, runs: None, left, hash: lanes, pending: None };
-        let after = called::<S, M, SEAL>(s, multiply, row, key, faces, all);
-        (text, lanes) = (after.text, after.hash);
-        if let Some(place) = after.pending { Some(Turn::at(s, place)) } else { None }
+        let mut all = Bulk { counters, text, runs: None, left, hash: lanes, pending: None };
+        called::<S, M, SEAL>(s, multiply, row, key, faces, &mut all);
+        (text, lanes) = (all.text, all.hash);
+        if let Some(place) = all.pending { Some(Turn::at(s, place)) } else { None }
     } else {
         let (mut scratch, none) = ([const { Scratch::new() }; 2], &mut None);
         let pending =
@@ -240,15 +241,10 @@ pub(crate) struct Bulk<'a, S: Isa> {
 /// table's 4 KiB in its stack frame: with feature `scrub` every message of more than four vectors wiped them, 40 ns. (Called without
 /// need it costs 7 ns: vectors go through memory. And without a table its loop is 5 % slower than where it is inlined: Zen 5.)
 #[inline(always)]
-pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(
-    s: S,
-    _: M,
-    key: &'a Material,
-    all: Bulk<'a, S>,
-) -> Bulk<'a, S> {
-    let Bulk { mut counters, text, runs, left, mut hash, .. } = all;
+pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(s: S, _: M, key: &'a Material, all: &mut Bulk<'a, S>) {
+    let (mut counters, mut text, left, mut hash) = (all.counters.clone(), all.text.here(), all.left, all.hash);
+    let mut runs = if const { S::BLOCKS > 1 } { all.runs.take() } else { None };
     let ask = text.len() >= ASK_PAYS;
-    let (mut text, mut runs) = (text.here(), if const { S::BLOCKS > 1 } { runs } else { None });
     let mut scratch = [const { Scratch::new() }; 2];
     let scratch = Some(&mut scratch);
     let pending = if FACE {
@@ -261,7 +257,7 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
         turns::<S, M, _, SEAL, false>(s, key, scratch, ask, left, None, &mut counters, &mut text, &mut runs, &mut hash)
     };
     let pending = if let Some(pending) = pending { Some(pending.text.place()) } else { None };
-    Bulk { counters, text, runs: None, left, hash, pending }
+    *all = Bulk { counters, text, runs: None, left, hash, pending };
 }
 
 /// [`bulk`], with a table of first rounds if that pays. (Vectors of one block are never here without.)
@@ -272,8 +268,8 @@ fn called<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     row: impl Outlined<S, M>,
     key: &'a Material,
     faces: bool,
-    all: Bulk<'a, S>,
-) -> Bulk<'a, S> {
+    all: &mut Bulk<'a, S>,
+) {
     if const { has_faces::<S, SEAL>() } && (const { S::BLOCKS == 1 } || faces) {
         row.bulk::<SEAL, true>(s, multiply, key, all)
     } else {
@@ -354,11 +350,16 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
             return Some(HashTurn { powers: &key.tables, hash: *hash, text: first });
         }
     }
-    let scratch = match scratch {
-        Some(scratch) if const { S::BLOCKS > 1 } => scratch,
-        _ if const { S::BLOCKS > 1 && !FEW } => unreachable!("they are many"),
-        _ => return woven_turns::<S, M, C, _, _, SEAL>(s, key, &alone, &key.tables, ask, left, counters, text, runs, hash, pending),
-    };
+    let (many, first) = (S::BLOCKS > 1 && scratch.is_some(), const { !SEAL && cfg!(feature = "scrub") });
+    if const { S::BLOCKS == 1 } || const { FEW } && (first || !many) {
+        // Few; or the first of many, see `spread_pays`.
+        let (left, none) = (if many { text.len() - 16 * blocks_of_turn(S::BLOCKS) } else { left }, &mut None);
+        let done = woven_turns::<S, M, C, _, _, SEAL>(s, key, &alone, &key.tables, ask, left, counters, text, none, hash, pending);
+        if const { S::BLOCKS == 1 } || !many {
+            return done;
+        }
+    }
+    let Some(scratch) = scratch else { unreachable!("they are many") };
     // One after the other: all of it would be in registers before it is stored, and in the frame, since they are not that many.
     let [of_keys, of_powers] = scratch;
     let spread = Keys::of(black_box(of_keys.put(SpreadKey::<S>::of(s, keys))));
@@ -376,18 +377,17 @@ fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW
 /// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
 /// that wait for them. With fewer, each turn spreads it anew: of 600 to 1536 bytes 3 to 18 % faster, for 3 KB of code in each direction.
 ///
-/// With feature `scrub` what was spread is wiped as well: what is opened waits for that (4 ns on Zen 5), so it pays later.
+/// With feature `scrub` what was spread is wiped as well, so what is opened spreads it later, too. And then behind its first turn, as what is sealed: so
+/// many stores, behind those that wipe for the message before, wait until that is done (5 KiB and more 6 to 10 ns, Zen 5; without `scrub` a turn that
+/// spreads nothing takes 1 to 4 ns longer).
 pub(super) const fn spread_pays(seal: bool) -> usize {
-    match (seal, cfg!(feature = "scrub")) {
-        (true, _) => 3072,
-        (false, false) => 2048,
-        (false, true) => 4608,
-    }
+    if seal || cfg!(feature = "scrub") { 3072 } else { 2048 }
 }
 
 /// Bytes of a text from which on it may come in runs: it has many turns, whichever way it goes.
 pub(crate) const fn runs_from() -> usize {
-    if spread_pays(true) > spread_pays(false) { spread_pays(true) } else { spread_pays(false) }
+    const { assert!(spread_pays(true) >= spread_pays(false)) }
+    spread_pays(true)
 }
 
 /// Those that are hashed meanwhile: what is `pending`, or opened, each itself.

@@ -266,7 +266,7 @@ impl<S: Isa> Header<S> {
 /// How a row gets at what stands in a function of its own, behind the one gate where vectors come to life.
 pub(crate) trait Outlined<S: Isa, M: Multiply<S>>: Copy {
     /// [`bulk`](super::bulk): always called, never a part of the caller.
-    fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S>;
+    fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: &mut Bulk<'a, S>);
 
     /// [`tail`]: a part of the caller, with all that the optimiser can make of that. But not in a debug build: without an optimiser no two
     /// values share a place, and a function with all tails in it had a frame of two megabytes, which is all that a thread has.

@@ -260,7 +260,7 @@ fn f21_batches() {
 pub(super) struct Inlined;
 
 impl<S: Isa, M: Multiply<S>> Outlined<S, M> for Inlined {
-    fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: Bulk<'a, S>) -> Bulk<'a, S> {
+    fn bulk<'a, const SEAL: bool, const FACE: bool>(self, s: S, multiply: M, key: &'a Material, all: &mut Bulk<'a, S>) {
         bulk::<S, M, SEAL, FACE>(s, multiply, key, all)
     }
 

@@ -140,7 +140,7 @@ impl Frame<'_> {
 
 /// Bytes of stack below an entry where everything is inlined: `memcpy` and the like, which use next to none.
 #[cfg(feature = "scrub")]
-const LEAVES: usize = 256;
+const LEAVES: usize = 128;
 
 /// The same below work that has a frame of its own. That work calls the functions of `running.rs`, which hold what has been hashed so far. The level of
 /// optimisation decides which of them are inlined: with `LEAVES` here, the third level left 16 bytes.
