@@ -10,7 +10,7 @@ import sys
 
 BEHIND = 0.99
 MAIN = [(f"AES-{bits} {verb}", f"AES-{bits} {verb}, AAD 12") for bits in (128, 256) for verb in ("seal", "open")]
-WAYS = ["AAD 0", "AAD 13", "AAD 16", "AAD 64", "AAD 128", "AAD 12, odd addresses", "AAD 12, at the end of a page", "AAD 12, in place"]
+WAYS = ["AAD 0", "AAD 13", "AAD 16", "AAD 64", "AAD 128", "AAD 192", "AAD 256", "AAD 12, odd addresses", "AAD 12, at the end of a page", "AAD 12, in place"]
 FRESH = [(f"AES-{bits}", f"AES-{bits} fresh key and seal, AAD 12") for bits in (128, 256)]
 
 
