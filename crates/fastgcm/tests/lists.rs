@@ -158,6 +158,25 @@ fn f12_lists_are_one_message() {
     calls.passed("lists::f12_lists_are_one_message", 15 * each() * 7);
 }
 
+/// Lists that are long enough to ask for memory ahead, and one byte shorter: in few chunks, whose ends are anywhere in a turn.
+#[test]
+fn f12_very_long_lists() {
+    const ASK: usize = 8 << 20;
+    let (mut calls, sizes) = (Tally::default(), if quick() { &[ASK + 5000][..] } else { &[ASK - 1, ASK, ASK + 5000] });
+    for backend in backends() {
+        for &size in sizes {
+            let mut random = Random(size as u64);
+            let key = key(&random.bytes([16, 24, 32][size % 3]), backend);
+            let mut message = Message::new(&key, &mut random, 12, 13, size);
+            (message.extra, message.to) = (0, vec![size]);
+            message.from = vec![5_000_001, 100, size - 5_010_101, 10_000];
+            calls.add(&key, message.seal(&key));
+            calls.add(&key, message.open(&key, &message.sealed, &message.aad(), &message.tag, Ok(())));
+        }
+    }
+    calls.passed("lists::f12_very_long_lists", 7 * sizes.len());
+}
+
 /// F1, F12: a bit of the tag is wrong, or of the ciphertext, or of AAD.
 #[test]
 fn f01_f12_no_plaintext_after_a_forged_list() {
