@@ -153,8 +153,8 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, text.len());
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
-    let (ask, alone) = (text.len() >= ASK_PAYS, const { never_called::<S, SEAL>() });
-    let pending = if faces || many && !alone && (runs.is_some() || ask) {
+    let (ask, own) = (text.len() >= ASK_PAYS, const { has_own_loop::<S, SEAL>() });
+    let pending = if faces || many && !own && (runs.is_some() || ask) {
         let mut all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
         called::<S, M, SEAL>(s, multiply, row, key, faces, &mut all);
         let Bulk { hash, pending, .. } = all;
@@ -165,9 +165,9 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         #[cfg(not(feature = "scrub"))]
         let scratch = &mut [const { Scratch::new() }; 2];
         // (Any other list was called for: it is longer than `runs_from`.)
-        let mut runs = if alone { runs } else { None };
+        let mut runs = if own { runs } else { None };
         let (scratch, left) = (if many { Some(scratch) } else { None }, meeting(S::BLOCKS));
-        turns::<S, M, _, SEAL, true>(s, key, scratch, alone && ask, left, None, &mut counters, &mut text, &mut runs, &mut before.hash)
+        turns::<S, M, _, SEAL, true>(s, key, scratch, own && ask, left, None, &mut counters, &mut text, &mut runs, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }
@@ -193,8 +193,8 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let left = if SEAL { 0 } else { meeting(S::BLOCKS) };
     let mut lanes = hash.load(s);
     let turn = taken(s, hash, &room);
-    let (ask, alone) = (text.len() >= ASK_PAYS, const { never_called::<S, SEAL>() });
-    let last = if faces || cfg!(feature = "scrub") || !alone && ask {
+    let (ask, own) = (text.len() >= ASK_PAYS, const { has_own_loop::<S, SEAL>() });
+    let last = if faces || cfg!(feature = "scrub") || !own && ask {
         if let Some(turn) = turn {
             lanes = hashed::<S, M>(s, key, lanes, turn);
         }
@@ -205,7 +205,7 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     } else {
         let (mut scratch, none) = ([const { Scratch::new() }; 2], &mut None);
         let pending =
-            turns::<S, M, _, SEAL, false>(s, key, Some(&mut scratch), alone && ask, left, turn, &mut counters, &mut text, none, &mut lanes);
+            turns::<S, M, _, SEAL, false>(s, key, Some(&mut scratch), own && ask, left, turn, &mut counters, &mut text, none, &mut lanes);
         if let Some(pending) = pending { Some(pending.text) } else { None }
     };
     leave::<S, M>(s, key, index, hash, room, lanes, last);
@@ -262,7 +262,7 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
 /// Whether a list, or a text that asks for memory ahead, is no reason to call: its message's own loop reads it. So it is for what is sealed where registers
 /// are many: 16 KiB from four chunks 4 % faster, and no function for that alone (6 KB). (What is opened, and what is sealed where they are few, took 1 to
 /// 4 % longer from one slice. With `scrub` all would wipe a larger frame.)
-const fn never_called<S: Isa, const SEAL: bool>() -> bool {
+const fn has_own_loop<S: Isa, const SEAL: bool>() -> bool {
     SEAL && S::ROOMY && S::BLOCKS > 1 && !cfg!(feature = "scrub")
 }
 

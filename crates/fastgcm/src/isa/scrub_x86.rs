@@ -38,8 +38,8 @@ impl Registers {
 }
 
 /// Wipes the stack from here down to `lowest`, or up to 191 bytes below it, in lines of 64 bytes, two at a time (a vector that crosses a line takes
-/// two stores; four at a time were two more that nobody needed, and with many others in flight 3 ns). Then it wipes the registers: those of vectors, and the general ones that a function may change. (The others have their caller's
-/// values again.)
+/// two stores; four at a time were two more that nobody needed, and with many others in flight 3 ns). Then it wipes the registers: those of vectors,
+/// and the general ones that a function may change. (The others have their caller's values again.)
 ///
 /// **Downwards**, because more may be wiped than the entry has used (`LEAVES`, `CALLS`), and Windows gives a stack its next page when the page
 /// beside those it has is touched. Whoever touches a page further down first is killed.
