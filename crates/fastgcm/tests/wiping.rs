@@ -360,20 +360,33 @@ fn f16_keys_for_one_message_are_wiped() {
             let mut call = Call::new(backend, verb, shape);
             let Left(left) = call.left(4);
             calls.add(&call.key, 1);
-            // The first two are the key itself, which the caller has.
-            let expanded = Model::new(&call.key_bytes);
+            let kept = round_keys(&call.key, &call.key_bytes);
             let is_left = |round_key: &&[u8; 16]| left[..STACK].windows(16).any(|window| window == *round_key);
-            expanded.round_keys()[2..].iter().filter(is_left).count()
+            (kept.iter().filter(is_left).count(), kept.len())
         };
-        assert_eq!(round_keys_left(Verb::Forget, (0, 12)), 13, "{backend}: of a key that is forgotten");
+        let (left, all) = round_keys_left(Verb::Forget, (0, 12));
+        assert!(left == all && all >= 13, "{backend}: {left} of {all} of a key that is forgotten");
         for &shape in shapes.clone() {
             for verb in [Verb::SealOnce, Verb::OpenOnce, Verb::OpenOnceForged] {
-                let left = round_keys_left(verb, shape);
-                assert!(left <= 3, "{backend}, {verb:?}, {shape:?}: {left} round keys");
+                let (left, all) = round_keys_left(verb, shape);
+                assert!(left <= all / 4, "{backend}, {verb:?}, {shape:?}: {left} of {all} round keys");
             }
         }
     }
     calls.passed("wiping::keys_for_one_message", 1 + 3 * shapes.count());
+}
+
+/// The round keys as that key has them in its memory: the standard's, but for the first two, which are the caller's own key; or what an AES without
+/// instructions reads in their place, behind them, four blocks for each.
+fn round_keys(key: &Key, bytes: &[u8; 32]) -> Vec<[u8; 16]> {
+    // SAFETY: a key has no padding (tests/memory.rs reads it all).
+    let memory = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(key).cast::<[u8; 16]>(), size_of::<Key>() / 16) };
+    let standard = Model::new(bytes).round_keys()[2..].to_vec();
+    if memory.contains(&standard[0]) {
+        standard
+    } else {
+        memory[16..][..4 * 15].iter().copied().filter(|block| *block != [0; 16]).collect()
+    }
 }
 
 /// F12, F16: nor a message whose chunks are in a list.

@@ -69,7 +69,8 @@ pub(super) fn kinds(i: &Instruction) -> impl Iterator<Item = &'static str> {
 
 /// The functions of a row, each with its path in the row's module; and what they call of the library outside of any row, as `helpers`.
 fn functions<'a>(program: &'a Program, row: &Row) -> Vec<(String, &'a Function)> {
-    const HELPERS: [&str; 4] = ["fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::software::", "fastgcm::ghash::pairs::"];
+    const HELPERS: [&str; 5] =
+        ["fastgcm::aes::", "fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::software::", "fastgcm::ghash::pairs::"];
     let own = |(_, function): &(&u64, &'a Function)| Some((function.name.split_once(&module(row))?.1.to_owned(), *function));
     let mut found: Vec<(String, &Function)> = program.functions.iter().filter_map(|function| own(&function)).collect();
     let mut next = 0;

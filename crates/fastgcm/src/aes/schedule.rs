@@ -28,6 +28,16 @@ pub(crate) enum KeySize {
 }
 
 impl KeySize {
+    /// That of a key of 16, 24 or 32 bytes.
+    #[inline(always)]
+    pub(crate) fn of(key: &[u8]) -> Self {
+        match key.len() {
+            16 => KeySize::Aes128,
+            24 => KeySize::Aes192,
+            _ => KeySize::Aes256,
+        }
+    }
+
     /// Bytes of the key: four for each round more.
     #[inline(always)]
     pub(crate) fn bytes(self) -> usize {
@@ -49,11 +59,7 @@ impl Schedule {
     #[inline(always)]
     pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> S::V {
         let mut a = load_key(s, key);
-        self.size = match key.len() {
-            16 => KeySize::Aes128,
-            24 => KeySize::Aes192,
-            _ => KeySize::Aes256,
-        };
+        self.size = KeySize::of(key);
         self.keys[0] = a;
         let mut prev = s.state(s.splat(a));
         let mut x = s.state(s.whiten(s.splat(0), s.splat(a)));
@@ -85,13 +91,14 @@ impl Schedule {
             }
             24 => {
                 // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a half keys.
-                let third = key[16..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                let mut b = (third as Block) << 64;
+                let mut b = last_third(key);
                 for i in 1..=4 {
-                    let (a1, b1) = six(s, a, b, RCON[2 * i - 1]);
+                    let a1 = s.next_words::<true>(a, b, RCON[2 * i - 1]);
+                    let b1 = two_more(a1, b);
                     key!(Aes192, 3 * i - 2, b >> 64 | a1 << 64);
                     key!(Aes192, 3 * i - 1, a1 >> 64 | (b1 >> 64) << 64);
-                    (a, b) = six(s, a1, b1, RCON[2 * i]);
+                    a = s.next_words::<true>(a1, b1, RCON[2 * i]);
+                    b = two_more(a, b1);
                     if i < 4 {
                         key!(Aes192, 3 * i, a);
                     }
@@ -123,6 +130,7 @@ impl Schedule {
     }
 
     /// Round key `round`, from 0 to `rounds`.
+    #[cfg(feature = "internals")]
     pub(crate) fn key(&self, round: usize) -> Block {
         if round < self.size as usize {
             self.keys[round]
@@ -158,13 +166,60 @@ impl Schedule {
     }
 }
 
-/// The next six words of an AES-192 schedule.
+/// Puts a round key first in each of `keys`: [`Schedule::expand`] where an S-box is a call, in loops, a third of its code. `key` has 16, 24 or 32 bytes.
+pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]]) {
+    // Rotated before the S-box in place of behind it, so that there is one function of the S-box.
+    let next =
+        |four: Block, last: Block, rcon: u8| s.next_words::<false>(four, Block::from(((last >> 96) as u32).rotate_right(8)) << 96, rcon);
+    let (mut a, [first, keys @ ..]) = (load_key(s, key), keys) else { return };
+    first[0] = a;
+    match key.len() {
+        16 => {
+            for (key, rcon) in keys.iter_mut().zip(&RCON[1..]) {
+                a = next(a, a, *rcon);
+                key[0] = a;
+            }
+        }
+        24 => {
+            let mut b = last_third(key);
+            for ([first, second, third], [rcon, other]) in keys.as_chunks_mut().0.iter_mut().zip(RCON[1..].as_chunks().0) {
+                let a1 = next(a, b, *rcon);
+                let b1 = two_more(a1, b);
+                first[0] = b >> 64 | a1 << 64;
+                second[0] = a1 >> 64 | (b1 >> 64) << 64;
+                a = next(a1, b1, *other);
+                b = two_more(a, b1);
+                third[0] = a;
+            }
+        }
+        _ => {
+            let (mut b, [second, keys @ ..]) = (load_key(s, &key[16..]), keys) else { return };
+            second[0] = b;
+            let (pairs, last) = keys.as_chunks_mut();
+            for ([first, second], rcon) in pairs.iter_mut().zip(&RCON[1..]) {
+                a = next(a, b, *rcon);
+                b = s.next_words::<false>(b, a, 0);
+                (first[0], second[0]) = (a, b);
+            }
+            if let [last] = last {
+                last[0] = next(a, b, RCON[7]);
+            }
+        }
+    }
+}
+
+/// The last eight bytes of a key of 24, in the upper half.
 #[inline(always)]
-fn six<S: Isa>(s: S, a: Block, b: Block, rcon: u8) -> (Block, Block) {
-    let a = s.next_words::<true>(a, b, rcon);
+fn last_third(key: &[u8]) -> Block {
+    key[16..].first_chunk().map_or(0, |bytes| Block::from(u64::from_le_bytes(*bytes)) << 64)
+}
+
+/// Words five and six of the next six of an AES-192 schedule, in the upper half, as those before them in `b`. `a` are the four before.
+#[inline(always)]
+fn two_more(a: Block, b: Block) -> Block {
     let fifth = (b >> 64) as u32 ^ (a >> 96) as u32;
     let sixth = (b >> 96) as u32 ^ fifth;
-    (a, (fifth as Block) << 64 | (sixth as Block) << 96)
+    (fifth as Block) << 64 | (sixth as Block) << 96
 }
 
 impl Zeroize for Schedule {

@@ -11,11 +11,13 @@ use super::{
 };
 use crate::{
     Block,
+    aes::{KeySize, expand_in_loops},
     ghash::Pairs,
     inout::{Hash, InOut, Plain, part_of_block, plain},
     isa::{Isa, Order, Sliced},
     nonce::{J0, Nonce96, Start},
 };
+use core::hint::black_box;
 use zeroize::Zeroize;
 
 plain! {
@@ -32,10 +34,11 @@ pub(crate) type Material<P> = crate::material::Material<Tables<P>>;
 /// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
 pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, material: &mut Material<M::Tables>, key: &[u8]) {
     let (schedule, tables) = (&mut material.schedule, &mut material.tables);
-    schedule.expand::<S, false>(s, key);
+    schedule.size = KeySize::of(key);
     let (keys, behind) = tables.round_keys.split_at_mut(1 + schedule.rounds());
-    s.round_keys(|round| schedule.key(round), keys);
-    behind.fill([0; 4]); // what a longer key has left there
+    expand_in_loops(s, key, keys);
+    s.round_keys(keys);
+    behind.as_flattened_mut().fill(0); // what a longer key has left there
     let mut h = [0; N];
     s.keystream(keys, 0, Order::Swapped, &mut h, 1);
     M::fill(s, &mut tables.pairs, h[0]);
@@ -59,33 +62,16 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     key: &Material<M::Tables>,
     j0: J0,
     aad: &[u8],
-    mut text: InOut<'_>,
+    text: InOut<'_>,
     seal: bool,
 ) -> Block {
     let lengths = lengths(aad.len() as u64, text.len() as u64);
     let mut hash = Ghash::new(s, multiply, key);
     hash.absorb(aad);
-
-    let mut counter = 0;
-    let mut pads = [0; N];
+    let (mut counter, mut pads) = (0, [0; N]);
     keystream(s, key, j0, &mut counter, &mut pads, 1 + text.len().div_ceil(16));
     let mask = pads[0];
-    let mut used = 1;
-    while text.len() > 0 {
-        if used == N {
-            keystream(s, key, j0, &mut counter, &mut pads, text.len().div_ceil(16));
-            used = 0;
-        }
-        let part = text.take_blocks(N - used);
-        if !seal {
-            hash.absorb(part.source());
-        }
-        apply(s, part.here(), &pads[used..]);
-        if seal {
-            hash.absorb(part.written());
-        }
-        used = N;
-    }
+    hash.crypt(j0, counter, &mut pads, 1, text, seal);
     mask ^ hash.finish(lengths)
 }
 
@@ -98,22 +84,11 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     start: &Start,
     index: u32,
     so_far: &mut Hash,
-    mut text: InOut<'_>,
+    text: InOut<'_>,
     seal: bool,
 ) {
     let mut hash = Ghash::going_on(s, multiply, key, so_far);
-    let (mut counter, mut pads) = (index.wrapping_add(1), [0; N]);
-    while text.len() > 0 {
-        keystream(s, key, start.j0(), &mut counter, &mut pads, text.len().div_ceil(16));
-        let part = text.take_blocks(N);
-        if !seal {
-            hash.absorb(part.source());
-        }
-        apply(s, part.here(), &pads);
-        if seal {
-            hash.absorb(part.written());
-        }
-    }
+    hash.crypt(start.j0(), index.wrapping_add(1), &mut [0; N], N, text, seal);
     so_far.set(hash.value().swap_bytes());
 }
 
@@ -287,6 +262,30 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         }
     }
 
+    /// Encrypts or decrypts whole blocks, or the last of a text, and goes on over their ciphertext: with what stands in `pads` from `used` on, then with AES
+    /// of the counters from `counter` on. One loop: where LLVM sees the direction, and that the first turn is a special one, it makes four.
+    #[inline(never)]
+    fn crypt<const N: usize>(&mut self, j0: J0, mut counter: u32, pads: &mut [Block; N], mut used: usize, mut text: InOut<'_>, seal: bool)
+    where
+        S: Sliced<N>,
+    {
+        while text.len() > 0 {
+            if used == N {
+                keystream(self.s, self.key, j0, &mut counter, pads, text.len().div_ceil(16));
+                used = 0;
+            }
+            let part = text.take_blocks(N - used);
+            if !black_box(seal) {
+                self.absorb(part.source());
+            }
+            apply(self.s, part.here(), &pads[used..]);
+            if black_box(seal) {
+                self.absorb(part.written());
+            }
+            used = black_box(N);
+        }
+    }
+
     fn push(&mut self, block: [u8; 16]) {
         match self.waiting.take() {
             None => self.waiting = Some(block),
@@ -332,14 +331,15 @@ pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [
 fn f04_plain_counters_at_every_carry() {
     use crate::isa::{Portable, Widest, Word};
     let s = Portable::<{ Widest::LANES }>::here();
-    let mut key = Material::ZERO;
+    let (mut key, mut schedule) = (Material::ZERO, crate::aes::Schedule::ZERO);
     expand(s, crate::ghash::Winograd, &mut key, &[7; 16]);
+    schedule.expand::<_, false>(s, &[7; 16]);
     for (first, counter) in [(1, 0xf8), (1, 0xfff8), (1, 0xff_fff8), (1, 0xffff_fff8), (0xffff_fffa, 0), (0xffff_fffe, 0xffff_fffc)] {
         let block = |counter: u32| Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96;
         let mut next = counter;
         let mut blocks = [0; 4 * Widest::LANES];
         keystream(s, &key, J0(block(first)), &mut next, &mut blocks, 8);
-        let expected = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| key.schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
+        let expected = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
         assert_eq!((&blocks[..], next.wrapping_sub(counter)), (&expected[..blocks.len()], blocks.len() as u32), "{first:x} + {counter:x}");
     }
 }

@@ -164,7 +164,7 @@ impl<const B: usize, const ROOMY: bool> Isa for Counting<B, ROOMY> {
 macro_rules! sliced {
     ($blocks:literal, $n:literal) => {
         impl Sliced<$n> for Counting<$blocks> {
-            fn round_keys(self, _: impl Fn(usize) -> Block, _: &mut [[Block; 4]]) {}
+            fn round_keys(self, _: &mut [[Block; 4]]) {}
             #[inline(never)]
             fn keystream(self, keys: &[[Block; 4]], _: Block, _: Order, _: &mut [Block; $n], _: usize) {
                 Work::count(|w| {
@@ -180,7 +180,7 @@ sliced!(2, 8);
 
 /// The row that looks nibbles up: by the block.
 impl Sliced<8> for Counting<2, true> {
-    fn round_keys(self, _: impl Fn(usize) -> Block, _: &mut [[Block; 4]]) {}
+    fn round_keys(self, _: &mut [[Block; 4]]) {}
     fn keystream(self, keys: &[[Block; 4]], _: Block, _: Order, _: &mut [Block; 8], wanted: usize) {
         Work::count(|w| {
             w.rounds += wanted * (keys.len() - 2);

@@ -310,8 +310,8 @@ pub trait Isa: Vectors {
 
 /// AES of `N` blocks at a time, where there is no instruction for it ([`gcm::software`](crate::gcm::software)).
 pub(crate) trait Sliced<const N: usize>: Isa {
-    /// Round keys as `encrypt` wants them, from those of the standard.
-    fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]);
+    /// Round keys as `keystream` wants them, in place of those of the standard, which stand first in each.
+    fn round_keys(self, keys: &mut [[Block; 4]]);
     /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32 bits, for i from 0 on, in that order of
     /// bytes. The addition is modulo 2^32, without a carry into the nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
     fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);

@@ -208,8 +208,8 @@ fn lanes<const N: usize>(lane: impl Fn(usize) -> Block) -> [Block; N] {
 }
 
 impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
-    fn round_keys(self, key: impl Fn(usize) -> Block, keys: &mut [[Block; 4]]) {
-        aes::round_keys(key, keys);
+    fn round_keys(self, keys: &mut [[Block; 4]]) {
+        aes::round_keys(keys);
     }
     /// All of them at once.
     #[inline(never)]

@@ -15,11 +15,11 @@ pub(super) type Planes<W> = [W; 8];
 /// Round keys as [`encrypt`] wants them, two planes to a block: the same for words of any width.
 pub(super) type SlicedKey = [Block; 4];
 
-/// All round keys as [`encrypt`] wants them: four at a time, as if they were four blocks.
-pub(super) fn round_keys(key: impl Fn(usize) -> Block, keys: &mut [SlicedKey]) {
+/// All round keys as [`encrypt`] wants them, in place of those of the standard: four at a time, as if they were four blocks.
+pub(super) fn round_keys(keys: &mut [SlicedKey]) {
     let last = keys.len() - 1;
     for (i, keys) in keys.chunks_mut(4).enumerate() {
-        let four = slice::<4>(core::array::from_fn(|k| key((4 * i + k).min(last))));
+        let four = slice::<4>(core::array::from_fn(|k| keys[k.min(keys.len() - 1)][0]));
         for (k, sliced) in keys.iter_mut().enumerate() {
             // The bits of this one, for all four blocks.
             let planes = four.map(|w| (w >> k & 0x1111_1111_1111_1111) * 0xf);
@@ -208,7 +208,8 @@ mod tests {
         assert_eq!((u64::from_lanes(|i| [5][i]).lane(0), Widest::from_lanes(|_| 5).lane(0)), (5, 5));
         for rounds in [10, 12, 14] {
             let mut keys = [[0; 4]; 15];
-            round_keys(|i| (i as Block + 3).wrapping_pow(97), &mut keys[..=rounds]);
+            keys.iter_mut().zip(3..).for_each(|(key, i)| key[0] = Block::wrapping_pow(i, 97));
+            round_keys(&mut keys[..=rounds]);
             let blocks = |i: usize| (i as Block + 7).wrapping_pow(89);
             let wide = encrypt::<Widest>(&keys[..=rounds], core::array::from_fn(blocks));
             for (i, four) in wide.chunks(4).enumerate() {
