@@ -449,7 +449,13 @@ impl Kernels {
         self.by_length(self.open_short, self.open, material, nonce, aad, text, then)
     }
 
-    /// Through the entry for its lengths. Those of a short message are within the limits of the standard.
+    /// Whether a message has an entry for short ones. Its lengths are within the limits of the standard then.
+    #[inline(always)]
+    pub(crate) fn is_short(&self, aad: usize, text: usize) -> bool {
+        text <= self.most_short.1 && aad <= self.most_short.0
+    }
+
+    /// Through the entry for its lengths.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn by_length<T>(
@@ -463,7 +469,7 @@ impl Kernels {
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
         let (ends, len) = text.parts();
-        if len <= self.most_short.1 && aad.len() <= self.most_short.0 {
+        if self.is_short(aad.len(), len) {
             // SAFETY: see the impl.
             return Ok(wiped_after!(frame, then(unsafe { short(frame, material, nonce, aad, ends, len) })));
         }

@@ -19,6 +19,14 @@ pub use crate::{
 };
 use core::{fmt, marker::PhantomData};
 
+/// Whether a message with so many bytes of AAD and of text is a short one for the key's back end, which has functions of their own for them. An interface
+/// that asks this first can have the code for all others elsewhere, and what that code needs on the stack.
+#[must_use]
+#[inline(always)]
+pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
+    key.kernels.is_short(aad, text)
+}
+
 /// Opens one message in pieces, and hands out **text that nobody has verified**.
 ///
 /// Text that the owner of the key did not seal must have no effect. So the caller keeps the text to itself until [`verify`](Self::verify) has
