@@ -4,7 +4,7 @@ use crate::{
     Block, Error,
     entry::entries,
     gcm::{PIECE_PAYS, lengths},
-    inout::{Ends, Hash, InOut, Room, Zeros, made},
+    inout::{Ends, Hash, InOut, Room, made},
     isa::{Frame, detect::Features, features, item_on, on, wiped_after},
     limits,
     material::Material,
@@ -290,11 +290,35 @@ macro_rules! short_text {
 }
 pub(crate) use short_text;
 
+/// A key in memory that the engine has made blank, or that holds another one.
+macro_rules! unexpanded {
+    ($place:ident) => {{
+        #[allow(unsafe_code)]
+        // SAFETY: `expand` is called for those only, so there is a schedule.
+        unsafe {
+            Material::parts($place)
+        }
+    }};
+}
+pub(crate) use unexpanded;
+
+/// A key that has been made blank and expanded.
+macro_rules! expanded {
+    ($place:ident) => {{
+        #[allow(unsafe_code)]
+        // SAFETY: both together have written each byte (`Engine::blank`).
+        unsafe {
+            $place.assume_init_mut()
+        }
+    }};
+}
+pub(crate) use expanded;
+
 /// An entry for a key where there is nothing; or for one message, of which the bytes of AAD and text are given.
 type Derive = for<'a> unsafe fn(Frame<'_>, &'a mut MaybeUninit<Material>, &[u8], Option<(usize, usize)>) -> &'a mut Material;
 
-/// An entry for a key in place of another; or, in place of zeros, for one message.
-type Expand = unsafe fn(Frame<'_>, &mut Material, &[u8], Option<(usize, usize)>);
+/// An entry for a key in place of another, or in memory that is blank.
+type Expand = unsafe fn(Frame<'_>, &mut MaybeUninit<Material>, &[u8], Option<(usize, usize)>);
 
 /// An entry for short messages. The parts of the text come in registers and on the stack, not all of it in memory.
 type Short = unsafe fn(Frame<'_>, &Material, Nonce96, &[u8], Ends<'_>, usize) -> Block;
@@ -372,10 +396,6 @@ pub(crate) struct Steps {
     aes: unsafe fn(Frame<'_>, &Material, Block) -> Block,
 }
 
-#[allow(unsafe_code)]
-// SAFETY: it is made of numbers, and of how many rounds more than ten a key has: none.
-unsafe impl Zeros for Material {}
-
 /// Safe, because `Backend::entries` hands out a row only where its features were found.
 #[allow(unsafe_code)]
 impl Kernels {
@@ -396,8 +416,9 @@ impl Kernels {
     /// What messages need, in place of what was there.
     #[inline(always)]
     pub(crate) fn expand(&self, material: &mut Material, key: &[u8]) {
-        // SAFETY: see the impl.
-        Frame::wiped_after(|frame| unsafe { (self.backend.expand())(frame, material, key, None) })
+        let place = core::ptr::from_mut(material).cast();
+        // SAFETY: see the impl. The entry writes nothing there but bytes of a key.
+        Frame::wiped_after(|frame| unsafe { (self.backend.expand())(frame, &mut *place, key, None) })
     }
 
     /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of its tag.

@@ -64,16 +64,17 @@ macro_rules! entries {
             $(#[target_feature(enable = $features)])?
             fn derive<'a>(frame: Frame<'_>, place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material {
                 E::enter(frame);
-                let new = engine!().blank(place);
-                expand(frame, new, key, one);
-                new
+                engine!().blank(place);
+                expand(frame, place, key, one);
+                crate::backend::expanded!(place)
             }
 
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            fn expand(frame: Frame<'_>, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+            fn expand(frame: Frame<'_>, place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) {
                 E::enter(frame);
-                engine!().expand(material.view_mut(), key, one);
+                let (schedule, tables) = crate::backend::unexpanded!(place);
+                engine!().expand(schedule, tables, key, one);
             }
 
             $(#[target_feature(enable = $features)])?

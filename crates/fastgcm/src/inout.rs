@@ -6,7 +6,7 @@ use core::{marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use zeroize::{Zeroize, optimization_barrier};
 
 mod storage;
-pub(crate) use storage::{Kept, Plain, Scratch, Storage, plain};
+pub(crate) use storage::{Kept, Plain, Scratch, Storage, Unwritten, plain};
 
 /// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
 pub(crate) const TURN: usize = 8;
@@ -595,24 +595,6 @@ pub(crate) fn no_memset<S: Vectors>(s: S) -> S::V {
     zero
 }
 
-/// Types that zeros are a value of.
-/// # Safety
-/// They are.
-pub(crate) unsafe trait Zeros {}
-
-/// Zeros, written a vector at a time.
-#[inline(always)]
-pub(crate) fn zeroed<S: Vectors, T: Zeros>(s: S, place: &mut MaybeUninit<T>) -> &mut T {
-    const { assert!(size_of::<T>().is_multiple_of(16 * S::BLOCKS)) }
-    let (zero, start) = (no_memset(s), place.as_mut_ptr().cast::<u8>());
-    for at in (0..size_of::<T>()).step_by(16 * S::BLOCKS) {
-        // SAFETY: as many whole vectors as `T` has.
-        unsafe { s.store(start.add(at), zero) }
-    }
-    // SAFETY: that is what `Zeros` promises.
-    unsafe { place.assume_init_mut() }
-}
-
 /// What `make` puts there, made where the caller wants it: rustc copies a local variable that is returned, but LLVM drops the copy
 /// of one that a call alone has written. (For a key, 30 ns, and a copy that nobody would wipe.)
 #[inline(always)]
@@ -624,6 +606,26 @@ pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
     }
     let mut place = MaybeUninit::uninit();
     apart(&mut place, make);
+    // SAFETY: `make` has returned a `T` that is there.
+    unsafe { place.assume_init() }
+}
+
+/// The same on the heap.
+#[cfg(feature = "alloc")]
+pub(crate) fn made_boxed<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> alloc::boxed::Box<T> {
+    let mut place = alloc::boxed::Box::new_uninit();
+    let there = place.as_ptr();
+    assert!(core::ptr::eq(make(&mut place), there));
+    // SAFETY: `make` has returned a `T` that is there.
+    unsafe { place.assume_init() }
+}
+
+/// The same behind a counted reference.
+#[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
+pub(crate) fn made_shared<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> alloc::sync::Arc<T> {
+    let mut place = alloc::sync::Arc::new_uninit();
+    let (there, here) = (place.as_ptr(), alloc::sync::Arc::get_mut(&mut place).expect("nobody shares it yet"));
+    assert!(core::ptr::eq(make(here), there));
     // SAFETY: `make` has returned a `T` that is there.
     unsafe { place.assume_init() }
 }

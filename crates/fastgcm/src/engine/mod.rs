@@ -18,9 +18,10 @@ pub(crate) use woven::Woven;
 
 use crate::{
     Block,
+    aes::Schedule,
     gcm::Outlined,
     ghash::Multiply,
-    inout::{Hash, InOut, Plain, Room},
+    inout::{Hash, InOut, Plain, Room, Unwritten},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -50,11 +51,11 @@ pub(crate) trait Engine: Copy {
     /// Said by a function of the row: how deep it reaches.
     fn enter(frame: Frame<'_>);
 
-    /// Zeros there.
-    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material;
-    /// What any message needs, from 16, 24 or 32 bytes of key, in place of what was there; or into zeros what the `one` message needs that has so
-    /// many bytes of AAD and text.
-    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], one: Option<(usize, usize)>);
+    /// Zeros in the schedule, and where `expand` writes nothing: of both together no byte is what it was.
+    fn blank(self, place: &mut MaybeUninit<Material>);
+    /// What any message needs, from 16, 24 or 32 bytes of key, or what the `one` message needs that has so many bytes of AAD and text; in place of what was
+    /// there.
+    fn expand(self, schedule: &mut Schedule, tables: Unwritten<'_, Self::Tables>, key: &[u8], one: Option<(usize, usize)>);
     /// Zeros, where these have written.
     fn wipe(self, material: &mut KeyOf<Self>);
 

@@ -5,12 +5,13 @@ use super::{Engine, KeyOf, Row};
 use crate::ghash::proof;
 use crate::{
     Block,
+    aes::Schedule,
     gcm::{
         self,
         sequential::{self, message},
     },
     ghash::{Multiply, Powers},
-    inout::{Hash, InOut, zeroed},
+    inout::{Hash, InOut, Unwritten},
     isa::{Frame, Isa},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -36,13 +37,13 @@ impl<S: Isa, M: Multiply<S>> Engine for Sequential<S, M> {
     }
 
     #[inline(always)]
-    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material {
-        zeroed(self.0, place)
+    fn blank(self, place: &mut MaybeUninit<Material>) {
+        Material::zero_around(self.0, place, Powers::filled::<S>());
     }
 
     #[inline(always)]
-    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], one: Option<(usize, usize)>) {
-        sequential::expand(self.0, self.1, material, key, one);
+    fn expand(self, schedule: &mut Schedule, tables: Unwritten<'_, Powers>, key: &[u8], one: Option<(usize, usize)>) {
+        sequential::expand(self.0, self.1, schedule, tables, key, one);
     }
 
     #[inline(always)]

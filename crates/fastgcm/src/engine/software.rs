@@ -3,9 +3,10 @@
 use super::{Engine, KeyOf, Row};
 use crate::{
     Block,
+    aes::Schedule,
     gcm::software::{self, message},
     ghash::Pairs,
-    inout::{Hash, InOut},
+    inout::{Hash, InOut, Unwritten},
     isa::{Frame, Sliced},
     material::Material,
     nonce::{J0, Nonce96, Start},
@@ -30,13 +31,13 @@ impl<S: Sliced<N>, M: Pairs<S>, const N: usize> Engine for Software<S, M, N> {
     }
 
     #[inline]
-    fn blank(self, place: &mut MaybeUninit<Material>) -> &mut Material {
-        place.write(Material::ZERO)
+    fn blank(self, place: &mut MaybeUninit<Material>) {
+        Material::zero_around(self.0, place, size_of::<Self::Tables>() / 16);
     }
 
     #[inline]
-    fn expand(self, material: &mut KeyOf<Self>, key: &[u8], _: Option<(usize, usize)>) {
-        software::expand(self.0, self.1, material, key);
+    fn expand(self, schedule: &mut Schedule, tables: Unwritten<'_, Self::Tables>, key: &[u8], _: Option<(usize, usize)>) {
+        software::expand(self.0, self.1, schedule, tables.zeroed(), key);
     }
 
     #[inline]

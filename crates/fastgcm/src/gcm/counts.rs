@@ -6,7 +6,11 @@
 //! four vectors at a time.
 
 extern crate std;
-use super::{message::spread_pays, tests::by_length, *};
+use super::{
+    message::{expand_in, spread_pays},
+    tests::by_length,
+    *,
+};
 use crate::{
     Backend,
     ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Pairs, Winograd},
@@ -238,7 +242,7 @@ fn row<const B: usize, const ROOMY: bool, M: Multiply<Counting<B, ROOMY>>>(multi
     let mut messages = 0;
     for (key_length, rounds) in [(16, 10), (24, 12), (32, 14)] {
         let mut key = Material::ZERO;
-        expand(s, multiply, &mut key, &vec![5; key_length], None);
+        expand_in(s, multiply, &mut key, &vec![5; key_length], None);
         for (i, text) in sizes.iter().enumerate() {
             for (seal, any) in [(true, false), (false, false), (true, true), (false, true)] {
                 for aad in if i < 16 { &[0, 13, 16, 17, 48, 49, 100, 368, 369, 700][..] } else { &[13] } {
@@ -280,7 +284,7 @@ where
     for (key_length, rounds) in [(16, 10), (24, 12), (32, 14)] {
         let mut key = software::Material::ZERO;
         Work::start();
-        software::expand(s, multiply, &mut key, &vec![5; key_length]);
+        software::expand(s, multiply, &mut key.schedule, &mut key.tables, &vec![5; key_length]);
         let made = Work::done();
         assert_eq!((made.last_rounds, (made.clmul, made.reductions)), (1, plain.key), "a key of {key_length} bytes");
         for text in &sizes {
@@ -354,7 +358,7 @@ fn every_row() {
 fn by_hand() {
     let s = Counting::<4, true>;
     let mut key = Material::ZERO;
-    expand(s, Winograd, &mut key, &[5; 16], None);
+    expand_in(s, Winograd, &mut key, &[5; 16], None);
     let seal = |aad: usize, text: usize| {
         let m = Message { seal: true, any: false, rounds: 10, aad, text };
         measured(s, Winograd, m, &key, &vec![1; aad], &mut vec![2; text])

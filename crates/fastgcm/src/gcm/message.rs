@@ -13,8 +13,8 @@ use super::{
 use crate::{
     Block,
     aes::{KeySize, Schedule},
-    ghash::{Ask, Few, Multiply, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, Room, Scratch, TURN, Turn, is_tail, load_bytes, meeting, no_memset},
+    ghash::{Ask, Few, Multiply, Powers, aad_lanes, most_powers},
+    inout::{Hash, InOut, Place, Room, Scratch, TURN, Turn, Unwritten, is_tail, load_bytes, meeting, no_memset},
     isa::Isa,
     nonce::Nonce96,
     runs::{Runs, Text},
@@ -23,11 +23,24 @@ use core::hint::black_box;
 use zeroize::Zeroize;
 
 /// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so many bytes of AAD and text.
-/// Without `one`, nothing of what was there before is left.
+/// Nothing of what was there before is left.
 #[inline(always)]
-pub(crate) fn expand<S: Isa, M: Multiply<S>>(s: S, _: M, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
-    let h = material.schedule.expand::<S, true>(s, key);
-    material.tables.fill::<S, M>(s, h, one.map_or(usize::MAX, |(aad, text)| powers_of::<S>(aad, text)));
+pub(crate) fn expand<S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    schedule: &mut Schedule,
+    tables: Unwritten<'_, Powers>,
+    key: &[u8],
+    one: Option<(usize, usize)>,
+) {
+    let h = schedule.expand::<S, true>(s, key);
+    Powers::fill::<S, M>(tables, s, h, one.map_or(usize::MAX, |(aad, text)| powers_of::<S>(aad, text)));
+}
+
+/// The same in a key.
+#[cfg(all(test, feature = "internals"))]
+pub(super) fn expand_in<S: Isa, M: Multiply<S>>(s: S, multiply: M, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+    expand(s, multiply, &mut material.schedule, Unwritten::of(&mut material.tables), key, one);
 }
 
 /// The highest power of H that a message asks for: one for each block of a tail, with AAD ahead of it, and one for the lengths; and those of a turn.

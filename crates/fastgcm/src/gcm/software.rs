@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Block,
-    aes::{KeySize, expand_in_loops},
+    aes::{KeySize, Schedule, expand_in_loops},
     ghash::Pairs,
     inout::{Hash, InOut, Plain, part_of_block, plain},
     isa::{Isa, Order, Sliced},
@@ -31,14 +31,18 @@ plain! {
 /// What these functions keep in a key.
 pub(crate) type Material<P> = crate::material::Material<Tables<P>>;
 
-/// Everything that a message needs, from 16, 24 or 32 bytes of key. Nothing of what was there before is left.
-pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: M, material: &mut Material<M::Tables>, key: &[u8]) {
-    let (schedule, tables) = (&mut material.schedule, &mut material.tables);
+/// Everything that a message needs, from 16, 24 or 32 bytes of key, in tables of zeros.
+pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    _: M,
+    schedule: &mut Schedule,
+    tables: &mut Tables<M::Tables>,
+    key: &[u8],
+) {
     schedule.size = KeySize::of(key);
-    let (keys, behind) = tables.round_keys.split_at_mut(1 + schedule.rounds());
+    let keys = &mut tables.round_keys[..=schedule.rounds()];
     expand_in_loops(s, key, keys);
     s.round_keys(keys);
-    behind.as_flattened_mut().fill(0); // what a longer key has left there
     let mut h = [0; N];
     s.keystream(keys, 0, Order::Swapped, &mut h, 1);
     M::fill(s, &mut tables.pairs, h[0]);
@@ -71,7 +75,9 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     let (mut counter, mut pads) = (0, [0; N]);
     keystream(s, key, j0, &mut counter, &mut pads, 1 + text.len().div_ceil(16));
     let mask = pads[0];
-    hash.crypt(j0, counter, &mut pads, 1, text, seal);
+    if text.len() > 0 {
+        hash.crypt(j0, counter, &mut pads, 1, text, seal);
+    }
     mask ^ hash.finish(lengths)
 }
 
@@ -141,7 +147,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     halves.iter_mut().zip(&*used).for_each(|(half, block)| half.copy_from_slice(&block[..8]));
     let (h, key) = halves[..used.len()].as_flattened().split_at(16);
     let mut of_message = Material::ZERO;
-    expand(s, multiply, &mut of_message, key);
+    expand(s, multiply, &mut of_message.schedule, &mut of_message.tables, key);
     M::fill(s, &mut of_message.tables.pairs, by_x(part_of_block(h)).swap_bytes());
 
     if let Some(tag) = given {
@@ -331,8 +337,8 @@ pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [
 fn f04_plain_counters_at_every_carry() {
     use crate::isa::{Portable, Widest, Word};
     let s = Portable::<{ Widest::LANES }>::here();
-    let (mut key, mut schedule) = (Material::ZERO, crate::aes::Schedule::ZERO);
-    expand(s, crate::ghash::Winograd, &mut key, &[7; 16]);
+    let (mut key, mut schedule) = (Material::ZERO, Schedule::ZERO);
+    expand(s, crate::ghash::Winograd, &mut key.schedule, &mut key.tables, &[7; 16]);
     schedule.expand::<_, false>(s, &[7; 16]);
     for (first, counter) in [(1, 0xf8), (1, 0xfff8), (1, 0xff_fff8), (1, 0xffff_fff8), (0xffff_fffa, 0), (0xffff_fffe, 0xffff_fffc)] {
         let block = |counter: u32| Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96;

@@ -2,7 +2,7 @@
 //! instruction sets take, so a fault in a path shows also where no such processor is at hand.
 
 extern crate std;
-use super::*;
+use super::{message::expand_in, *};
 use crate::{
     Block,
     aes::Schedule,
@@ -43,7 +43,7 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
     let key = bytes(key_length, 1);
     let model = Model::new(&key);
     let mut material = Material::ZERO;
-    expand(s, multiply, &mut material, &key, None);
+    expand_in(s, multiply, &mut material, &key, None);
 
     let vector = 16 * S::BLOCKS;
     let few = 0..=3 * vector + 17;
@@ -183,7 +183,7 @@ fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
                 found.clone_from(input);
             }
             let mut material = Material::ZERO;
-            expand(s, multiply, &mut material, &key, Some((aad.len(), text.len())));
+            expand_in(s, multiply, &mut material, &key, Some((aad.len(), text.len())));
             let buffer = InOut::in_place(&mut found);
             let new = if seal {
                 by_length::<_, _, true>(s, multiply, &material, nonce, &aad, buffer)
@@ -209,7 +209,7 @@ fn f16_keys_for_one_message() {
 fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     let (most_aad, most_text) = most_batch(S::BLOCKS).unwrap();
     let mut material = Material::ZERO;
-    expand(s, multiply, &mut material, &bytes(16, 9), None);
+    expand_in(s, multiply, &mut material, &bytes(16, 9), None);
     let model = Model::new(&bytes(16, 9));
     let mut done = 0;
     for text in (0..=most_text).chain([2 * most_text, 4 * most_text]) {

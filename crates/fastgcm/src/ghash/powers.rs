@@ -3,7 +3,7 @@
 use super::multiply::{Factor, Multiply, fold, square};
 use crate::{
     Block,
-    inout::{Part, TURN, Table, plain},
+    inout::{Part, TURN, Table, Unwritten, plain},
     isa::Vectors,
 };
 use core::hint::black_box;
@@ -67,10 +67,16 @@ impl Powers {
         self.table.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
     }
 
-    /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40. `h` is AES(0), in every lane.
+    /// How many blocks [`fill`](Self::fill) writes: what stands behind them is zero.
+    pub(crate) const fn filled<S: Vectors>() -> usize {
+        Lists::<S>::END
+    }
+
+    /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40; zeros in place of the others. `h` is AES(0), in
+    /// every lane.
     #[inline(always)]
-    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(&mut self, s: S, h: S::V, powers: usize) {
-        let (table, mut rows, mut sums) = (&mut self.table, Rows::new(s, h), s.splat(0));
+    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(mut table: Unwritten<'_, Self>, s: S, h: S::V, powers: usize) {
+        let (mut rows, mut sums) = (Rows::new(s, h), s.splat(0));
         const { assert!(ROWS.is_multiple_of(2)) }
         let mut at = Lists::<S>::LENGTH;
         let end = at - powers.min(at);
@@ -82,14 +88,18 @@ impl Powers {
                 table.store(s, Lists::<S>::SECOND + at, second);
                 if const { M::CONSTANTS } {
                     sums = s.xor(sums, M::constant(s, first, second));
-                    table.store(s, Lists::<S>::CONSTANTS + at, sums);
                 }
+                table.store(s, Lists::<S>::CONSTANTS + at, sums);
             });
             if at <= end {
                 break;
             }
             at = black_box(at); // the optimiser must not see how often at most: it would write all of it out
             rows.next(s);
+        }
+        while at > 0 {
+            at = black_box(at) - S::BLOCKS;
+            each!(I in 0 1 2 => { table.store(s, at + I * Lists::<S>::LENGTH, s.splat(0)); });
         }
     }
 

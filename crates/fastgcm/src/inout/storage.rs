@@ -1,7 +1,7 @@
 //! What an engine keeps in a key: memory of one size in every key, seen as the type of the engine.
 
-use super::Table;
-use crate::Block;
+use super::{Table, no_memset};
+use crate::{Block, isa::Vectors};
 use core::mem::{MaybeUninit, offset_of};
 use zeroize::optimization_barrier;
 
@@ -89,6 +89,33 @@ impl Scratch {
     }
 }
 
+/// Memory for a `T` that may hold nothing yet: it can be written, and not read.
+pub(crate) struct Unwritten<'a, T>(&'a mut MaybeUninit<T>);
+
+impl<'a, T: Plain> Unwritten<'a, T> {
+    /// That of a value.
+    #[cfg(test)]
+    #[inline(always)]
+    pub(crate) fn of(value: &'a mut T) -> Self {
+        // SAFETY: what is written there is bytes, of which any are a `T`.
+        Self(unsafe { &mut *core::ptr::from_mut(value).cast() })
+    }
+
+    /// Puts a vector there, from block `i` on.
+    #[inline(always)]
+    pub(crate) fn store<S: Vectors>(&mut self, s: S, i: usize, v: S::V) {
+        assert!(i <= size_of::<T>() / 16 - S::BLOCKS);
+        // SAFETY: just checked.
+        unsafe { s.store(self.0.as_mut_ptr().cast::<u8>().add(16 * i), v) }
+    }
+
+    /// Puts zeros there, in all of it.
+    #[inline(always)]
+    pub(crate) fn zeroed(self) -> &'a mut T {
+        self.0.write(T::ZERO)
+    }
+}
+
 /// What all engines keep, and behind it what one of them keeps: its own type `T`, or room for any.
 #[derive(Clone)]
 #[repr(C)]
@@ -106,6 +133,34 @@ impl<A> Kept<A, Storage> {
         let () = Kept::<A, T>::FITS;
         // SAFETY: it fits, and any bytes are a `T`.
         unsafe { &*core::ptr::from_ref(self).cast() }
+    }
+
+    /// Where it lies, of which the engine writes the tables and goes on with the rest.
+    /// # Safety
+    /// The schedule is there.
+    #[inline(always)]
+    pub(crate) unsafe fn parts<T: Plain>(place: &mut MaybeUninit<Self>) -> (&mut A, Unwritten<'_, T>) {
+        let () = Kept::<A, T>::FITS;
+        let start = place.as_mut_ptr();
+        // SAFETY: both lie there, one behind the other; the caller's promise; and the engine's tables fit.
+        unsafe { (&mut (*start).schedule, Unwritten(&mut *(&raw mut (*start).tables).cast())) }
+    }
+
+    /// Zeros in the schedule, and in what lies behind the first `blocks` blocks of the tables.
+    #[inline(always)]
+    pub(crate) fn zero_around<S: Vectors>(s: S, place: &mut MaybeUninit<Self>, blocks: usize) {
+        let (all, tables, vector) = (size_of::<Self>(), offset_of!(Self, tables), 16 * S::BLOCKS);
+        assert!(all.is_multiple_of(vector) && tables.is_multiple_of(vector) && blocks.is_multiple_of(S::BLOCKS));
+        let (zero, start) = (no_memset(s), place.as_mut_ptr().cast::<u8>());
+        // Two loops: one that leaves something out is not unrolled (vectors of one block: a key 50 ns).
+        for at in (0..tables).step_by(vector) {
+            // SAFETY: whole vectors, of which it is made.
+            unsafe { s.store(start.add(at), zero) }
+        }
+        for at in (tables + 16 * blocks..all).step_by(vector) {
+            // SAFETY: likewise.
+            unsafe { s.store(start.add(at), zero) }
+        }
     }
 
     /// The same, to be changed.

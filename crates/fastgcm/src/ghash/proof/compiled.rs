@@ -37,7 +37,7 @@ pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Bloc
 /// The powers of `h` instead of those of AES(0).
 #[inline(always)]
 pub(crate) fn fill<S: Vectors, M: Multiply<S>>(s: S, _: M, material: &mut Material<Powers>, h: Block) {
-    material.tables.fill::<S, M>(s, s.splat(h), usize::MAX);
+    Powers::fill::<S, M>(crate::inout::Unwritten::of(&mut material.tables), s, s.splat(h), usize::MAX);
 }
 
 /// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
