@@ -46,7 +46,10 @@ impl Call {
             }
             6 | 7 => Self::GetTag([16, 16, 12, 1, 17][random.below(5)]),
             8 => Self::Aad(bytes(random, 40)),
-            9..=11 => Self::Text(bytes(random, 90), random.below(2) == 0),
+            9..=11 => {
+                let most = [90, 90, 90, 1700][random.below(4)];
+                Self::Text(bytes(random, most), random.below(2) == 0)
+            }
             12 => Self::Finish,
             13 => Self::Copy,
             14 => [Self::GetIv(c"iv"), Self::GetIv(c"updated-iv"), Self::Numbers][random.below(3)].clone(),
