@@ -20,7 +20,7 @@ use hkdf::Hkdf;
 use sha2::Sha512;
 use std::fmt;
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The first [`HEADER_LEN`] bytes of a sealed file: salt and commitment.
 pub type Header = [u8; HEADER_LEN];
@@ -137,16 +137,10 @@ impl Cipher {
     }
 
     fn derive(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<([u8; COMMITMENT_LEN], Self), Error> {
-        // The crate `hkdf` wants a pseudorandom key of at least the hash's 64 bytes. HMAC pads any key with zeros to the hash's block
-        // of 128 bytes (RFC 2104), so the zeros that we add here change nothing.
-        let mut padded = Zeroizing::new([0; 64]);
-        padded[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
-        let hkdf = Hkdf::<Sha512>::from_prk(&*padded).map_err(|_| Error::KeyLength)?;
-
         let mut okm = Zeroizing::new([0; MAX_KEY_LEN + NONCE_LEN + COMMITMENT_LEN]);
         let okm = &mut okm[..key.format().key_len() + NONCE_LEN + COMMITMENT_LEN];
-        let info = [b"c2sp.org/chunked-encryption@v1+", key.format().aead().as_bytes(), &[0], salt, context];
-        hkdf.expand_multi_info(&info, okm).map_err(|_| Error::KeyLength)?;
+        expand(key, context, salt, okm)?;
+        overwrite_stack();
         let (aes_key, rest) = okm.split_at(key.format().key_len());
         let (nonce, commitment) = rest.split_at(NONCE_LEN);
 
@@ -158,6 +152,25 @@ impl Cipher {
         public.copy_from_slice(commitment);
         Ok((public, cipher))
     }
+}
+
+/// HKDF-Expand. In a function of its own, because the crates `hkdf` and `sha2` leave parts of what they make on the stack: see [`overwrite_stack`].
+#[inline(never)]
+fn expand(key: &Key, context: &[u8], salt: &[u8; SALT_LEN], okm: &mut [u8]) -> Result<(), Error> {
+    // The crate `hkdf` wants a pseudorandom key of at least the hash's 64 bytes. HMAC pads any key with zeros to the hash's block
+    // of 128 bytes (RFC 2104), so the zeros that we add here change nothing.
+    let mut padded = Zeroizing::new([0; 64]);
+    padded[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
+    let hkdf = Hkdf::<Sha512>::from_prk(&*padded).map_err(|_| Error::KeyLength)?;
+    let info = [b"c2sp.org/chunked-encryption@v1+", key.format().aead().as_bytes(), &[0], salt, context];
+    hkdf.expand_multi_info(&info, okm).map_err(|_| Error::KeyLength)
+}
+
+/// Zeros where functions that have returned had their variables.
+#[inline(never)]
+fn overwrite_stack() {
+    let mut room = [1_u8; 8192];
+    room.zeroize();
 }
 
 impl fmt::Debug for Cipher {
