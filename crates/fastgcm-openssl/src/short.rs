@@ -23,8 +23,9 @@ pub(crate) struct Short {
     pub(crate) nonce: [u8; 12],
     aad: [u8; AAD],
     aad_length: usize,
-    /// The ciphertext, for a message that goes on, or the first bytes of `long`.
+    /// The ciphertext, for a message that goes on, if it fits.
     text: [u8; TEXT],
+    /// Or that of a longer one.
     long: Option<Box<Long>>,
     text_length: usize,
     /// The most bytes of text, of this context: [`TEXT`] once a longer one has gone on.
