@@ -601,12 +601,11 @@ pub(crate) fn no_memset<S: Vectors>(s: S) -> S::V {
 pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
     #[inline(never)]
     fn apart<T>(place: &mut MaybeUninit<T>, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
-        let there = place.as_ptr();
-        assert!(core::ptr::eq(make(place), there));
+        make_there(place, make);
     }
     let mut place = MaybeUninit::uninit();
     apart(&mut place, make);
-    // SAFETY: `make` has returned a `T` that is there.
+    // SAFETY: it has been made there.
     unsafe { place.assume_init() }
 }
 
@@ -614,9 +613,8 @@ pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
 #[cfg(feature = "alloc")]
 pub(crate) fn made_boxed<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> alloc::boxed::Box<T> {
     let mut place = alloc::boxed::Box::new_uninit();
-    let there = place.as_ptr();
-    assert!(core::ptr::eq(make(&mut place), there));
-    // SAFETY: `make` has returned a `T` that is there.
+    make_there(&mut place, make);
+    // SAFETY: it has been made there.
     unsafe { place.assume_init() }
 }
 
@@ -624,10 +622,16 @@ pub(crate) fn made_boxed<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) ->
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 pub(crate) fn made_shared<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> alloc::sync::Arc<T> {
     let mut place = alloc::sync::Arc::new_uninit();
-    let (there, here) = (place.as_ptr(), alloc::sync::Arc::get_mut(&mut place).expect("nobody shares it yet"));
-    assert!(core::ptr::eq(make(here), there));
-    // SAFETY: `make` has returned a `T` that is there.
+    make_there(alloc::sync::Arc::get_mut(&mut place).expect("nobody shares it yet"), make);
+    // SAFETY: it has been made there.
     unsafe { place.assume_init() }
+}
+
+/// Panics unless `make` returns a `T` that is there: then there is one.
+#[inline(always)]
+fn make_there<T>(place: &mut MaybeUninit<T>, make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) {
+    let there = place.as_ptr();
+    assert!(core::ptr::eq(make(place), there));
 }
 
 /// Makes a struct where it stays: a function makes the first field there, and the others are moved there.
