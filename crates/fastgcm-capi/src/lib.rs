@@ -469,8 +469,7 @@ pub unsafe extern "C" fn fastgcm_seal(
     }
 }
 
-/// The same of a usual call whose message is not short: it wants a frame, and more registers. Its arguments are C's, where C has put them: so it is reached by
-/// a jump.
+/// The same of a usual call whose message is not short: it wants a frame, and more registers.
 ///
 /// # Safety
 /// As said.
