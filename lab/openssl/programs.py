@@ -160,6 +160,139 @@ def node():
     return len(said)
 
 
+def scripted(name, *command):
+    """A script that seals and opens: it says the same with the provider and without."""
+    said = [output(command, environment(counter)) for counter in (name, None)]
+    assert said[0] == said[1] and len(said[0]) > 60, said
+    done(name, 2_000_000)
+    return len(said)
+
+
+# Each script seals with keys, nonces, tags and texts of all lengths, opens that, refuses a wrong tag, and says what all of it was. Their libraries call EVP
+# each in an order of its own.
+
+PHP = """$all = hash_init('sha256');
+    foreach ([16, 24, 32] as $key) foreach ([12, 8, 16, 1] as $nonce) foreach ([4, 8, 12, 13, 16] as $short) foreach ([0, 1, 16, 1000, 100000] as $n) {
+        $with = ['aes-' . 8 * $key . '-gcm', str_repeat('k', $key), OPENSSL_RAW_DATA, str_repeat('n', $nonce)];
+        $text = str_repeat('t', $n);
+        $sealed = openssl_encrypt($text, ...$with, tag: $tag, aad: 'aad', tag_length: $short);
+        hash_update($all, $sealed . $tag);
+        if (openssl_decrypt($sealed, ...$with, tag: $tag, aad: 'aad') !== $text) exit(1);
+        $tag[0] = chr(ord($tag[0]) ^ 1);
+        if (openssl_decrypt($sealed, ...$with, tag: $tag, aad: 'aad') !== false) exit(2);
+    }
+    echo hash_final($all);"""
+
+RUBY = """require 'openssl'
+    all = OpenSSL::Digest.new('SHA256')
+    [16, 24, 32].product([12, 8, 16], [4, 12, 16], [0, 1, 17, 100_000]) do |key, nonce, short, n|
+      of = proc { |way| c = OpenSSL::Cipher.new("aes-#{8 * key}-gcm").send(way); c.key = 'k' * key; c.iv_len = nonce; c.iv = 'n' * nonce; c }
+      seal = of[:encrypt]
+      seal.auth_data = 'aad'
+      sealed = [n / 2, n - n / 2].map { |part| part > 0 ? seal.update('t' * part) : '' }.join + seal.final
+      all << sealed << tag = seal.auth_tag(short)
+      open = of[:decrypt]
+      (open.auth_tag = tag; open.auth_data = 'aad')
+      exit 1 unless (n > 0 ? open.update(sealed) : '') + open.final == 't' * n
+      open = of[:decrypt]
+      tag.setbyte(0, tag.getbyte(0) ^ 1)
+      (open.auth_tag = tag; open.auth_data = 'aad')
+      begin
+        open.update(sealed) if n > 0
+        open.final
+        exit 2
+      rescue OpenSSL::Cipher::CipherError
+      end
+    end
+    puts all"""
+
+ERLANG = """application:start(crypto),
+    All = [begin
+        [K, I, T] = [binary:copy(<<"x">>, N) || N <- [KN, IN, TN]],
+        {C, Tag} = crypto:crypto_one_time_aead(A, K, I, T, <<"aad">>, Short, true),
+        T = crypto:crypto_one_time_aead(A, K, I, C, <<"aad">>, Tag, false),
+        <<First, Rest/binary>> = Tag,
+        error = crypto:crypto_one_time_aead(A, K, I, C, <<"aad">>, <<(First bxor 1), Rest/binary>>, false),
+        [C, Tag]
+    end || {A, KN} <- [{aes_128_gcm, 16}, {aes_192_gcm, 24}, {aes_256_gcm, 32}], IN <- [12, 16, 8], Short <- [4, 8, 12, 16], TN <- [0, 1, 16, 1000, 100000]],
+    io:format("~64.16.0b", [binary:decode_unsigned(crypto:hash(sha256, All))]), halt()."""
+
+PYCA = """if True:
+    import hashlib, itertools
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    all = hashlib.sha256()
+    for key, nonce, n in itertools.product((16, 24, 32), (8, 12, 16), (0, 1, 16, 1000, 100000)):
+        key, nonce, text = b"k" * key, b"n" * nonce, b"t" * n
+        sealed = AESGCM(key).encrypt(nonce, text, b"aad")
+        all.update(sealed)
+        assert AESGCM(key).decrypt(nonce, sealed, b"aad") == text
+        pieces = Cipher(algorithms.AES(key), modes.GCM(nonce)).encryptor()
+        [pieces.authenticate_additional_data(piece) for piece in (b"a", b"ad")]
+        assert pieces.update(text[: n // 3]) + pieces.update(text[n // 3 :]) + pieces.finalize() + pieces.tag == sealed
+        pieces = Cipher(algorithms.AES(key), modes.GCM(nonce)).decryptor()
+        pieces.authenticate_additional_data(b"aad")
+        assert pieces.update(sealed[:-16]) + pieces.finalize_with_tag(sealed[-16:]) == text
+        try:
+            exit(AESGCM(key).decrypt(nonce, sealed[:-1] + bytes([sealed[-1] ^ 1]), b"aad") and 2)
+        except InvalidTag:
+            pass
+    print(all.hexdigest())"""
+
+
+def php():
+    return scripted("PHP", "php", "-r", PHP)
+
+
+def ruby():
+    return scripted("Ruby", "ruby", "-e", RUBY)
+
+
+def erlang():
+    return scripted("Erlang", "erl", "-noshell", "-eval", ERLANG)
+
+
+def pyca():
+    """Debian's `cryptography`: that of PyPI has an OpenSSL of its own."""
+    return scripted("pyca", "/usr/bin/python3", "-c", PYCA)
+
+
+def openvpn():
+    """Two networks with a tunnel between them, whose packets are sealed one by one, and whose keys change every two seconds."""
+    networks = [f"fastgcm-{os.getpid()}-{side}" for side in "ab"]
+    ip = lambda *command: subprocess.run(["ip", *" ".join(command).split()], capture_output=True).returncode == 0
+    inside = lambda side, *command: ["ip", "netns", "exec", networks[side], *map(str, command)]
+    pathlib.Path("long").write_bytes(data)
+    output(["openssl", "dhparam", "-dsaparam", "-out", "dh.pem", "2048"], environment(None))
+    try:
+        if not (os.path.exists("/dev/net/tun") and all(ip("netns add", network) for network in networks)):
+            print("SKIPPED OpenVPN: no network can be made here")
+            return 2
+        made = ip(f"link add name side0 netns {networks[0]} type veth peer name side1 netns {networks[1]}")
+        for side, network in enumerate(networks):
+            made &= ip(f"-n {network} addr add 10.9.0.{side + 1}/24 dev side{side}") and ip(f"-n {network} link set side{side} up")
+        assert made, "a pair of networks"
+        for bits in (128, 256):
+
+            def run(here, there):
+                common = f"--dev tun --ca c.pem --cert c.pem --key k.pem --data-ciphers AES-{bits}-GCM --reneg-sec 2"
+                first = f"{common} --ifconfig 10.8.0.1 10.8.0.2 --tls-server --dh dh.pem".split()
+                second = f"{common} --ifconfig 10.8.0.2 10.8.0.1 --tls-client --remote 10.9.0.1".split()
+                with contextlib.ExitStack() as running:
+                    for side, (command, env) in enumerate(((first, here), (second, there))):
+                        process = subprocess.Popen(inside(side, "openvpn", *command), env=env, stdout=subprocess.DEVNULL)
+                        running.callback(lambda process=process: (process.terminate(), process.wait()))
+                    sender = subprocess.Popen(inside(0, "socat", "-u", "OPEN:long", "TCP-LISTEN:5000,reuseaddr"))
+                    running.callback(sender.kill)
+                    return output(inside(1, "socat", "-u", "TCP:10.8.0.1:5000,retry=100,interval=0.2", "-"), environment(None)) == data
+
+            both(f"OpenVPN AES-{bits}", run)
+    finally:
+        [ip("netns del", network) for network in networks]
+    return 2
+
+
 def ssh():
     at = port()
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key"], check=True)
@@ -434,7 +567,8 @@ def mariadb():
     return 2
 
 
-PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb, evp_test, valgrind]
+PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb, php, ruby, erlang, pyca,
+    openvpn, evp_test, valgrind]
 try:
     for program in PROGRAMS:
         if not wanted or program.__name__ in wanted:
