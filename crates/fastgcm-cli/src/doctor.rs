@@ -10,6 +10,7 @@ use fastgcm::Backend;
 use std::{
     env, fs,
     io::Write,
+    os::unix::fs::PermissionsExt,
     path::{self, Path},
     process::{Command, Stdio},
 };
@@ -89,12 +90,22 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
         report += &format!("{shown}: the provider loads, with the back end {back_end}\n");
         report += &format!("AES-256-GCM, 16 KiB: {with:.2} GB/s with it, {without:.2} without it: {:.2} times the speed\n", with / without);
         report += &format!("A program uses it that is started with OPENSSL_CONF={shown}\n");
+        let module = value(&text, &["openssl_conf", "providers", "fastgcm", "module"]).map(Path::new);
+        for closed in [Some(&*file), module].into_iter().flatten().filter_map(closed) {
+            report += &format!("Other users cannot read {}: a program that runs as one of them does not use it\n", closed.display());
+        }
     }
     print(report + UNREACHED)?;
     let mut problems = problems.into_iter();
     let Some(first) = problems.next() else { return Ok(()) };
     let failure = Failure::new(Code::Provider, format_args!("{shown}: {first}"));
     Err(problems.fold(failure, Failure::note))
+}
+
+/// The part of a path that keeps other users from reading the file: itself, or a folder.
+fn closed(path: &Path) -> Option<&Path> {
+    let lacks = |part: &Path, right| fs::metadata(part).is_ok_and(|data| data.permissions().mode() & right == 0);
+    path.ancestors().enumerate().find(|&(depth, part)| lacks(part, if depth == 0 { 0o4 } else { 0o1 })).map(|(_, part)| part)
 }
 
 /// Writes a new configuration, with that module in it.

@@ -3,7 +3,7 @@
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use std::{env, fs, path::PathBuf, process::Command};
+use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
 use suite::passed;
 
 #[test]
@@ -57,6 +57,15 @@ fn doctor() {
         seen += 1;
     }
 
+    // What other users cannot read is told: servers run as one of them.
+    for (mode, told) in [(0o644, false), (0o600, true)] {
+        fs::set_permissions(folder.join("right.cnf"), fs::Permissions::from_mode(mode)).unwrap();
+        let (code, said) = run(&["right.cnf"], ("FASTGCM_BACKEND", "portable"));
+        let closed = format!("Other users cannot read {}: ", folder.join("right.cnf").display());
+        assert!(code == Some(0) && said.contains(&closed) == told, "{mode:o}: {said}");
+        seen += 1;
+    }
+
     // The preference of most manuals does it too.
     fs::write(folder.join("provider.cnf"), right.replace("?x.fastgcm=yes", "?provider=fastgcm")).unwrap();
     let (code, said) = run(&["provider.cnf"], ("FASTGCM_BACKEND", "portable"));
@@ -102,5 +111,5 @@ fn doctor() {
         seen += 1;
     }
     fs::remove_dir_all(folder).unwrap();
-    passed("openssl::doctor", seen, 1 + 18 + 1 + 2 + 3 + 5);
+    passed("openssl::doctor", seen, 1 + 18 + 2 + 1 + 2 + 3 + 5);
 }
