@@ -1,4 +1,4 @@
-/* libfastgcm: AES-GCM (NIST SP 800-38D) for C and C++. Made by cbindgen of src/lib.rs; do not change it here.
+/* libfastgcm: AES-GCM (NIST SP 800-38D) for C and C++. Made by cbindgen of the Rust files; do not change it here.
  *
  * All lengths are in bytes. Functions return a fastgcm_status; none aborts. A buffer with a length of 0 may be NULL. Any number of
  * threads may use one key at a time. Licensed under Apache-2.0 or MIT, at your choice. */
@@ -210,7 +210,7 @@ int fastgcm_open(const fastgcm_key *key,
 
 /**
  * Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext` has
- * `ciphertext_size` bytes, as many as the text has in all, and overlaps nothing that is read. Everything else is as for `fastgcm_seal`.
+ * `ciphertext_size` bytes, as many as the text has in all, and overlaps nothing that is read, the lists among it. Everything else is as for `fastgcm_seal`.
  */
 int fastgcm_seal_gathered(const fastgcm_key *key,
                           const uint8_t *nonce,
@@ -225,7 +225,7 @@ int fastgcm_seal_gathered(const fastgcm_key *key,
 
 /**
  * Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, as many as the ciphertext has in all, and
- * overlaps nothing that is read but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+ * overlaps nothing that is read, the lists among it, but for the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
  */
 int fastgcm_open_gathered(const fastgcm_key *key,
                           const uint8_t *nonce,

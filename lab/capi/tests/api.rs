@@ -168,6 +168,75 @@ fn f08_overlaps() {
     passed("capi::f08_overlaps", calls, 4 * 201);
 }
 
+/// The same of lists: AAD and text of two buffers each, and the lists themselves.
+#[test]
+fn f08_overlaps_of_lists() {
+    // Two of AAD, two of text, what is written, the tag, the nonce, both lists.
+    const SIZES: [usize; 9] = [5, 8, 16, 24, 40, 16, 12, 32, 32];
+    const PLACES: [usize; 9] = [64, 80, 96, 128, 160, 208, 232, 0, 32];
+    #[repr(align(16))]
+    struct Memory([u8; 320]);
+    let (key, mut calls, mut refused) = (Key::new(&[1; 16], null()), 0, 0);
+    for (seal, moved, offset) in (0..2).flat_map(|way| (0..9).flat_map(move |moved| (0..=280).map(move |offset| (way == 0, moved, offset))))
+    {
+        let mut places = PLACES;
+        places[moved] = if moved >= 7 { offset / 8 * 8 } else { offset };
+        let reach = |a: usize, b: usize| places[a] < places[b] + SIZES[b] && places[b] < places[a] + SIZES[a];
+        let read = [0, 1, 2, 3, 6, 7, 8];
+        // A list must be one, and the tag of a message to be opened must not change what is read.
+        if reach(7, 8) || !seal && read.iter().any(|other| reach(5, *other)) {
+            continue;
+        }
+        let mut memory = Memory(std::array::from_fn(|i| i as u8));
+        let at = memory.0.as_mut_ptr();
+        // SAFETY: all of it lies in `memory`, and the lists are aligned.
+        unsafe {
+            let [list, texts] = [7, 8].map(|list| at.add(places[list]).cast::<fastgcm_slice>());
+            for i in 0..4 {
+                let slice = fastgcm_slice { data: at.add(places[i]), size: SIZES[i] };
+                if i < 2 { list.add(i).write(slice) } else { texts.add(i - 2).write(slice) }
+            }
+            let bytes = |i: usize| std::slice::from_raw_parts(at.add(places[i]), SIZES[i]);
+            let (aad, from, nonce) = ([bytes(0), bytes(1)].concat(), [bytes(2), bytes(3)].concat(), bytes(6).to_vec());
+            // The same message, apart. What is to be opened is what has that keystream.
+            let (mut wanted, mut tag) = (vec![0; 40], [0; 16]);
+            let mut sealed = |text: &[u8]| {
+                let (to, tag) = (wanted.as_mut_ptr(), tag.as_mut_ptr());
+                assert_eq!(fastgcm_seal(key.0, nonce.as_ptr(), 12, aad.as_ptr(), 13, text.as_ptr(), 40, to, tag), 0);
+                wanted.clone()
+            };
+            let wanted = if seal {
+                sealed(&from)
+            } else {
+                let text: Vec<u8> = sealed(&[0; 40]).iter().zip(&from).map(|(a, b)| a ^ b).collect();
+                assert!(sealed(&text) == from);
+                text
+            };
+            if !seal {
+                at.add(places[5]).copy_from(tag.as_ptr(), 16);
+            }
+            let before = memory.0;
+            let (place, tag_place, nonce) = (at.add(places[4]), at.add(places[5]), at.add(places[6]));
+            let done = if seal {
+                fastgcm_seal_gathered(key.0, nonce, 12, list, 2, texts, 2, place, 40, tag_place)
+            } else {
+                fastgcm_open_gathered(key.0, nonce, 12, list, 2, texts, 2, tag_place, place, 40)
+            };
+            let clash = read.iter().any(|other| reach(4, *other) || seal && reach(5, *other)) || seal && reach(4, 5);
+            assert_eq!(done, if clash { FASTGCM_OVERLAP as i32 } else { 0 }, "{seal} {places:?}");
+            if clash {
+                assert!(memory.0 == before, "{places:?}");
+                refused += 1;
+            } else {
+                assert!(memory.0[places[4]..][..40] == wanted[..] && (!seal || memory.0[places[5]..][..16] == tag), "{seal} {places:?}");
+            }
+        }
+        calls += 1;
+    }
+    assert!(refused > 500 && calls - refused > 500);
+    passed("capi::f08_overlaps_of_lists", calls, 4484);
+}
+
 /// Packets of one call are what single calls make of them, in place and apart, on each back end; one that is forged harms no other.
 #[test]
 fn batches() {
@@ -299,6 +368,7 @@ fn f06_refused() {
     let (room, bytes, mut made) = (fastgcm_key_size(), [1; 33], key.0);
     let list = [fastgcm_slice { data: null(), size: 3 }];
     let huge = [fastgcm_slice { data: t, size: usize::MAX }];
+    let one = [fastgcm_slice { data: nonce.as_ptr(), size: 3 }];
     let mut pieces = null_mut();
     // SAFETY: what is there is as long as it says; the rest is refused.
     let refused = unsafe {
@@ -332,6 +402,20 @@ fn f06_refused() {
             (fastgcm_seal_gathered(key.0, n, 12, null(), 0, huge.as_ptr(), usize::MAX, t, 3, g), FASTGCM_TOO_LONG),
             (fastgcm_seal_gathered(key.0, n, 12, null(), 0, null(), 0, t, 3, g), FASTGCM_INVALID_LENGTH),
             (fastgcm_open_gathered(key.0, n, 12, null(), 0, null(), 0, g, t, 3), FASTGCM_INVALID_LENGTH),
+            (fastgcm_seal_gathered(null(), n, 12, null(), 0, one.as_ptr(), 1, t, 3, g), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, null(), 12, null(), 0, one.as_ptr(), 1, t, 3, g), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, n, 12, list.as_ptr(), 1, one.as_ptr(), 1, t, 3, g), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, null_mut(), 3, g), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, t, 3, null_mut()), FASTGCM_NULL),
+            (fastgcm_seal_gathered(key.0, n, 0, null(), 0, one.as_ptr(), 1, t, 3, g), FASTGCM_INVALID_LENGTH),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, t, 2, g), FASTGCM_INVALID_LENGTH),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, t, 4, g), FASTGCM_INVALID_LENGTH),
+            (fastgcm_seal_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, t, usize::MAX, g), FASTGCM_TOO_LONG),
+            (fastgcm_open_gathered(null(), n, 12, null(), 0, one.as_ptr(), 1, g, t, 3), FASTGCM_NULL),
+            (fastgcm_open_gathered(key.0, null(), 12, null(), 0, one.as_ptr(), 1, g, t, 3), FASTGCM_NULL),
+            (fastgcm_open_gathered(key.0, n, 12, null(), 1, one.as_ptr(), 1, g, t, 3), FASTGCM_NULL),
+            (fastgcm_open_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, null(), t, 3), FASTGCM_NULL),
+            (fastgcm_open_gathered(key.0, n, 12, null(), 0, one.as_ptr(), 1, g, null_mut(), 3), FASTGCM_NULL),
             (fastgcm_key_init(null_mut(), room, bytes.as_ptr(), 16, null()), FASTGCM_NULL),
             (fastgcm_key_init(place, room - 1, bytes.as_ptr(), 16, null()), FASTGCM_PLACE),
             (fastgcm_key_init(odd, room, bytes.as_ptr(), 16, null()), FASTGCM_PLACE),
@@ -364,7 +448,7 @@ fn f06_refused() {
         fastgcm_key_free(null_mut());
         fastgcm_key_wipe(null_mut());
     }
-    passed("capi::f06_refused", refused.len(), 46);
+    passed("capi::f06_refused", refused.len(), 60);
 }
 
 /// A key in memory of the caller leaves nothing of itself behind.

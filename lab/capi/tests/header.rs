@@ -9,7 +9,7 @@ use std::{fs, path::Path};
 fn header() {
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/fastgcm-capi");
     let config = cbindgen::Config::from_file(library.join("cbindgen.toml")).unwrap();
-    // One file has all of it; without a call of cargo.
+    // It follows `mod`, without a call of cargo.
     let made = cbindgen::Builder::new().with_config(config).with_src(library.join("src/lib.rs")).generate().unwrap();
     let mut text = Vec::new();
     made.write(&mut text);

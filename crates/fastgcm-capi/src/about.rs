@@ -1,0 +1,67 @@
+//! What this library is: its back ends, its version, and its words.
+
+use crate::{fastgcm_key, key::key_of};
+use fastgcm::Backend;
+use std::{
+    ffi::{CStr, c_char, c_int},
+    ptr,
+};
+
+/// The names of back ends, as C has them.
+fn name(backend: Backend) -> &'static CStr {
+    match backend {
+        Backend::VaesAvx512 => c"vaes-avx512",
+        Backend::VaesAvx2 => c"vaes-avx2",
+        Backend::AesniAvx => c"aesni-avx",
+        Backend::AesniSse => c"aesni-sse",
+        Backend::VpaesSsse3 => c"vpaes-ssse3",
+        Backend::AesNeonEor3 => c"aes-neon-eor3",
+        Backend::AesNeon => c"aes-neon",
+        Backend::AesZvkned => c"aes-zvkned",
+        Backend::Portable => c"portable",
+        _ => c"another",
+    }
+}
+
+/// The name of the back end at that place among those that this machine can run, best first; NULL behind the last. The string is constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_backend(index: usize) -> *const c_char {
+    Backend::available().nth(index).map_or(ptr::null(), |backend| name(backend).as_ptr())
+}
+
+/// The name of the back end that a key uses; NULL if the key is NULL. The string is constant.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_key_backend(key: *const fastgcm_key) -> *const c_char {
+    // SAFETY: the caller's promise.
+    unsafe { key_of(key) }.map_or(ptr::null(), |key| name(key.backend()).as_ptr())
+}
+
+/// The version of this library, as "0.1.0". The string is constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// What a status means, in English. The string is constant.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_text(status: c_int) -> *const c_char {
+    let text = match status {
+        0 => c"done",
+        1 => c"the message is not authentic",
+        2 => c"a key, nonce, tag or buffer has an invalid length",
+        3 => c"a text, AAD or nonce is longer than AES-GCM allows",
+        4 => c"this machine cannot run that back end",
+        5 => c"a message in pieces is out of order, or has another key",
+        6 => c"a pointer is NULL",
+        7 => c"buffers overlap",
+        8 => c"the memory for a key or a message is too small, or not aligned",
+        9 => c"there is no memory",
+        10 => c"the self-test failed",
+        11 => c"a fault of this library",
+        _ => c"an unknown status",
+    };
+    text.as_ptr()
+}

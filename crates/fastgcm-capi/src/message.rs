@@ -1,0 +1,341 @@
+//! Messages that lie in one buffer.
+
+use crate::{
+    fastgcm_key,
+    fastgcm_status::{self, *},
+    key::key_of,
+    memory::{Output, Place, Stretch, read},
+    status,
+};
+use fastgcm::{Key, Nonce, Tag, hazmat::is_short};
+use std::{
+    ffi::c_int,
+    slice,
+    sync::atomic::{Ordering::SeqCst, compiler_fence},
+};
+
+/// The most bytes of text, or of AAD, that a usual call has: one whose nonce has 12 bytes and whose tag has 16, with all of its buffers somewhere and
+/// apart. To see that a call is usual takes a third of the time that all rules take, of which each has an error of its own; `..._otherwise` has them.
+const MUCH: usize = i32::MAX as usize;
+
+/// A call whose nonce has 12 bytes, and its tag 16.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) key: *const fastgcm_key,
+    pub(crate) nonce: *const u8,
+    /// Not null if there is none.
+    pub(crate) aad: *const u8,
+    pub(crate) aad_size: usize,
+    pub(crate) from: *const u8,
+    pub(crate) to: *mut u8,
+    pub(crate) size: usize,
+    pub(crate) tag: *const u8,
+}
+
+/// From where such a call is made. Each place wants a function of its own: of what is called twice, what `catch_unwind` calls is not inlined, and all goes
+/// through memory (4 ns).
+pub(crate) const SHORT: u8 = 0;
+pub(crate) const LONG: u8 = 1;
+pub(crate) const GATHERED: u8 = 2;
+
+impl Call {
+    /// Whether it is usual, whatever its sizes are: its buffers are somewhere, and what is written does not overlap what is read, but `to` may be `from`
+    /// itself.
+    #[inline(always)]
+    fn is_usual(self, writes_tag: bool) -> bool {
+        !self.key.is_null()
+            && !self.nonce.is_null()
+            && !self.aad.is_null()
+            && !self.from.is_null()
+            && !self.to.is_null()
+            && !self.tag.is_null()
+            && (!writes_tag || Stretch::new(self.to, self.size).surely_apart(Stretch::new(self.tag, 16)))
+            && self.writes_apart(Stretch::new(self.aad, self.aad_size), writes_tag)
+            && self.writes_apart(Stretch::new(self.nonce, 12), writes_tag)
+            && (self.to.cast_const() == self.from || self.writes_apart(Stretch::new(self.from, self.size), writes_tag))
+    }
+
+    /// What it writes does not overlap those bytes.
+    #[inline(always)]
+    fn writes_apart(self, read: Stretch, writes_tag: bool) -> bool {
+        Stretch::new(self.to, self.size).surely_apart(read) && (!writes_tag || Stretch::new(self.tag, 16).surely_apart(read))
+    }
+
+    /// Whether its message is a short one.
+    ///
+    /// # Safety
+    /// The call is usual.
+    #[inline(always)]
+    unsafe fn is_short(self) -> bool {
+        // SAFETY: the caller's promise.
+        is_short(unsafe { &(*self.key).0 }, self.aad_size, self.size)
+    }
+
+    /// Whether its sizes are not usual. (Sums of such sizes may have wrapped, but then this is what is found.)
+    #[inline(always)]
+    fn is_much(self) -> bool {
+        self.aad_size > MUCH || self.size > MUCH
+    }
+
+    /// Encrypts.
+    ///
+    /// # Safety
+    /// The call is usual and not much, and writes its tag.
+    #[inline(always)]
+    pub(crate) unsafe fn seal<const FROM: u8>(self) -> c_int {
+        status(|| {
+            // SAFETY: the caller's promise; what is written lies apart.
+            let (key, nonce, aad, to) = unsafe {
+                let (aad, to) = (slice::from_raw_parts(self.aad, self.aad_size), slice::from_raw_parts_mut(self.to, self.size));
+                (&(*self.key).0, &*self.nonce.cast::<[u8; 12]>(), aad, to)
+            };
+            // As a number: a `Result` of sixteen bytes is stored in pieces, and whoever loads it as a whole waits for them.
+            let made = if self.to.cast_const() == self.from {
+                u128::from_ne_bytes(key.seal(nonce, aad, to)?.0)
+            } else {
+                // SAFETY: likewise.
+                u128::from_ne_bytes(key.seal_detached_to(nonce, aad, unsafe { slice::from_raw_parts(self.from, self.size) }, to)?.0)
+            };
+            // SAFETY: likewise.
+            unsafe { self.tag.cast_mut().cast::<[u8; 16]>().write(made.to_ne_bytes()) };
+            Ok(())
+        })
+    }
+
+    /// Decrypts, likewise.
+    ///
+    /// # Safety
+    /// The call is usual and not much, and reads its tag.
+    #[inline(always)]
+    pub(crate) unsafe fn open<const FROM: u8>(self) -> c_int {
+        status(|| {
+            // SAFETY: the caller's promise; what is written lies apart, but for the tag, which is copied.
+            let (key, nonce, aad, tag, to) = unsafe {
+                let (aad, to) = (slice::from_raw_parts(self.aad, self.aad_size), slice::from_raw_parts_mut(self.to, self.size));
+                (&(*self.key).0, &*self.nonce.cast::<[u8; 12]>(), aad, Tag(*self.tag.cast::<[u8; 16]>()), to)
+            };
+            if self.to.cast_const() == self.from {
+                return Ok(key.open(nonce, aad, to, &tag)?);
+            }
+            // SAFETY: likewise.
+            Ok(key.open_detached_to(nonce, aad, unsafe { slice::from_raw_parts(self.from, self.size) }, to, &tag)?)
+        })
+    }
+}
+
+/// Encrypts a message (SP 800-38D, section 7.1).
+///
+/// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **The same nonce must never be used twice with one key.** `text` has
+/// `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it; 16 bytes are written to `tag`.
+/// What is written overlaps neither `aad` nor `nonce`, nor each other.
+///
+/// Returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_seal(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+    tag: *mut u8,
+) -> c_int {
+    let aad = aad.wrapping_add((aad_size == 0) as usize);
+    let call = Call { key, nonce, aad, aad_size, from: text, to: ciphertext, size: text_size, tag };
+    // SAFETY: the same promise.
+    unsafe {
+        if nonce_size != 12 || !call.is_usual(true) {
+            seal_otherwise(key, nonce, nonce_size, aad, aad_size, text, text_size, ciphertext, tag)
+        } else if call.is_short() {
+            call.seal::<SHORT>()
+        } else {
+            seal_long(key, nonce, nonce_size, aad, aad_size, text, text_size, ciphertext, tag)
+        }
+    }
+}
+
+/// The same of a usual call whose message is not short: it wants a frame, and more registers.
+///
+/// # Safety
+/// As said.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn seal_long(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+    tag: *mut u8,
+) -> c_int {
+    let call = Call { key, nonce, aad, aad_size, from: text, to: ciphertext, size: text_size, tag };
+    // SAFETY: the same promise.
+    unsafe {
+        if call.is_much() {
+            seal_otherwise(key, nonce, nonce_size, aad, aad_size, text, text_size, ciphertext, tag)
+        } else {
+            call.seal::<LONG>()
+        }
+    }
+}
+
+/// The same of all calls that are not usual. (Cold: else the optimiser takes the usual ones for rare, and inlines nothing there.)
+///
+/// # Safety
+/// As said.
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn seal_otherwise(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+    tag: *mut u8,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let (key, nonce, aad, text) = unsafe { (key_of(key)?, read(nonce, nonce_size)?, read(aad, aad_size)?, read(text, text_size)?) };
+        let output = Output::new(ciphertext, text_size)?.apart(aad)?.apart(nonce)?;
+        let tag = Output::new(tag, 16)?.apart(aad)?.apart(nonce)?.apart(text)?;
+        let place = output.place(text)?;
+        // SAFETY: of the text nothing is read through another slice if it is the same.
+        let output = unsafe { output.slice() };
+        let tag = tag.apart(output)?;
+        let nonce = Nonce::any(nonce)?;
+        // As a number: a `Result` of sixteen bytes is stored in pieces, and loading it as a whole waits for them (7 ns).
+        let made = match place {
+            Place::Same => u128::from_ne_bytes(key.seal(nonce, aad, output)?.0),
+            Place::Apart(text) => u128::from_ne_bytes(key.seal_detached_to(nonce, aad, text, output)?.0),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { tag.slice() }.copy_from_slice(&made.to_ne_bytes());
+        Ok(())
+    })
+}
+
+/// Decrypts a message, and verifies it (SP 800-38D, section 7.2).
+///
+/// `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which is `ciphertext` itself or does not overlap it. `tag` has
+/// `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; whoever has messages of several lengths of tags must not let the sender choose.
+/// `text` overlaps neither `aad` nor `nonce`.
+///
+/// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
+/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_open(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    ciphertext: *const u8,
+    ciphertext_size: usize,
+    tag: *const u8,
+    tag_size: usize,
+    text: *mut u8,
+) -> c_int {
+    let aad = aad.wrapping_add((aad_size == 0) as usize);
+    let call = Call { key, nonce, aad, aad_size, from: ciphertext, to: text, size: ciphertext_size, tag };
+    // SAFETY: the same promise.
+    unsafe {
+        if nonce_size == 12 && tag_size == 16 && call.is_usual(false) {
+            if call.is_short() {
+                return call.open::<SHORT>();
+            }
+            // What has been loaded stays in no register: each that a function saves is two instructions.
+            compiler_fence(SeqCst);
+            if !call.is_much() {
+                return call.open::<LONG>();
+            }
+        }
+        open_otherwise(key, nonce, nonce_size, aad, aad_size, ciphertext, ciphertext_size, tag, tag_size, text)
+    }
+}
+
+/// The same of all that is not usual.
+///
+/// # Safety
+/// As said.
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn open_otherwise(
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    ciphertext: *const u8,
+    ciphertext_size: usize,
+    tag: *const u8,
+    tag_size: usize,
+    text: *mut u8,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let (key, nonce, aad, from) =
+            unsafe { (key_of(key)?, read(nonce, nonce_size)?, read(aad, aad_size)?, read(ciphertext, ciphertext_size)?) };
+        // SAFETY: likewise. It is copied, so that it may lie anywhere.
+        let tag = unsafe { Expected::read(tag, tag_size)? };
+        let output = Output::new(text, ciphertext_size)?.apart(aad)?.apart(nonce)?;
+        let place = output.place(from)?;
+        let nonce = Nonce::any(nonce)?;
+        // SAFETY: of the text nothing is read through another slice if it is the same.
+        let output = unsafe { output.slice() };
+        tag.open(key, nonce, aad, place, output)
+    })
+}
+
+/// A tag of a length that the standard allows.
+pub(crate) struct Expected(pub(crate) [u8; 16], pub(crate) usize);
+
+impl Expected {
+    /// # Safety
+    /// So many bytes are readable there.
+    pub(crate) unsafe fn read(tag: *const u8, size: usize) -> Result<Self, fastgcm_status> {
+        if !matches!(size, 4 | 8 | 12..=16) {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
+        let mut bytes = [0; 16];
+        // SAFETY: the caller's promise.
+        bytes[..size].copy_from_slice(unsafe { read(tag, size)? });
+        Ok(Self(bytes, size))
+    }
+
+    fn open(self, key: &Key, nonce: Nonce<'_>, aad: &[u8], place: Place<'_>, output: &mut [u8]) -> Result<(), fastgcm_status> {
+        macro_rules! open {
+            ($tag:expr) => {
+                match place {
+                    Place::Same => key.open(nonce, aad, output, &$tag),
+                    Place::Apart(from) => key.open_detached_to(nonce, aad, from, output, &$tag),
+                }
+            };
+        }
+        let tag = Tag(self.0);
+        Ok(match self.1 {
+            4 => open!(tag.truncate::<4>()),
+            8 => open!(tag.truncate::<8>()),
+            12 => open!(tag.truncate::<12>()),
+            13 => open!(tag.truncate::<13>()),
+            14 => open!(tag.truncate::<14>()),
+            15 => open!(tag.truncate::<15>()),
+            _ => open!(tag),
+        }?)
+    }
+}

@@ -1,0 +1,201 @@
+//! Messages in pieces.
+
+use crate::{
+    fastgcm_key, fastgcm_pieces,
+    fastgcm_status::{self, *},
+    key::key_of,
+    memory::{Output, Place, on_heap, place, read},
+    message::Expected,
+    status,
+};
+use fastgcm::{Key, Nonce, hazmat::Pieces};
+use std::{ffi::c_int, ptr};
+
+/// Bytes of memory that a message in pieces needs.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_pieces_size() -> usize {
+    size_of::<fastgcm_pieces>()
+}
+
+/// What the address of a message in pieces must be a multiple of.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_pieces_align() -> usize {
+    align_of::<fastgcm_pieces>()
+}
+
+/// Begins a message in pieces in the caller's memory, which has `place_size` bytes; `fastgcm_pieces_wipe` ends it. After it come AAD, then text,
+/// then `fastgcm_pieces_finish` or `fastgcm_pieces_verify`, all with the same key. Whole messages are faster.
+///
+/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_init(
+    pieces_place: *mut fastgcm_pieces,
+    place_size: usize,
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+) -> c_int {
+    status(|| {
+        let place = place(pieces_place, place_size)?;
+        // SAFETY: the caller's promise.
+        let (key, nonce) = unsafe { (key_of(key)?, read(nonce, nonce_size)?) };
+        place.write(fastgcm_pieces(Pieces::new(key, Nonce::any(nonce)?)));
+        Ok(())
+    })
+}
+
+/// The same on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_new(
+    pieces_made: *mut *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    nonce: *const u8,
+    nonce_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { on_heap(pieces_made, |place, size| fastgcm_pieces_init(place, size, key, nonce, nonce_size)) }
+}
+
+/// What a call for a message in pieces works on.
+/// # Safety
+/// Each is null, or one that was made.
+unsafe fn both<'a>(pieces: *mut fastgcm_pieces, key: *const fastgcm_key) -> Result<(&'a mut Pieces, &'a Key), fastgcm_status> {
+    // SAFETY: the caller's promise.
+    unsafe { Ok((&mut pieces.as_mut().ok_or(FASTGCM_NULL)?.0, key_of(key)?)) }
+}
+
+/// The next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_aad(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    aad: *const u8,
+    aad_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let (pieces, key) = both(pieces, key)?;
+        Ok(pieces.aad(key, read(aad, aad_size)?)?)
+    })
+}
+
+/// Encrypts the next `text_size` bytes of text to `ciphertext`, which is `text` itself or does not overlap it. Returns `FASTGCM_OUT_OF_ORDER`,
+/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then they are not taken, and nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_seal(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), from) = (both(pieces, key)?, read(text, text_size)?);
+        let output = Output::new(ciphertext, text_size)?;
+        match output.place(from)? {
+            Place::Same => Ok(pieces.seal(key, output.slice())?),
+            Place::Apart(from) => Ok(pieces.seal_to(key, from, output.slice())?),
+        }
+    })
+}
+
+/// Decrypts likewise. **The text is not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then it must have no effect, and
+/// if it returns anything else, the caller wipes it.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_open(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    ciphertext: *const u8,
+    ciphertext_size: usize,
+    text: *mut u8,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), from) = (both(pieces, key)?, read(ciphertext, ciphertext_size)?);
+        let output = Output::new(text, ciphertext_size)?;
+        match output.place(from)? {
+            Place::Same => Ok(pieces.open(key, output.slice())?),
+            Place::Apart(from) => Ok(pieces.open_to(key, from, output.slice())?),
+        }
+    })
+}
+
+/// Ends a message that was sealed, and writes 16 bytes to `tag`. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_finish(pieces: *mut fastgcm_pieces, key: *const fastgcm_key, tag: *mut u8) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), tag) = (both(pieces, key)?, Output::new(tag, 16)?);
+        let made = pieces.finish(key)?;
+        tag.slice().copy_from_slice(&made.0);
+        Ok(())
+    })
+}
+
+/// Ends a message that was opened, and compares its tag in constant time: `tag_size` as for `fastgcm_open`. Returns `FASTGCM_UNAUTHENTIC` if anything
+/// is not as it was sealed. With `FASTGCM_INVALID_LENGTH`, `FASTGCM_OUT_OF_ORDER`, `FASTGCM_NULL` the message has not ended.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_verify(
+    pieces: *mut fastgcm_pieces,
+    key: *const fastgcm_key,
+    tag: *const u8,
+    tag_size: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        let ((pieces, key), tag) = (both(pieces, key)?, Expected::read(tag, tag_size)?);
+        Ok(pieces.verify(key, &tag.0[..tag.1])?)
+    })
+}
+
+/// Wipes a message in pieces, ended or not: there is none any more. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_wipe(pieces: *mut fastgcm_pieces) {
+    if !pieces.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::drop_in_place(pieces) };
+            Ok(())
+        });
+    }
+}
+
+/// Wipes a message in pieces that `fastgcm_pieces_new` has made, and frees its memory. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_pieces_free(pieces: *mut fastgcm_pieces) {
+    if !pieces.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise: `fastgcm_pieces_new` has allocated it as a `Box` would.
+            drop(unsafe { Box::from_raw(pieces) });
+            Ok(())
+        });
+    }
+}
