@@ -22,6 +22,7 @@ seal stream gmac
 key
 running
 backend entry
+steps
 engine
 gcm
 material
@@ -36,7 +37,7 @@ error
 unroll";
 
 /// `unsafe` may stand here only.
-const UNSAFE: &[&str] = &["isa", "inout", "backend", "lib"];
+const UNSAFE: &[&str] = &["isa", "inout", "backend", "steps", "lib"];
 
 /// `cfg(target_arch)` may stand here only.
 const MACHINE: &[&str] = &["isa/mod.rs", "backend.rs"];

@@ -12,7 +12,7 @@ macro_rules! entries {
             #[allow(unused_imports)]
             use crate::{
                 Block,
-                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv, Steps, Turns},
+                backend::{Backend, Batches, Ctr, Expand, Kernels, Once, Siv},
                 engine::{Engine, Sequential, Software, Woven},
                 gcm::{self, Beside, Bulk, Outlined, Rest},
                 ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Winograd},
@@ -22,6 +22,7 @@ macro_rules! entries {
                 nonce::{J0, Nonce96, Start},
                 packet::Packet,
                 runs::Text,
+                steps::{Steps, Turns},
             };
             use core::mem::MaybeUninit;
 

@@ -107,6 +107,7 @@ mod runs;
 pub mod rustcrypto;
 pub mod seal;
 mod siv;
+mod steps;
 pub mod stream;
 mod tag;
 mod xaes;

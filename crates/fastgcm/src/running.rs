@@ -5,12 +5,12 @@
 
 use crate::{
     Block, Error, Nonce,
-    backend::Steps,
     gcm::lengths,
     inout::{Hash, InOut, Room, part_of_block},
     limits,
     material::Material,
     nonce::{Nonce96, Start},
+    steps::Steps,
 };
 use zeroize::{Zeroize, optimization_barrier};
 
