@@ -6,11 +6,7 @@
 //! four vectors at a time.
 
 extern crate std;
-use super::{
-    message::{expand_in, spread_pays},
-    tests::by_length,
-    *,
-};
+use super::{message::expand_in, tests::by_length, turns::spread_pays, *};
 use crate::{
     Backend,
     ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Nibbles, Pairs, Winograd},

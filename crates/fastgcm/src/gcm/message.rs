@@ -5,21 +5,21 @@
 
 use super::{
     Material,
-    counter::{Counters, FirstRoundTable, STATES, TableCounter},
+    counter::TableCounter,
     sequential::{absorb, hashed, leave, taken},
     tail::{Before, Header, Outlined, Rest, WOVEN, tail},
-    turn::{HashTurn, HashWork, Keys, NoHash, RoundKey, SpreadKey, SpreadPowers, TurnPowers, rounds},
+    turn::{HashTurn, NoHash},
+    turns::{ASK_PAYS, Bulk, blocks_of_turn, called, face_pays, has_own_loop, spread_pays, turns},
 };
 use crate::{
     Block,
     aes::{KeySize, Schedule},
     ghash::{Ask, Few, Multiply, Powers, aad_lanes, most_powers},
-    inout::{Hash, InOut, Place, Room, Scratch, TURN, Turn, Unwritten, is_tail, load_bytes, meeting, no_memset},
+    inout::{Hash, InOut, Room, Scratch, Turn, Unwritten, is_tail, load_bytes, meeting},
     isa::Isa,
     nonce::Nonce96,
-    runs::{Runs, Text},
+    runs::Text,
 };
-use core::hint::black_box;
 use zeroize::Zeroize;
 
 /// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so many bytes of AAD and text.
@@ -225,91 +225,8 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     text
 }
 
-/// Bytes from which on all turns ask for memory ahead (see `inout::AHEAD`): below, all of it may be in the cache.
-const ASK_PAYS: usize = 8 << 20;
-
 /// Bytes of a piece from which on that pays: the loop is called, and what it spreads over the lanes goes through memory.
 pub(crate) const PIECE_PAYS: usize = 5120;
-
-/// Blocks of a turn.
-pub(crate) const fn blocks_of_turn(blocks: usize) -> usize {
-    TURN * blocks
-}
-
-/// What turns begin with, and what they leave.
-pub(crate) struct Bulk<'a, S: Isa> {
-    counters: TableCounter<S>,
-    text: InOut<'a>,
-    /// The text, if it lies in several buffers.
-    runs: Option<&'a mut Runs<'a>>,
-    /// The fewest bytes that they leave.
-    left: usize,
-    hash: S::V,
-    /// Where the turn is that is left to hash, if any.
-    pending: Option<Place<'a, S>>,
-}
-
-/// All turns of a message that has more than a few, with a table of first rounds or without. To be called, so that only such a message has the
-/// table's 4 KiB in its stack frame: with feature `scrub` every message of more than four vectors wiped them, 40 ns. (Called without
-/// need it costs 7 ns: vectors go through memory. And without a table its loop is 5 % slower than where it is inlined: Zen 5.)
-#[inline(always)]
-pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(s: S, _: M, key: &'a Material, all: &mut Bulk<'a, S>) {
-    let (mut counters, mut text, left, mut hash) = (all.counters.clone(), all.text.here(), all.left, all.hash);
-    let mut runs = if const { S::BLOCKS > 1 } { all.runs.take() } else { None };
-    let ask = text.len() >= ASK_PAYS;
-    let mut scratch = [const { Scratch::new() }; 2];
-    let scratch = Some(&mut scratch);
-    let pending = if FACE {
-        let mut changes = FirstRoundTable::<S>::room();
-        let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL, false>(s, key, scratch, true, left, None, &mut face, &mut text, &mut runs, &mut hash);
-        face.done(s, &key.schedule);
-        pending
-    } else {
-        turns::<S, M, _, SEAL, false>(s, key, scratch, ask, left, None, &mut counters, &mut text, &mut runs, &mut hash)
-    };
-    let pending = if let Some(pending) = pending { Some(pending.text.place()) } else { None };
-    *all = Bulk { counters, text, runs: None, left, hash, pending };
-}
-
-/// Whether a list, or a text that asks for memory ahead, is no reason to call: its message's own loop reads it. So it is for what is sealed where registers
-/// are many: 16 KiB from four chunks 4 % faster, and no function for that alone (6 KB). (What is opened, and what is sealed where they are few, took 1 to
-/// 4 % longer from one slice. With `scrub` all would wipe a larger frame.)
-const fn has_own_loop<S: Isa, const SEAL: bool>() -> bool {
-    SEAL && S::ROOMY && S::BLOCKS > 1 && !cfg!(feature = "scrub")
-}
-
-/// [`bulk`], with a table of first rounds if that pays. (Vectors of one block are never here without.)
-#[inline(always)]
-fn called<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    multiply: M,
-    row: impl Outlined<S, M>,
-    key: &'a Material,
-    faces: bool,
-    all: &mut Bulk<'a, S>,
-) {
-    if const { has_faces::<S, SEAL>() } && (const { S::BLOCKS == 1 } || faces) {
-        row.bulk::<SEAL, true>(s, multiply, key, all)
-    } else {
-        row.bulk::<SEAL, false>(s, multiply, key, all)
-    }
-}
-
-/// Whether there are messages that are long enough for a table of first rounds. Of wide vectors those that are opened: 3 to 6 % faster from 128 KiB on
-/// with four blocks a vector (Zen 4), where what is sealed gains 1 to 5 %, for 4 KB of code. (Two blocks a vector have none: opened 1 % faster, sealed
-/// 2 % slower.)
-const fn has_faces<S: Isa, const SEAL: bool>() -> bool {
-    S::FACE_PAYS < usize::MAX && !(SEAL && S::BLOCKS > 1)
-}
-
-/// Whether a message is one of these. AES-128 that is sealed with narrow vectors never is: without its first round a
-/// turn keeps all three vector ports of Skylake-SP busy, not that of AES alone. By itself it was up to 6 % faster from 64 KiB on, but beside other
-/// implementations up to 8 % slower, by the minute and by the run; with longer keys 5 to 8 % faster each time.
-#[inline(always)]
-fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, size: KeySize) -> bool {
-    has_faces::<S, SEAL>() && bytes >= S::FACE_PAYS && !(SEAL && size == KeySize::Aes128)
-}
 
 /// What stands before the text. AAD that fits in the tail of a message without turns waits for it there. (Not with vectors of one
 /// block, which have no lane to spare: 3 to 9 ns slower at 128 to 512 bytes, while a short message gains 6 to 10 ns by it.) Else the
@@ -332,159 +249,6 @@ fn before<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize)
         absorb::<S, M>(s, key, zero, aad)
     };
     Before { header: Header::new(s, &[]), hash, lengths }
-}
-
-/// All turns of a message, of `runs` if it comes in these: with `scratch`, where what they want in every lane is spread for them, or with `FEW` without.
-/// Returns the one that is left to hash, if any.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, const SEAL: bool, const FEW: bool>(
-    s: S,
-    key: &'a Material,
-    scratch: Option<&mut [Scratch; 2]>,
-    ask: bool,
-    mut left: usize,
-    waiting: Option<Turn<'a, S>>,
-    counters: &mut C,
-    text: &mut InOut<'a>,
-    runs: &mut Option<&'a mut Runs<'a>>,
-    hash: &mut S::V,
-) -> Option<HashTurn<'a, S, true>> {
-    if let Some(runs) = runs {
-        (*text, left) = (runs.next(S::BLOCKS), 0);
-    }
-    if text.is_tail::<S>(left) {
-        return if let Some(text) = waiting { Some(HashTurn { powers: &key.tables, hash: *hash, text }) } else { None };
-    }
-    // The optimiser must not see what the round keys are: else it fills half of the registers with them and spills the hash.
-    let keys = &key.schedule.keys;
-    let alone = Keys::of(black_box(keys));
-    let mut pending = waiting;
-    if SEAL && pending.is_none() {
-        // Each turn hashes the ciphertext of the one before, and the first nothing.
-        let mut first = text.turn(s, left)?;
-        turn::<S, M, C>(s, key, &alone, counters, &mut first, &NoHash);
-        pending = Some(first);
-        if text.is_tail::<S>(left) && runs.is_none() {
-            return Some(HashTurn { powers: &key.tables, hash: *hash, text: first });
-        }
-    }
-    let (many, first) = (S::BLOCKS > 1 && scratch.is_some(), const { !SEAL && cfg!(feature = "scrub") });
-    if const { S::BLOCKS == 1 } || const { FEW } && (first || !many) {
-        // Few; or the first of many, see `spread_pays`.
-        let (left, none) = (if many { text.len() - 16 * blocks_of_turn(S::BLOCKS) } else { left }, &mut None);
-        let done = woven_turns::<S, M, C, _, _, SEAL>(s, key, &alone, &key.tables, ask, left, counters, text, none, hash, pending);
-        if const { S::BLOCKS == 1 } || !many {
-            return done;
-        }
-    }
-    let Some(scratch) = scratch else { unreachable!("they are many") };
-    // One after the other: all of it would be in registers before it is stored, and in the frame, since they are not that many.
-    let [of_keys, of_powers] = scratch;
-    let spread = Keys::of(black_box(of_keys.put(SpreadKey::<S>::of(s, keys))));
-    let powers = black_box(of_powers.put(SpreadPowers::of(s, &key.tables)));
-    let pending = woven_turns::<S, M, C, _, _, SEAL>(s, key, &spread, &*powers, ask, left, counters, text, runs, hash, pending);
-    // It is the caller's. (A frame of its own is wiped with the rest.)
-    if cfg!(feature = "scrub") && FEW {
-        let zero = no_memset(s);
-        of_keys.wipe(SpreadKey::<S>::all(s, zero));
-        of_powers.wipe(SpreadPowers::<S>::all(zero));
-    }
-    pending
-}
-
-/// Bytes from which on what a turn wants in every lane, round keys and powers, is spread before the first: that is 14 to 31 stores, and loads
-/// that wait for them. With fewer, each turn spreads it anew: of 600 to 1536 bytes 3 to 18 % faster, for 3 KB of code in each direction.
-///
-/// With feature `scrub` what was spread is wiped as well, so what is opened spreads it later, too. And then behind its first turn, as what is sealed: so
-/// many stores, behind those that wipe for the message before, wait until that is done (5 KiB and more 6 to 10 ns, Zen 5; without `scrub` a turn that
-/// spreads nothing takes 1 to 4 ns longer).
-pub(super) const fn spread_pays(seal: bool) -> usize {
-    if seal || cfg!(feature = "scrub") { 3072 } else { 2048 }
-}
-
-/// Bytes of a text from which on it may come in runs: it has many turns, whichever way it goes.
-pub(crate) const fn runs_from() -> usize {
-    const { assert!(spread_pays(true) >= spread_pays(false)) }
-    spread_pays(true)
-}
-
-/// Those that are hashed meanwhile: what is `pending`, or opened, each itself.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn woven_turns<'a, S: Isa, M: Multiply<S>, C: Counters<S>, K: RoundKey<S>, P: TurnPowers<S>, const SEAL: bool>(
-    s: S,
-    key: &'a Material,
-    keys: &Keys<'_, K>,
-    mut powers: P,
-    ask: bool,
-    left: usize,
-    counters: &mut C,
-    text: &mut InOut<'a>,
-    runs: &mut Option<&'a mut Runs<'a>>,
-    hash: &mut S::V,
-    mut pending: Option<Turn<'a, S>>,
-) -> Option<HashTurn<'a, S, true>> {
-    loop {
-        // A turn at a time of a long message, which may not be in the cache. (Asked in each turn whether it is one, others took 2 % longer: Zen 5.)
-        let until = if ask && !text.is_tail::<S>(left) {
-            text.ask_for_turn(s);
-            text.len() - 16 * blocks_of_turn(S::BLOCKS)
-        } else {
-            left
-        };
-        while let Some(mut next) = text.turn(s, until) {
-            if const { S::BLOCKS > 1 && S::ROOMY && !K::SPREAD } {
-                powers = black_box(powers); // else LLVM spreads them before the loop
-            }
-            let hashed = HashTurn::<S, SEAL, P> { powers, hash: *hash, text: pending.unwrap_or(next) };
-            if let Some(sum) = turn::<S, M, C>(s, key, keys, counters, &mut next, &hashed) {
-                *hash = hashed.reduce::<M>(s, sum);
-            }
-            if SEAL {
-                pending = Some(next);
-            }
-        }
-        if ask && !text.is_tail::<S>(left) {
-            continue;
-        }
-        let Some(runs) = runs else { break };
-        if let Some(run) = runs.next_in_chunk(S::BLOCKS) {
-            *text = run;
-            continue;
-        }
-        *text = runs.next_gathered(S::BLOCKS);
-        // Not in registers over that call.
-        if let Some(turn) = pending {
-            pending = Some(Turn::at(s, turn.place()));
-        }
-        if runs.rest().len() == 0 {
-            break;
-        }
-    }
-    if let Some(text) = pending { Some(HashTurn { powers: &key.tables, hash: *hash, text }) } else { None }
-}
-
-/// Encrypts or decrypts a turn.
-#[inline(always)]
-pub(super) fn turn<S: Isa, M: Multiply<S>, C: Counters<S>>(
-    s: S,
-    key: &Material,
-    keys: &Keys<'_, impl RoundKey<S>>,
-    counters: &mut C,
-    turn: &mut Turn<'_, S>,
-    meanwhile: &impl HashWork<S, M>,
-) -> Option<M::Sum> {
-    let schedule = &key.schedule;
-    let mut x = [s.state(s.splat(0)); STATES];
-    counters.next::<TURN>(s, schedule, &mut x);
-    let sum = rounds::<S, M, _, C, 0, TURN>(s, schedule, keys, &mut x, meanwhile);
-    let prev = s.state(s.splat(*schedule.before_last())); // of no use on x86
-    let last = s.state(s.splat(schedule.last));
-    let mut out = [s.splat(0); TURN];
-    each!(I in 0 1 2 3 4 5 6 7 => { out[I] = s.last_round(x[I], prev, last, turn.load::<I>(s)); });
-    each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
-    sum
 }
 
 /// The tail behind the turns, of which one may be left to hash. Returns the tag.

@@ -36,7 +36,7 @@
 //! | 18 | [`message`] | the direction is a const parameter of the same code |
 //! | 19 | `seal` | one branch, on the verdict |
 //!
-//! [`message`] puts turns and tail together. A message that fits in a tail is only that: one pass, one reduction, no loop.
+//! [`turns`] is the loop, and [`message`] puts turns and tail together. A message that fits in a tail is only that: one pass, one reduction, no loop.
 //! A nonce of another length, and pieces of a message, go through [`sequential`]; a machine without AES instructions has [`software`].
 
 mod batch;
@@ -51,13 +51,13 @@ mod tail;
 #[cfg(all(test, feature = "internals"))] // likewise
 mod tests;
 mod turn;
+mod turns;
 
 pub(crate) use batch::{batch, most_batch};
-pub(crate) use message::{
-    Bulk, PIECE_PAYS, blocks_of_turn, bulk, expand, lengths, long, most_once, most_short, once, piece, runs_from, short, wipe,
-};
+pub(crate) use message::{PIECE_PAYS, expand, lengths, long, most_once, most_short, once, piece, short, wipe};
 pub(crate) use siv::siv;
 pub(crate) use tail::{Beside, Outlined, Rest, tail};
+pub(crate) use turns::{Bulk, blocks_of_turn, bulk, runs_from};
 
 /// A key, as the functions of these modules see it. (Those of [`software`] have a type of their own.)
 pub(crate) type Material = crate::material::Material<crate::ghash::Powers>;

@@ -7,8 +7,9 @@
 use super::{
     Material,
     counter::{AddCounter, Counters, STATES, TableCounter},
-    message::{blocks, lengths, turn},
+    message::{blocks, lengths},
     turn::{HashWork, Keys, NoHash},
+    turns::turn,
 };
 use crate::{
     Block,

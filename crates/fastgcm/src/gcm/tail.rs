@@ -6,8 +6,9 @@
 use super::{
     Material,
     counter::{Counters, STATES, TableCounter},
-    message::{Bulk, blocks},
+    message::blocks,
     turn::{HashTurn, HashWork, Keys, NoHash, rounds},
+    turns::Bulk,
 };
 use crate::{
     Block,

@@ -4,7 +4,7 @@
 //! from 128 KiB on even), Granite Rapids 2 % at 128 KiB and 3 to 4 % at 1 MiB, Zen 4 3 to 6 % of what is opened. With two blocks Zen 4 gains nothing
 //! (sealed 2 % slower, opened 1 % faster), so there is no table. With one it depends on who
 //! runs it: processors with one AES round a cycle (Intel before VAES), which no other code comes past, gain 5 to 8 % from 32 KiB on (Skylake-SP; at
-//! 16 KiB 1 to 5 %, and as much less at odd addresses; but see `gcm::message::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has
+//! 16 KiB 1 to 5 %, and as much less at odd addresses; but see `gcm::turns::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has
 //! better rows).
 
 use super::{Isa, Vectors};
