@@ -3,7 +3,7 @@
 Each program runs with the provider and with OpenSSL alone. The bytes must be right both times. counted.c says what the provider did: it must be
 all of it, or nothing. `NAME: with it/without it` are best times of three, which nothing depends on."""
 
-import contextlib, hashlib, http.server, os, pathlib, random, shutil, socket, subprocess, sys, tempfile, threading, time
+import contextlib, hashlib, http.server, os, pathlib, random, re, shutil, socket, subprocess, sys, tempfile, threading, time
 
 module, evp, wanted = os.path.realpath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
 here = pathlib.Path(__file__).resolve().parent
@@ -239,6 +239,33 @@ PYCA = """if True:
         except InvalidTag:
             pass
     print(all.hexdigest())"""
+
+
+def cms():
+    """What one of them has sealed as a message of CMS (AuthEnvelopedData), the other opens."""
+    pathlib.Path("long").write_bytes(data)
+    for bits in (128, 256):
+        for seals in (True, False):
+            sealing, opening = (environment("cms" if provided else None) for provided in (seals, not seals))
+            output(["openssl", "cms", "-encrypt", "-binary", f"-aes-{bits}-gcm", *"-in long -outform DER -out sealed c.pem".split()], sealing)
+            output(["openssl", "cms", "-decrypt", *"-binary -inform DER -in sealed -recip c.pem -inkey k.pem -out opened".split()], opening)
+            assert pathlib.Path("opened").read_bytes() == data, f"CMS AES-{bits}"
+            done("cms", LONG)
+    return 4
+
+
+def strongswan():
+    """strongSwan's own test vectors, which its daemon tries when it begins. (It ends then, for want of other plugins.)"""
+    tried = "charon { load = test-vectors openssl random nonce\n crypto_test { on_add = yes\n required = yes }\n filelog { stderr { lib = 2 } } }\n"
+    pathlib.Path("strongswan.conf").write_text(tried)
+    count = []
+    for counter in ("strongswan", None):
+        env = environment(counter) | {"STRONGSWAN_CONF": f"{folder}/strongswan.conf"}
+        run = subprocess.run(["timeout", "20", "/usr/lib/ipsec/charon"], env=env, capture_output=True, text=True)
+        count.append(sum(map(int, re.findall(r"enabled +AES_GCM_.*: passed (\d+) test vectors", run.stderr))))
+    assert count[0] == count[1] > 0, (count, run.stderr)
+    done("strongswan", 1000)
+    return count[0]
 
 
 def php():
@@ -567,8 +594,8 @@ def mariadb():
     return 2
 
 
-PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb, php, ruby, erlang, pyca,
-    openvpn, evp_test, valgrind]
+PROGRAMS = [pyarrow, libsrtp, haproxy, node, ssh, redis, postgresql, bind, nginx, lighttpd, apache, stunnel, socat, mosquitto, mariadb]
+PROGRAMS += [cms, strongswan, php, ruby, erlang, pyca, openvpn, evp_test, valgrind]
 try:
     for program in PROGRAMS:
         if not wanted or program.__name__ in wanted:
