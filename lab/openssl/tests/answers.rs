@@ -194,7 +194,10 @@ fn gmac_refuses() {
             ffi::EVP_MAC_init(context, bytes.as_ptr(), key, list.as_ptr())
         };
         assert_eq!(init(c"AES-128-GCM", 16, 12), 1);
-        [init(c"ARIA-128-GCM", 16, 12), init(c"AES-128-GCM", 17, 12), init(c"AES-128-GCM", 16, 129), init(c"AES-128-CBC", 16, 12)]
+        let refused =
+            [init(c"ARIA-128-GCM", 16, 12), init(c"AES-128-GCM", 17, 12), init(c"AES-128-GCM", 16, 129), init(c"AES-128-CBC", 16, 12)];
+        ffi::EVP_MAC_CTX_free(context);
+        refused
     };
     assert_eq!(refused, [0; 4]);
     passed("openssl::gmac_refuses", refused.len(), 4);
