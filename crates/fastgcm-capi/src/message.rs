@@ -187,7 +187,8 @@ unsafe extern "C" fn seal_long(
     }
 }
 
-/// The same of all calls that are not usual. (Cold: else the optimiser takes the usual ones for rare, and inlines nothing there.)
+/// The same of all calls that are not usual. (Cold: else the optimiser takes the usual ones for rare, and inlines nothing there. And with the arguments that
+/// came: as a `Call`, which lies in memory, usual calls took 0.1 to 0.3 ns longer, and gathered ones 1 to 5.)
 ///
 /// # Safety
 /// As said.
