@@ -317,7 +317,8 @@ const fn arm<S: Isa>() -> bool {
 /// Behind a turn that waits to be hashed, where registers are few: not seven and eight vectors (5 to 10 % slower), nor any of one block. Where they are many: not with
 /// AES-128, where the eight vectors of the turn want all of the AES (Zen 4, 1024 and 1420 bytes 3 to 6 % slower). Longer keys leave them room beside
 /// the first part (Granite Rapids: 1024 bytes 8 %, 1420 and 2048 bytes 5 %), but not behind turns whose keys and powers were spread (3100 and 4096
-/// bytes 3 % slower).
+/// bytes 3 % slower). On Zen 5, which does two of these rounds a cycle, AES of a part is as long as its rounds wait for each other, and so are two: 832 to
+/// 1024 bytes take 5 to 12 % longer, 1420 bytes 4 to 6 %, from 1800 on 2 to 5 %. There fastgcm is ahead of all others with that too; on Intel it was not.
 #[inline(always)]
 fn in_parts<S: Isa>(_: S, size: KeySize, rest: &Rest<'_, S, NoHash>, alone: bool, vectors: usize) -> bool {
     if const { !S::ROOMY } {
