@@ -80,10 +80,11 @@ impl Row {
         let states = TURN * turns + tail + if has_lane { 0 } else { 1 };
         let shorter = self.roomy && self.is_tail(m) && (m.seal || tail <= 2);
         // Vectors of the tail that are whole for certain. More than four that are opened are hashed while AES runs, and read again to be decrypted:
-        // of two parts the first.
+        // of two parts the first. So are those that are whole in a short message with AVX-512, from three states on.
         let whole = self.whole(m, turns, tail);
         let in_parts = self.is_in_parts(m, turns, rest.div_ceil(vector));
         let (again, more) = match () {
+            _ if !m.seal && self.roomy && self.blocks > 1 && self.is_tail(m) && states > 2 => (whole, 0),
             _ if m.seal || tail <= 4 => (0, 0),
             _ if in_parts => (4, 0),
             _ => (whole.min(TURN), rest.min(turn) - whole.min(TURN) * vector),
