@@ -356,10 +356,10 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, co
 /// Up to here the CPU overlaps AES and GHASH by itself: both fit in its window.
 pub(crate) const WOVEN: usize = 4;
 
-/// How many vectors of what is opened are hashed between the rounds. With AVX-512 it pays in a short message from three states on, for those that are
-/// whole, because the hash is what it waits for, and behind all rounds it begins late (Zen 5, AES-128 and 256: 113 to 192 bytes take 2 to 5 % less, up to
-/// 256 bytes 4 and 9 %). With fewer states, or narrower vectors, it takes up to 10 % longer, and behind turns, where a tail of so few vectors is for two
-/// numbers of them, 1 to 4 %.
+/// How many vectors of what is opened are hashed between the rounds: all of a long tail, and with AVX-512 those that are whole in a message of three states
+/// or more without turns. Such a message waits for its hash, which begins late behind all rounds (Zen 5: 113 to 192 bytes take up to 9 % less, 200 and 256
+/// bytes 5 to 8 %). Fewer states, and narrower vectors, took up to 10 % longer. So did, by 1 to 4 %, tails behind turns: where they are short, each stands
+/// for two numbers of vectors.
 const fn woven<S: Isa>(vectors: usize, states: usize, whole: usize) -> usize {
     if vectors > 8 {
         8
