@@ -3,30 +3,14 @@
 use crate::{fastgcm_key, key::key_of};
 use fastgcm::Backend;
 use std::{
-    ffi::{CStr, c_char, c_int},
+    ffi::{c_char, c_int},
     ptr,
 };
-
-/// The names of back ends, as C has them.
-fn name(backend: Backend) -> &'static CStr {
-    match backend {
-        Backend::VaesAvx512 => c"vaes-avx512",
-        Backend::VaesAvx2 => c"vaes-avx2",
-        Backend::AesniAvx => c"aesni-avx",
-        Backend::AesniSse => c"aesni-sse",
-        Backend::VpaesSsse3 => c"vpaes-ssse3",
-        Backend::AesNeonEor3 => c"aes-neon-eor3",
-        Backend::AesNeon => c"aes-neon",
-        Backend::AesZvkned => c"aes-zvkned",
-        Backend::Portable => c"portable",
-        _ => c"another",
-    }
-}
 
 /// The name of the back end at that place among those that this machine can run, best first; NULL behind the last. The string is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_backend(index: usize) -> *const c_char {
-    Backend::available().nth(index).map_or(ptr::null(), |backend| name(backend).as_ptr())
+    Backend::available().nth(index).map_or(ptr::null(), |backend| backend.c_name().as_ptr())
 }
 
 /// The name of the back end that a key uses; NULL if the key is NULL. The string is constant.
@@ -36,7 +20,7 @@ pub extern "C" fn fastgcm_backend(index: usize) -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_key_backend(key: *const fastgcm_key) -> *const c_char {
     // SAFETY: the caller's promise.
-    unsafe { key_of(key) }.map_or(ptr::null(), |key| name(key.backend()).as_ptr())
+    unsafe { key_of(key) }.map_or(ptr::null(), |key| key.backend().c_name().as_ptr())
 }
 
 /// The version of this library, as "0.1.0". The string is constant.

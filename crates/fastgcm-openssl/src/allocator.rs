@@ -41,7 +41,12 @@ impl Kept {
     /// What the thread has kept, if it has that layout. (A thread that ends keeps nothing any more.)
     #[inline]
     fn take(layout: Layout) -> Option<*mut u8> {
-        KEPT.try_with(|kept| (kept.of(layout).get().1 == layout).then(|| kept.of(layout).replace(NOTHING).0)).ok().flatten()
+        KEPT.try_with(|kept| {
+            let kept = kept.of(layout);
+            (kept.get().1 == layout).then(|| kept.replace(NOTHING).0)
+        })
+        .ok()
+        .flatten()
     }
 
     /// Keeps that, and returns what is not kept any more.

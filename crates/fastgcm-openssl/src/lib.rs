@@ -128,7 +128,7 @@ unsafe extern "C" fn get(this: *mut c_void, params: *mut Param) -> c_int {
                 b"version" => param.set_text(VERSION),
                 b"status" => param.set_number(1),
                 // `openssl list -providers -verbose` shows the build info.
-                b"buildinfo" | b"fastgcm-backend" => param.set_text(name(this.backend)),
+                b"buildinfo" | b"fastgcm-backend" => param.set_text(this.backend.c_name()),
                 b"fastgcm-keys" => param.set_number(this.sum(|counters| &counters.keys)),
                 b"fastgcm-messages" => param.set_number(this.sum(|counters| &counters.messages)),
                 b"fastgcm-bytes" => param.set_number(this.sum(|counters| &counters.bytes)),
@@ -140,22 +140,6 @@ unsafe extern "C" fn get(this: *mut c_void, params: *mut Param) -> c_int {
         }
         1
     })
-}
-
-/// A back end's name, as C has it.
-fn name(backend: Backend) -> &'static CStr {
-    match backend {
-        Backend::VaesAvx512 => c"vaes-avx512",
-        Backend::VaesAvx2 => c"vaes-avx2",
-        Backend::AesniAvx => c"aesni-avx",
-        Backend::AesniSse => c"aesni-sse",
-        Backend::VpaesSsse3 => c"vpaes-ssse3",
-        Backend::AesNeonEor3 => c"aes-neon-eor3",
-        Backend::AesNeon => c"aes-neon",
-        Backend::AesZvkned => c"aes-zvkned",
-        Backend::Portable => c"portable",
-        _ => c"another",
-    }
 }
 
 static CIPHERS: [Algorithm; 7] = [

@@ -14,7 +14,7 @@ use crate::{
 };
 #[cfg(feature = "internals")]
 use crate::{ghash::Multiply, isa::Isa};
-use core::{fmt, mem::MaybeUninit, str::FromStr};
+use core::{ffi::CStr, fmt, mem::MaybeUninit, str::FromStr};
 
 /// What a row has, if it was compiled for this target.
 macro_rules! of_row {
@@ -49,6 +49,18 @@ macro_rules! backends {
             /// Returns the name, which [`FromStr`] reads.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
+            }
+
+            /// Returns the same name as a string of C.
+            pub const fn c_name(self) -> &'static CStr {
+                match self {
+                    $(Self::$variant => const {
+                        match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
+                            Ok(name) => name,
+                            Err(_) => panic!("a name has no zero byte"),
+                        }
+                    }),+
+                }
             }
 
             /// What the CPU must have, as rustc spells it.

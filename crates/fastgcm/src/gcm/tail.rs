@@ -315,8 +315,8 @@ pub(crate) fn tail<S: Isa, M: Multiply<S>, B: Beside<S, M>, const SEAL: bool, co
         let hashed = if const { N > WOVEN } {
             rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &own)
         } else {
-            let own = HashTail::<S, _, WHOLE, WHOLE> { powers: powers.down_from(s, blocks + 1), hash, text };
-            rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &own)
+            let whole = HashTail::<S, _, WHOLE, WHOLE> { powers: own.powers, hash, text };
+            rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &whole)
         };
         if let Some(hashed) = hashed {
             sum = M::add(s, sum, hashed);

@@ -124,6 +124,7 @@ fn back_ends_by_name() {
     for &backend in Backend::ALL {
         assert_eq!(backend.to_string(), backend.name());
         assert_eq!(backend.name().parse(), Ok(backend));
+        assert_eq!(backend.c_name().to_str(), Ok(backend.name()));
         assert_eq!(format!("{backend:>16}").len(), 16, "it can be set in columns");
         assert_eq!(backend.is_available(), available.contains(&backend));
         if backend.is_available() {
