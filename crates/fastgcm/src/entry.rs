@@ -222,9 +222,11 @@ macro_rules! entries {
                 engine!().aes(key.view(), block)
             }
 
-            // What is written once, and inlined into the functions above, calls as a function of its own.
+            // What is written once, and inlined into the functions above, calls as a function of its own. (Cold, so that what waits in registers while it runs
+            // is no concern of shorter messages.)
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
+            #[cold]
             fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(
                 frame: Frame<'_>,
                 s: S,

@@ -24,7 +24,6 @@ use crate::{
     isa::Isa,
     nonce::{J0, Nonce96, counter},
 };
-use zeroize::Zeroize;
 
 /// AES states in flight, at most: nine vectors of a tail and the mask of the tag.
 pub(crate) const STATES: usize = 10;
@@ -186,7 +185,7 @@ impl<'a, S: Isa> FirstRoundTable<'a, S> {
     /// Gives the counter back, and wipes the table: it is made of the key.
     #[inline(always)]
     pub(crate) fn done(self, s: S, schedule: &Schedule) {
-        self.changes.zeroize();
+        self.changes.wipe_vectors(s, (PERIOD + 8) / S::BLOCKS);
         self.public.constant = constant::<S, false>(s, schedule, self.public.nonce, self.public.high);
     }
 }

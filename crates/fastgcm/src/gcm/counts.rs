@@ -113,7 +113,7 @@ impl Row {
             bytes_read: if begins || absorbed == 0 { m.aad - whole_ahead * vector } else { m.aad % vector } + rest - whole * vector + more,
             bytes_written: m.text,
         };
-        let face = m.text >= self.face_pays && !(m.seal && (self.blocks > 1 || m.rounds == 10));
+        let face = m.text >= self.face_pays && !(m.seal && self.blocks == 1 && m.rounds == 10);
         if face {
             // Turns in a function of their own: the last one that is sealed is kept in memory.
             work.loads += if m.seal && self.roomy { TURN } else { 0 };
@@ -121,7 +121,7 @@ impl Row {
             let constants = 2 + TURN * self.blocks * turns / PERIOD;
             work.rounds = work.rounds - TURN * turns + PERIOD / self.blocks + constants;
             work.loads += PERIOD / self.blocks;
-            work.bytes_written += 16 * PERIOD;
+            work.bytes_written += 16 * (PERIOD + PERIOD + 8); // made, and wiped
         }
         work
     }

@@ -180,7 +180,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         // (Any other list was called for: it is longer than `runs_from`.)
         let mut runs = if own { runs } else { None };
         let (scratch, left) = (if many { Some(scratch) } else { None }, meeting(S::BLOCKS));
-        turns::<S, M, _, SEAL, true>(s, key, scratch, own && ask, left, None, &mut counters, &mut text, &mut runs, &mut before.hash)
+        turns::<S, M, _, SEAL, true>(s, key, scratch, false, left, None, &mut counters, &mut text, &mut runs, &mut before.hash)
     };
     last::<S, M, SEAL>(s, row, key, Rest::alone(counters, text, before), pending)
 }
@@ -218,7 +218,7 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     } else {
         let (mut scratch, none) = ([const { Scratch::new() }; 2], &mut None);
         let pending =
-            turns::<S, M, _, SEAL, false>(s, key, Some(&mut scratch), own && ask, left, turn, &mut counters, &mut text, none, &mut lanes);
+            turns::<S, M, _, SEAL, false>(s, key, Some(&mut scratch), false, left, turn, &mut counters, &mut text, none, &mut lanes);
         if let Some(pending) = pending { Some(pending.text) } else { None }
     };
     leave::<S, M>(s, key, index, hash, room, lanes, last);

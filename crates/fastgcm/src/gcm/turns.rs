@@ -62,9 +62,9 @@ pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: boo
     *all = Bulk { counters, text, runs: None, left, hash, pending };
 }
 
-/// Whether a list, or a text that asks for memory ahead, is no reason to call: its message's own loop reads it. So it is for what is sealed where registers
-/// are many: 16 KiB from four chunks 4 % faster, and no function for that alone (6 KB). (What is opened, and what is sealed where they are few, took 1 to
-/// 4 % longer from one slice. With `scrub` all would wipe a larger frame.)
+/// Whether a list is no reason to call: its message's own loop reads it. So it is for what is sealed where registers are many: 16 KiB from four chunks 4 %
+/// faster, and no function for that alone (6 KB). That loop never asks for memory ahead: so long a text has a table of first rounds. (What is opened, and
+/// what is sealed where registers are few, took 1 to 4 % longer from one slice. With `scrub` all would wipe a larger frame.)
 pub(super) const fn has_own_loop<S: Isa, const SEAL: bool>() -> bool {
     SEAL && S::ROOMY && S::BLOCKS > 1 && !cfg!(feature = "scrub")
 }
@@ -79,18 +79,18 @@ pub(super) fn called<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     faces: bool,
     all: &mut Bulk<'a, S>,
 ) {
-    if const { has_faces::<S, SEAL>() } && (const { S::BLOCKS == 1 } || faces) {
+    if const { has_faces::<S>() } && (const { S::BLOCKS == 1 } || faces) {
         row.bulk::<SEAL, true>(s, multiply, key, all)
     } else {
         row.bulk::<SEAL, false>(s, multiply, key, all)
     }
 }
 
-/// Whether there are messages that are long enough for a table of first rounds. Of wide vectors those that are opened: 3 to 6 % faster from 128 KiB on
-/// with four blocks a vector (Zen 4), where what is sealed gains 1 to 5 %, for 4 KB of code. (Two blocks a vector have none: opened 1 % faster, sealed
-/// 2 % slower.)
-const fn has_faces<S: Isa, const SEAL: bool>() -> bool {
-    S::FACE_PAYS < usize::MAX && !(SEAL && S::BLOCKS > 1)
+/// Whether there are messages that are long enough for a table of first rounds. With four blocks a vector 128 KiB and more are: sealed 1 to 5 % faster
+/// (Zen 4) or 4 to 7 % (Emerald Rapids), opened 3 to 6 % (Zen 4). Two blocks a vector have none: sealed 2 % slower (Zen 4) or 3 to 8 % (Emerald Rapids),
+/// opened 1 % faster to 3 % slower.
+const fn has_faces<S: Isa>() -> bool {
+    S::FACE_PAYS < usize::MAX
 }
 
 /// Whether a message is one of these. AES-128 that is sealed with narrow vectors never is: without its first round a
@@ -98,7 +98,7 @@ const fn has_faces<S: Isa, const SEAL: bool>() -> bool {
 /// implementations up to 8 % slower, by the minute and by the run; with longer keys 5 to 8 % faster each time.
 #[inline(always)]
 pub(super) fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, size: KeySize) -> bool {
-    has_faces::<S, SEAL>() && bytes >= S::FACE_PAYS && !(SEAL && size == KeySize::Aes128)
+    has_faces::<S>() && bytes >= S::FACE_PAYS && !(SEAL && S::BLOCKS == 1 && size == KeySize::Aes128)
 }
 
 /// All turns of a message, of `runs` if it comes in these: with `scratch`, where what they want in every lane is spread for them, or with `FEW` without.
