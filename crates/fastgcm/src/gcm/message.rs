@@ -165,7 +165,7 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let (mut text, runs) = (text.all.here(), text.runs.take());
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, text.len());
-    let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
+    let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size, false), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
     let (ask, own) = (text.len() >= ASK_PAYS, const { has_own_loop::<S, SEAL>() });
     let pending = if faces || many && !own && (runs.is_some() || ask) {
         let mut all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
@@ -201,7 +201,7 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     text: InOut<'a>,
 ) -> InOut<'a> {
     let (mut counters, mut text) = (TableCounter::at(s, &key.schedule, nonce, index), text.here());
-    let faces = face_pays::<S, SEAL>(text.len(), key.schedule.size);
+    let faces = face_pays::<S, SEAL>(text.len(), key.schedule.size, true);
     // What is sealed may end with its last turn, whose blocks are hashed each with its own power. What is opened was hashed lane by lane.
     let left = if SEAL { 0 } else { meeting(S::BLOCKS) };
     let mut lanes = hash.load(s);
