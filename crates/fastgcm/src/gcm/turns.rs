@@ -98,8 +98,8 @@ const fn has_faces<S: Isa>() -> bool {
 /// implementations up to 8 % slower, by the minute and by the run; with longer keys 5 to 8 % faster each time.
 ///
 /// A piece of 64 KiB has a table, where a message of 64 KiB has none: alone on its core it is 2 to 5 % faster with it, beside another thread on the same
-/// core 3 to 6 % slower (Emerald Rapids). But of a text that comes in such pieces, more is not in the cache, and its table asks for that: 1 MiB takes
-/// 1.04 to 1.06 of the time of one call, without tables 1.06 to 1.11.
+/// core 3 to 6 % slower (Emerald Rapids). But a text that comes in such pieces is longer than the nearer caches, and turns with a table ask for memory
+/// ahead: 1 MiB takes 1.04 to 1.06 of the time of one call, without tables 1.06 to 1.11.
 #[inline(always)]
 pub(super) fn face_pays<S: Isa, const SEAL: bool>(bytes: usize, size: KeySize, piece: bool) -> bool {
     let from = if const { S::BLOCKS > 1 } && piece { S::FACE_PAYS / 2 } else { S::FACE_PAYS };
