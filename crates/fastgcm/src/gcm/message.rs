@@ -166,8 +166,8 @@ pub(crate) fn long<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut counters = TableCounter::new(s, &key.schedule, nonce);
     let mut before = before::<S, M>(s, key, aad, text.len());
     let (faces, many) = (face_pays::<S, SEAL>(text.len(), key.schedule.size, false), S::BLOCKS > 1 && text.len() >= spread_pays(SEAL));
-    let (ask, own) = (text.len() >= ASK_PAYS, const { has_own_loop::<S, SEAL>() });
-    let pending = if faces || many && !own && (runs.is_some() || ask) {
+    let own = const { has_own_loop::<S, SEAL>() };
+    let pending = if faces || many && !own && (runs.is_some() || text.len() >= ASK_PAYS) {
         let mut all = Bulk { counters, text, runs, left: meeting(S::BLOCKS), hash: before.hash, pending: None };
         called::<S, M, SEAL>(s, multiply, row, key, faces, &mut all);
         let Bulk { hash, pending, .. } = all;
@@ -206,8 +206,8 @@ pub(crate) fn piece<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     let left = if SEAL { 0 } else { meeting(S::BLOCKS) };
     let mut lanes = hash.load(s);
     let turn = taken(s, hash, &room);
-    let (ask, own) = (text.len() >= ASK_PAYS, const { has_own_loop::<S, SEAL>() });
-    let last = if faces || cfg!(feature = "scrub") || !own && ask {
+    let own = const { has_own_loop::<S, SEAL>() };
+    let last = if faces || cfg!(feature = "scrub") || !own && text.len() >= ASK_PAYS {
         if let Some(turn) = turn {
             lanes = hashed::<S, M>(s, key, lanes, turn);
         }

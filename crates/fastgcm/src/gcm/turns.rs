@@ -18,7 +18,8 @@ use crate::{
 };
 use core::hint::black_box;
 
-/// Bytes from which on all turns ask for memory ahead (see `inout::AHEAD`): below, all of it may be in the cache.
+/// Bytes from which on turns without a table of first rounds ask for memory ahead (see `inout::AHEAD`): below, all of it may be in the cache. Turns with a
+/// table always ask.
 pub(super) const ASK_PAYS: usize = 8 << 20;
 
 /// Blocks of a turn.
@@ -46,13 +47,13 @@ pub(crate) struct Bulk<'a, S: Isa> {
 pub(crate) fn bulk<'a, S: Isa, M: Multiply<S>, const SEAL: bool, const FACE: bool>(s: S, _: M, key: &'a Material, all: &mut Bulk<'a, S>) {
     let (mut counters, mut text, left, mut hash) = (all.counters.clone(), all.text.here(), all.left, all.hash);
     let mut runs = if const { S::BLOCKS > 1 } { all.runs.take() } else { None };
-    let ask = text.len() >= ASK_PAYS;
+    let ask = FACE || text.len() >= ASK_PAYS;
     let mut scratch = [const { Scratch::new() }; 2];
     let scratch = Some(&mut scratch);
     let pending = if FACE {
         let mut changes = FirstRoundTable::<S>::room();
         let mut face = FirstRoundTable::new(s, &key.schedule, &mut counters, &mut changes);
-        let pending = turns::<S, M, _, SEAL, false>(s, key, scratch, true, left, None, &mut face, &mut text, &mut runs, &mut hash);
+        let pending = turns::<S, M, _, SEAL, false>(s, key, scratch, ask, left, None, &mut face, &mut text, &mut runs, &mut hash);
         face.done(s, &key.schedule);
         pending
     } else {
