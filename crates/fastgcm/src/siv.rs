@@ -148,6 +148,15 @@ mod tests {
     use super::*;
     use std::{vec, vec::Vec};
 
+    /// F5: the limit itself is allowed, one byte more is not.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn f05_limits_are_exact() {
+        assert_eq!(AesGcmSiv::LIMIT, 68_719_476_736);
+        assert_eq!(within_limits(b"", AesGcmSiv::LIMIT as usize), Ok(()));
+        assert_eq!(within_limits(b"", AesGcmSiv::LIMIT as usize + 1), Err(Error::TooLong));
+    }
+
     /// F4: the counter wraps wherever it begins, without a carry into the bytes behind it. The tag that a message is opened with chooses where.
     #[test]
     fn f04_straight_counters_wrap() {

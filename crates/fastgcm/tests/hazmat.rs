@@ -166,11 +166,27 @@ fn pieces() {
                 messages.add(&key, 1);
             }
         }
+        // A piece that is refused is not taken: AAD goes on behind it.
+        let (mine, mut text) = (key(&[1; 16], backend), *b"text");
+        let tag = mine.seal([0; 12], b"aad", &mut text).unwrap();
+        for seal in [true, false] {
+            let (mut pieces, mut written) = (Pieces::new(&mine, [0; 12]), [7; 5]);
+            for (i, piece) in [b"a", b"a", b"d"].into_iter().enumerate() {
+                pieces.aad(&mine, piece).unwrap();
+                let refused =
+                    if seal { pieces.seal_to(&mine, b"text", &mut written) } else { pieces.open_to(&mine, b"text", &mut written) };
+                assert_eq!((refused, written), (Err(Error::InvalidLength), [7; 5]), "{mine:?}, behind {} pieces of AAD", i + 1);
+            }
+            let mut piece = if seal { *b"text" } else { text };
+            if seal { pieces.seal(&mine, &mut piece) } else { pieces.open(&mine, &mut piece) }.unwrap();
+            assert_eq!((piece, pieces.finish(&mine).unwrap()), (if seal { text } else { *b"text" }, tag), "{mine:?}");
+            messages.add(&mine, 1);
+        }
         let [mine, other] = [backend, Backend::Portable].map(|backend| key(&[1; 16], backend));
         let mut pieces = Pieces::new(&mine, [0; 12]);
         let mut text = *b"untouched";
         let refused = pieces.aad(&other, b"a").and(pieces.seal(&other, &mut text));
         assert_eq!(refused == Err(Error::OutOfOrder) && text == *b"untouched", backend != Backend::Portable);
     }
-    messages.passed("hazmat::pieces", 240);
+    messages.passed("hazmat::pieces", 242);
 }

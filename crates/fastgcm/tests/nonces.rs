@@ -1,5 +1,8 @@
 //! Nonces that cannot repeat: what they are, and where they end.
 
+#[cfg(all(target_os = "linux", feature = "getrandom"))]
+#[path = "support/no_random.rs"]
+mod no_random;
 #[path = "support/suite.rs"]
 mod suite;
 
@@ -122,4 +125,29 @@ fn f13_random_nonces_end() {
     sealing.open(nonce, b"", &mut a, &tag).unwrap();
     assert_eq!((&a, &b), (b"text", b"text"));
     passed("nonces::f13_random_nonces_end", seen.len() + 2 + 3 + 1 + 2, 1008);
+}
+
+/// Where the operating system gives no random bytes, nothing is sealed, nothing is written, and no nonce is counted.
+#[test]
+#[cfg(all(target_os = "linux", feature = "getrandom"))]
+fn f13_without_random_bytes_nothing_is_sealed() {
+    use fastgcm::{Xaes256Gcm, nonces::RandomNonces};
+    let refused = || {
+        let (mut nonces, mut text) = (RandomNonces::after(7), *b"text");
+        assert_eq!((nonces.draw(), nonces.used()), (Err(Error::NoEntropy), 7));
+        let mut sealing = SealingKey::new(&[7; 32], RandomNonces::after((1 << 32) - 1)).unwrap();
+        for _ in 0..3 {
+            assert_eq!(sealing.seal(b"aad", &mut text).err(), Some(Error::NoEntropy));
+            assert_eq!(sealing.nonces().used(), (1 << 32) - 1, "a failure is counted");
+        }
+        assert_eq!(Xaes256Gcm::new(&[7; 32]).seal_random(b"aad", &mut text).err(), Some(Error::NoEntropy));
+        assert_eq!(&text, b"text");
+        // Who has no nonce left hears that first.
+        assert_eq!(RandomNonces::after(1 << 32).draw(), Err(Error::Exhausted));
+        6
+    };
+    match no_random::without_random_bytes(refused) {
+        Some(count) => passed("nonces::f13_without_random_bytes", count, 6),
+        None => println!("SKIPPED nonces::f13_without_random_bytes: the system call cannot be made to fail"),
+    }
 }

@@ -202,6 +202,26 @@ mod plans {
         passed("a_retry_with_other_text_is_refused", count, 8);
     }
 
+    /// Each bit of a hash counts, as it travels, and each bit of where the part lies.
+    #[test]
+    fn every_bit_of_a_hash_counts() {
+        let (key, mut text) = (Key::aes256(&[3; 32]), [5; 1000]);
+        let mut plan = Plan::new([9; 12], 1000, 1008).unwrap();
+        let hash = seal_part(&key, plan.nonce(), 0, &mut text).unwrap();
+        plan.accept(hash.clone()).unwrap();
+        let tag = plan.tag(&key, b"aad").unwrap();
+        for bit in 0..8 * PartHash::LEN {
+            let mut bytes = hash.to_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            // Sixteen bytes of numbers, sixteen of the hash.
+            let error = if bit < 128 { Error::InvalidLength } else { Error::OtherText };
+            assert_eq!(PartHash::from_bytes(&bytes).and_then(|hash| plan.accept(hash)), Err(error), "bit {bit}");
+            assert_eq!(plan.accept(PartHash::from_bytes(&hash.to_bytes()).unwrap()), Ok(()), "bit {bit}");
+        }
+        assert_eq!(plan.tag(&key, b"aad").unwrap(), tag);
+        passed("every_bit_of_a_hash_counts", 8 * PartHash::LEN, 256);
+    }
+
     #[test]
     fn what_is_no_part_of_the_plan_is_refused() {
         let key = Key::aes256(&[3; 32]);
@@ -323,6 +343,30 @@ mod threads {
             });
         }
         passed("a_message_can_be_watched_and_stopped", count.into_inner(), 8);
+    }
+
+    /// A long message is not done by one thread while others wait: the first thread that has done a part waits for a second one.
+    #[test]
+    fn more_than_one_thread_works() {
+        use std::{collections::HashSet, sync::Condvar, sync::Mutex, thread, time::Duration};
+        let (key, length) = (Key::aes128(&[5; 16]), 5 * MIB);
+        let (seen, another) = (Mutex::new(HashSet::new()), Condvar::new());
+        let watch = |_| {
+            let mut seen = seen.lock().unwrap();
+            seen.insert(thread::current().id());
+            another.notify_all();
+            // Whoever waits in vain for a minute stops the message, which fails the test.
+            let alone = |seen: &mut HashSet<_>| seen.len() < 2;
+            let (_seen, waited) = another.wait_timeout_while(seen, Duration::from_secs(60), alone).unwrap();
+            if waited.timed_out() { Break(()) } else { Continue(()) }
+        };
+        let mut expected = vec![1; length];
+        let tag = key.seal([1; 12], b"", &mut expected).unwrap();
+        let mut text = vec![1; length];
+        pool(3).install(|| assert_eq!(key.parallel().watch(&watch).seal([1; 12], b"", &mut text), Ok(tag)));
+        assert!(text == expected);
+        assert!(seen.lock().unwrap().len() >= 2);
+        passed("more_than_one_thread_works", 1, 1);
     }
 
     #[test]

@@ -239,3 +239,37 @@ fn f01_aad_without_text() {
     }
     done.passed("siv::f01_aad_without_text", TAGS.len());
 }
+
+/// F5: a text or AAD of one byte more than RFC 8452 allows is refused, and nothing of it is read.
+#[test]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn f05_too_long_is_refused_untouched() {
+    let length = AesGcmSiv::LIMIT as usize + 1;
+    let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
+    let [long, other] = [(); 2].map(|()| {
+        // SAFETY: a new mapping; whoever reads or writes there dies.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0) };
+        assert_ne!(start, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+        // SAFETY: mapped, though nobody may touch it: it is only refused.
+        unsafe { std::slice::from_raw_parts_mut(start.cast::<u8>(), length) }
+    });
+    let (nonce, tag, mut text) = ([2; 12], Tag([3; 16]), *b"text");
+    let mut refused = Tally::default();
+    for backend in backends() {
+        let siv = siv(&[1; 32], backend);
+        let answers = [
+            siv.seal(&nonce, b"", long).err(),
+            siv.seal(&nonce, long, &mut text).err(),
+            siv.seal_detached_to(&nonce, b"", long, other).err(),
+            siv.seal_detached_to(&nonce, long, b"text", &mut text).err(),
+            siv.open(&nonce, b"", long, &tag).err(),
+            siv.open(&nonce, long, &mut text, &tag).err(),
+            siv.open_detached_to(&nonce, b"", long, other, &tag).err(),
+            siv.open_detached_to(&nonce, long, b"text", &mut text, &tag).err(),
+        ];
+        assert_eq!(answers, [Some(Error::TooLong); 8], "{backend}");
+        assert_eq!(&text, b"text");
+        refused.add(&key(&[1; 32], backend), answers.len());
+    }
+    refused.passed("siv::f05_too_long_is_refused_untouched", 8);
+}

@@ -1,0 +1,1 @@
+../../../fastgcm/tests/support/no_random.rs
