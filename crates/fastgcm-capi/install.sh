@@ -1,19 +1,39 @@
 #!/bin/sh
-# Builds libfastgcm and installs it: install.sh [PREFIX], /usr/local if not given. With DESTDIR below that folder, as packages want it.
+# Builds libfastgcm and installs it: install.sh [PREFIX], /usr/local if not given. With DESTDIR below that folder, as packages want it. TARGET names
+# another machine as rustc calls it, x86_64-unknown-linux-musl for one; LD, OBJCOPY and AR are its binutils.
 set -eu
 cd "$(dirname "$0")"
 prefix=${1:-/usr/local}
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' ../../Cargo.toml)
-cargo build --release --package fastgcm-capi
-built=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release
+cargo build --release --package fastgcm-capi ${TARGET:+--target "$TARGET"}
+built=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/${TARGET:+$TARGET/}release
 lib=${DESTDIR:-}$prefix/lib
 install -d "$lib/pkgconfig" "${DESTDIR:-}$prefix/include"
 install -m 644 include/fastgcm.h "${DESTDIR:-}$prefix/include/fastgcm.h"
-install -m 644 "$built/libfastgcm_capi.a" "$lib/libfastgcm.a"
-install -m 755 "$built/libfastgcm_capi.so" "$lib/libfastgcm.so.$version"
-ln -sf "libfastgcm.so.$version" "$lib/libfastgcm.so.0"
-ln -sf libfastgcm.so.0 "$lib/libfastgcm.so"
-cat > "$lib/pkgconfig/fastgcm.pc" <<END
+
+# The archive of rustc has all of Rust's standard library in it, with names that any other static library in Rust has too. So the functions of the
+# header, and what they need, become one object, in which everything else is local; its code for debuggers and for optimisers goes.
+functions=$(grep -oE '\bfastgcm_[a-z0-9_]+\(' include/fastgcm.h | tr -d '(' | sort -u)
+whole=$(mktemp -d)
+trap 'rm -rf "$whole"' EXIT
+# For musl Rust brings what unwinds the stack: the C compiler beside musl may be one for glibc.
+unwind=$(rustc --print sysroot)/lib/rustlib/${TARGET:-none}/lib/self-contained/libunwind.a
+if ! [ -e "$unwind" ]; then unwind=; fi
+# shellcheck disable=SC2046
+"${LD:-ld}" -r --gc-sections --force-group-allocation $(printf -- '-u %s ' $functions) -o "$whole/fastgcm.o" "$built/libfastgcm_capi.a" ${unwind:+"$unwind"}
+"${OBJCOPY:-objcopy}" --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd --wildcard --keep-global-symbol='fastgcm_*' "$whole/fastgcm.o"
+"${AR:-ar}" rcs "$whole/libfastgcm.a" "$whole/fastgcm.o"
+install -m 644 "$whole/libfastgcm.a" "$lib/libfastgcm.a"
+
+shared=$built/libfastgcm_capi.so # for musl there may be none
+if [ -e "$shared" ]; then
+    # Under another name first: a program that has the library open keeps it.
+    install -m 755 "$shared" "$lib/libfastgcm.so.$version.new"
+    mv -f "$lib/libfastgcm.so.$version.new" "$lib/libfastgcm.so.$version"
+    ln -sf "libfastgcm.so.$version" "$lib/libfastgcm.so.0"
+    ln -sf libfastgcm.so.0 "$lib/libfastgcm.so"
+fi
+cat > "$lib/pkgconfig/fastgcm.pc" <<PC
 prefix=$prefix
 includedir=\${prefix}/include
 libdir=\${prefix}/lib
@@ -23,5 +43,22 @@ Description: AES-GCM at the speed limit of the processor
 Version: $version
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -lfastgcm
-Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
-END
+Libs.private: -lpthread -lm -ldl -lc
+PC
+
+# What the loader and pkg-config do not find by themselves, they must be told. A package does this itself.
+if [ -n "${DESTDIR:-}" ]; then exit; fi
+PATH=$PATH:/sbin:/usr/sbin
+if [ -e "$shared" ] && [ -z "${TARGET:-}" ]; then
+    ldconfig 2>/dev/null || true # only root may
+    found=
+    for known in $(ldconfig -p 2>/dev/null | sed -n 's/.*libfastgcm\.so\.0 .*=> //p'); do
+        if [ "$known" -ef "$lib/libfastgcm.so.0" ]; then found=1; fi
+    done
+    if [ -z "$found" ]; then
+        echo "The loader does not look in $lib. Link with -Wl,-rpath,$lib, or set LD_LIBRARY_PATH=$lib where a program runs."
+    fi
+fi
+if ! [ "$(pkg-config --variable=prefix fastgcm 2>/dev/null)" -ef "$prefix" ]; then
+    echo "pkg-config does not look there: export PKG_CONFIG_PATH=$lib/pkgconfig"
+fi

@@ -10,15 +10,36 @@ examples=$root/crates/fastgcm-capi/examples
 warnings="-Wall -Wextra -Wpedantic -Werror -g"
 asan="-fsanitize=address,undefined -fno-sanitize-recover=all"
 shared=$(pkg-config --cflags --libs fastgcm)
-static="$(pkg-config --cflags fastgcm) usr/lib/libfastgcm.a $(sed -n 's/^Libs.private: //p' usr/lib/pkgconfig/fastgcm.pc)"
+all=$(pkg-config --static --cflags --libs fastgcm)
+archive="$(pkg-config --cflags fastgcm) usr/lib/libfastgcm.a"
 count=0
 run() { "$@" | grep -E ' ok$' >/dev/null && count=$((count + 1)); }
 cc -std=c11 $warnings $asan "$examples/seal.c" $shared -o seal-asan && run ./seal-asan
 c++ -std=c++11 $warnings $asan "$examples/seal.cpp" $shared -o sealpp-asan && run ./sealpp-asan
-cc -std=c11 $warnings "$examples/seal.c" $static -o seal-static && run valgrind -q --error-exitcode=9 --leak-check=full ./seal-static
+cc -std=c11 $warnings "$examples/seal.c" $archive -o seal-static && run valgrind -q --error-exitcode=9 --leak-check=full ./seal-static
 cc -std=c11 $warnings "$examples/seal.c" $shared -o seal-shared && run valgrind -q --error-exitcode=9 --leak-check=full ./seal-shared
 c++ -std=c++20 $warnings "$examples/seal.cpp" $shared -o sealpp-shared && run valgrind -q --error-exitcode=9 --leak-check=full ./sealpp-shared
-# The loader's name has the version of the interface; nothing but the interface is exported.
+# A program that needs no other file.
+for way in -static -static-pie; do
+    cc $way "$examples/seal.c" $all -o seal-alone && run ./seal-alone
+    [[ $(readelf -d seal-alone) != *NEEDED* ]]
+done
+# Beside another static library in Rust, in either order: of Rust's standard library each has its own.
+rustc --edition 2024 --crate-type staticlib -O -C lto=fat "$root/lab/capi/beside/other.rs" --out-dir .
+for way in '' -static; do
+    for libraries in "usr/lib/libfastgcm.a libother.a" "libother.a usr/lib/libfastgcm.a"; do
+        cc $way "$root/lab/capi/beside/two.c" $(pkg-config --cflags fastgcm) $libraries -o two && run ./two
+    done
+done
+# The header says nothing that an old compiler warns of.
+for dialect in c:c89 c:c99 c:c17 c++:c++98 c++:c++20; do
+    echo '#include <fastgcm.h>' | cc -x "${dialect%%:*}" -std="${dialect#*:}" $warnings $(pkg-config --cflags fastgcm) -c - -o header.o
+    count=$((count + 1))
+done
+# The loader's name has the version of the interface; nothing but the interface is exported, by either library.
+functions=$(grep -oE '\bfastgcm_[a-z0-9_]+\(' usr/include/fastgcm.h | tr -d '(' | sort -u)
 [[ $(readelf -d usr/lib/libfastgcm.so) == *'soname: [libfastgcm.so.0]'* ]]
-[[ $(nm -D --defined-only --format=just-symbols usr/lib/libfastgcm.so | sort) == "$(grep -oE '\bfastgcm_[a-z0-9_]+\(' usr/include/fastgcm.h | tr -d '(' | sort -u)" ]]
+[[ $(nm -D --defined-only --format=just-symbols usr/lib/libfastgcm.so | sort) == "$functions" ]]
+[[ $(nm -g --defined-only --format=just-symbols usr/lib/libfastgcm.a | grep -v '[.:]' | sort) == "$functions" ]]
+(($(stat -c %s usr/lib/libfastgcm.a) < 3000000))
 echo "capi::examples ok $count"

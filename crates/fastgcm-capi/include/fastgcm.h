@@ -60,7 +60,7 @@ typedef enum {
   /**
    * A fault of this library. Output is undefined.
    */
-  FASTGCM_INTERNAL = 11,
+  FASTGCM_INTERNAL = 11
 } fastgcm_status;
 
 /**
@@ -127,7 +127,7 @@ typedef struct {
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /**
  * Bytes of memory that a key needs.
@@ -365,7 +365,7 @@ const char *fastgcm_text(int status);
 int fastgcm_selftest(void);
 
 #ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+}  /* extern "C" */
+#endif  /* __cplusplus */
 
 #endif  /* FASTGCM_H */

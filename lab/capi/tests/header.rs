@@ -13,8 +13,17 @@ fn header() {
     let made = cbindgen::Builder::new().with_config(config).with_src(library.join("src/lib.rs")).generate().unwrap();
     let mut text = Vec::new();
     made.write(&mut text);
-    // What Rust wants said.
-    let text = String::from_utf8(text).unwrap().replace("\n *\n * # Safety\n * As said.", "");
+    let mut text = String::from_utf8(text).unwrap();
+    // What Rust wants said goes, and what C89 does not know: a comment of C++, and a comma behind the last value.
+    let not_c = [
+        ("\n *\n * # Safety\n * As said.", ""),
+        ("// __cplusplus", "/* __cplusplus */"),
+        ("// extern \"C\"", "/* extern \"C\" */"),
+        (",\n} ", "\n} "),
+    ];
+    for (made, wanted) in not_c {
+        text = text.replace(made, wanted);
+    }
     let file = library.join("include/fastgcm.h");
     if std::env::var_os("FASTGCM_BLESS").is_some() {
         fs::write(&file, &text).unwrap();

@@ -1,0 +1,43 @@
+#!/bin/bash
+# Does what the library's README says, line by line, and what install.sh says of another prefix: readme.sh, from the repository's root. /etc and
+# /usr/local are copies that nobody else sees.
+set -euo pipefail
+if [ -z "${FASTGCM_README_APART:-}" ]; then
+    alone=(unshare -m)
+    if [ "$(id -u)" != 0 ]; then alone=(unshare -rm); fi
+    FASTGCM_README_APART=1 exec "${alone[@]}" "$0"
+fi
+apart=$PWD/target/capi-readme
+rm -rf "$apart"
+mkdir -p "$apart"
+cp -a /etc "$apart/etc"
+mount --bind "$apart/etc" /etc
+mount -t tmpfs none /usr/local
+mkdir /usr/local/lib
+ldconfig
+block() { python3 -c 'import re, sys; print(re.findall(r"^```sh\n(.*?)^```", open("crates/fastgcm-capi/README.md").read(), re.S | re.M)[int(sys.argv[1])])' "$1"; }
+count=0
+runs() { "$@" | grep -E ' ok$' >/dev/null && count=$((count + 1)); }
+
+# The shared library, and a program that needs no other file, with glibc and, in the full run, with musl.
+runs bash -euc "$(block 0)"
+lines=$(block 1)
+bash -euc "$(head -1 <<<"$lines")"
+runs ./seal-static
+if [ -n "${FASTGCM_FULL+set}" ]; then
+    bash -euc "$(tail -n +2 <<<"$lines")"
+    runs ./seal-musl
+fi
+
+# Elsewhere neither the loader nor pkg-config looks: what install.sh says is enough.
+said=$(crates/fastgcm-capi/install.sh "$apart/elsewhere")
+eval "$(sed -n 's/.*\(export PKG_CONFIG_PATH=\)/\1/p' <<<"$said")"
+option=$(grep -o -- '-Wl,-rpath,[^,]*' <<<"$said")
+variable=$(grep -o 'LD_LIBRARY_PATH=[^ ]*' <<<"$said")
+cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm) -o seal
+! ./seal 2>/dev/null
+runs env "$variable" ./seal
+cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm) "$option" -o seal
+runs ./seal
+rm -f seal seal-static seal-musl
+echo "capi::readme ok $count"
