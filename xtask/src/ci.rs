@@ -1,6 +1,7 @@
-//! Every check of the project: `.ci/checks` has their commands. A suite that did not run is not green: each prints `NAME ok COUNT` once it has
-//! asserted its count, and `.ci/suites` says what each check must print (`suites.rs`). What a machine cannot run prints `SKIPPED what: why`,
-//! which fails unless `.ci/allowed-skips` has a line that `what` begins with.
+//! Every check of the project: `.ci/checks` has their commands. A suite that did not run is not green: each prints `NAME ok COUNT` once
+//! it has asserted its count, and `.ci/suites` says which suites each check must run (`suites.rs`). What a machine cannot run prints
+//! `SKIPPED what: why`, which fails unless `.ci/allowed-skips` has a line that `what` begins with, or the processor lacks what a back
+//! end needs.
 //!
 //! What is tested is said there, and by no variable that happens to be set: checks do not see those (`CLEARED`).
 //!
@@ -10,7 +11,7 @@
 
 use crate::{
     emulate,
-    suites::{Printed, Skips, Suites, flags, suites},
+    suites::{Machine, Skips, Suites, rows},
     tools::{sh, write},
 };
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -37,6 +38,11 @@ impl Check<'_> {
         self.words.contains(&word)
     }
 
+    /// If it does not run on this processor as it is: the rows that it has nevertheless (`Machine::elsewhere`).
+    fn elsewhere(&self) -> Option<Option<&str>> {
+        self.words.iter().find_map(|word| word.strip_prefix("elsewhere")).map(|on| on.strip_prefix(" on "))
+    }
+
     fn in_gate(&self) -> bool {
         self.is("gate") || self.is("rows lack") && emulate::needed()
     }
@@ -60,8 +66,13 @@ impl Check<'_> {
     }
 }
 
-/// What came of one: what it printed, whether that is all well, and how many seconds it took.
-type Ran = (Vec<String>, Result<()>, u64);
+/// What came of a check.
+struct Ran {
+    /// Suites that `.ci/suites` does not have; or what is wrong.
+    new: Result<Vec<String>>,
+    lines: Vec<String>,
+    seconds: u64,
+}
 
 /// `FASTGCM_FULL`: everything, not a sample.
 pub(crate) fn full() -> bool {
@@ -104,11 +115,8 @@ fn checks(text: &str) -> Result<(&str, Vec<Check<'_>>)> {
     Ok((before, sections.map(|section| check(section).context(".ci/checks: `== NAME: WHEN` is expected")).collect::<Result<_>>()?))
 }
 
-/// Those that are ours to run; or those that are named. `--bless` writes their lines in `.ci/suites` anew.
-pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let bless = arguments.first().is_some_and(|first| first == "--bless");
-    let names = &arguments[usize::from(bless)..];
-    ensure!(!bless || !names.is_empty(), "ci --bless CHECK...");
+/// Those that are ours to run; or those that are named.
+pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
     let text = fs::read_to_string(root.join(".ci/checks"))?;
     let (before, all) = checks(&text)?;
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|check| check.name != **name)) {
@@ -119,10 +127,12 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let ours = |(number, check): &(usize, &Check)| check.is("shared") || number % n == i - 1;
     let ours: Vec<&Check> = all.iter().filter(wanted).enumerate().filter(ours).map(|(_, check)| check).collect();
 
-    let (skips, flags, mut table) = (Skips::read(root)?, flags()?, Suites::read(root)?);
-    // What the processor has that a check runs on, if it is this one.
-    let here = |check: &Check| (!check.is("elsewhere")).then_some(&flags[..]);
-    let run = |check: &Check, aloud| -> Ran {
+    let (skips, table, rows) = (Skips::read(root)?, Suites::read(root)?, rows(root)?);
+    let run = |check: &Check, aloud| -> Result<Ran> {
+        let machine = match check.elsewhere() {
+            Some(on) => Machine::elsewhere(&rows, on)?,
+            None => Machine::here(&rows)?,
+        };
         let (begun, mut lines) = (Instant::now(), Vec::new());
         let say = |line: String| {
             if aloud {
@@ -130,43 +140,47 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             }
             lines.push(line);
         };
-        let outcome = check.run(sh(root, &format!("{before}\nset -x\n{}", check.commands)), |skip| skips.allow(skip, here(check)), say);
-        (lines, outcome, begun.elapsed().as_secs())
+        let bash = sh(root, &format!("{before}\nset -x\n{}", check.commands));
+        let ran = check.run(bash, |skip| skips.allow(skip, &machine), say);
+        // (What is in the full run only may hold its own suites, and stand in no table.)
+        let is_held = check.in_gate() || table.knows(check.name);
+        let held = || if is_held { table.hold(check.name, full(), &lines, &skips, &machine) } else { Ok(Vec::new()) };
+        let new = ran.and_then(|()| held());
+        Ok(Ran { new, lines, seconds: begun.elapsed().as_secs() })
     };
-    let (start, mut log, mut took, mut failed) = (Instant::now(), Vec::new(), Vec::new(), Vec::new());
-    let mut judge = |check: &Check, (lines, mut outcome, seconds): Ran| -> Result<bool> {
-        let printed = Printed { check: check.name, full: full(), suites: suites(&lines), skips: &skips, flags: here(check) };
-        if outcome.is_ok() && bless {
-            table.bless(&printed);
-            table.write(root)?;
-        } else if outcome.is_ok() && (check.in_gate() || table.knows(check.name)) {
-            // (What is in the full run only may hold its own suites, and stand in no table.)
-            outcome = table.hold(&printed);
+    let (start, mut log, mut took, mut failed, mut new) = (Instant::now(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut judge = |check: &Check, ran: Ran| -> bool {
+        match ran.new {
+            Ok(names) if names.is_empty() => {}
+            Ok(names) => new.push(format!("== {}\n{}", check.name, names.join("\n"))),
+            Err(why) => failed.push(format!("{}: {why:#}", check.name)),
         }
-        failed.extend(outcome.err().map(|why| format!("{}: {why:#}", check.name)));
-        took.push(format!("{seconds:6}  {}", check.name));
-        log.extend(lines);
-        Ok(failed.is_empty())
+        took.push(format!("{:6}  {}", ran.seconds, check.name));
+        log.extend(ran.lines);
+        failed.is_empty()
     };
     thread::scope(|scope| -> Result<()> {
         let mut beside = None;
         for check in &ours {
             if check.is("beside") {
-                let these = || ours.iter().filter(|check| check.is("beside")).map(|check| (check, run(check, false))).collect::<Vec<_>>();
-                beside.get_or_insert_with(|| scope.spawn(these));
-            } else if !judge(check, run(check, true))? {
+                let these = || ours.iter().filter(|check| check.is("beside")).map(|check| Ok((check, run(check, false)?))).collect();
+                beside.get_or_insert_with(|| scope.spawn::<_, Result<Vec<_>>>(these));
+            } else if !judge(check, run(check, true)?) {
                 break;
             }
         }
-        let beside = beside.map_or(Ok(Vec::new()), |beside| beside.join().map_err(|_| anyhow!("what ran beside panicked")))?;
+        let beside = beside.map_or(Ok(Vec::new()), |beside| beside.join().map_err(|_| anyhow!("what ran beside panicked"))?)?;
         for (check, ran) in beside {
-            ran.0.iter().for_each(|line| println!("{line}"));
-            judge(check, ran)?;
+            ran.lines.iter().for_each(|line| println!("{line}"));
+            judge(check, ran);
         }
         Ok(())
     })?;
     write(&root.join(if names.is_empty() { "target/ci.log" } else { "target/ci.part.log" }), log.join("\n") + "\n")?;
     println!("\n== seconds\n{}", took.join("\n"));
+    if !new.is_empty() {
+        println!("\nNobody would miss these suites until they stand in .ci/suites:\n{}", new.join("\n"));
+    }
     ensure!(failed.is_empty(), "{}", failed.join("\n"));
     let seconds = start.elapsed().as_secs();
     println!("ci ok: {} min {} s, {} of {} checks", seconds / 60, seconds % 60, took.len(), all.len());

@@ -29,7 +29,7 @@ type Run = fn(&Path, &[String]) -> Result<()>;
 /// Commands, what is said of them, and what runs them.
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
-    ("ci", "every check of the project, as .ci/run runs it; or those named; --bless: writes their lines in .ci/suites", ci::run),
+    ("ci", "every check of the project, as .ci/run runs it; or those named", ci::run),
     ("layers", "the rules of ARCHITECTURE.md that can be read off the source", layers::run),
     ("readme", "what README.md tells a reader to type", readme::run),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -2,7 +2,7 @@
 //! leaves `target/ci.log`; the shards of a full run leave one each). Nobody writes that table by hand, and nothing is in it that did not
 //! print its `ok`. Without a log: whether the table that is there has the suites and the back ends of today, which the gate asks.
 
-use crate::suites::suite;
+use crate::suites::{rows, suite};
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
 use std::{collections::BTreeSet, path::Path};
@@ -52,9 +52,8 @@ pub(crate) fn run(root: &Path, logs: &[String]) -> Result<()> {
     let page = fs::read_to_string(root.join(PAGE))?;
     let around = page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?)));
     let (before, (table, behind)) = around.context("SECURITY.md: the marks of the table are not there")?;
-    let source = fs::read_to_string(root.join("crates/fastgcm/src/backend.rs"))?;
-    let rows = rows(&source);
-    ensure!(!rows.is_empty(), "backend.rs: no row found");
+    let rows = rows(root)?;
+    let rows: Vec<(&str, &str)> = rows.iter().map(|row| (&*row.name, &*row.family)).collect();
     if logs.is_empty() {
         // What is in the cells depends on the machines that there were.
         let frame =
@@ -68,12 +67,6 @@ pub(crate) fn run(root: &Path, logs: &[String]) -> Result<()> {
     let logs = logs.iter().map(|log| fs::read_to_string(root.join(log))).collect::<Result<Vec<_>, _>>()?;
     let table = table_of(&rows, &logs.iter().flat_map(|log| ran(log, &rows)).collect());
     Ok(fs::write(root.join(PAGE), format!("{before}{BEGIN}{table}{END}{behind}"))?)
-}
-
-/// Back ends of the table in `backend.rs`, and the family of machines that each is compiled for.
-fn rows(table: &str) -> Vec<(&str, &str)> {
-    let rows = table.lines().filter_map(|line| line.split_once("= \"")?.1.split_once("\" on "));
-    rows.map(|(name, on)| (name, on.split([' ', ':']).next().unwrap_or(on))).collect()
 }
 
 /// Suite, back end and place of all that ran.

@@ -1,12 +1,14 @@
 //! What must have run, and what may be skipped: `.ci/suites` and `.ci/allowed-skips`.
 //!
-//! A suite says `NAME ok COUNT` when it has asserted its count; one that is put to back ends says it of each, `NAME/BACK-END ok COUNT`. What
-//! a check printed is held against `.ci/suites` both ways: a line that is missing, another count, and a line that is new are failures.
-//! `cargo xtask ci --bless CHECK...` writes the lines of those checks anew, and the diff belongs to the change.
+//! A suite asserts its own number of cases and says `NAME ok COUNT`; a suite that is put to back ends says
+//! `NAME/BACK-END ok COUNT` for each of them. `.ci/suites` has the names. A name that is missing fails the check, and so does
+//! a count of zero. A name that `.ci/suites` does not have is told at the end of the run, and fails nothing.
 //!
-//! A back end may be missing if the processor lacks one of its features, as the kernel sees it: what the library finds is what is tested.
+//! Which back ends a machine must run follows from the library's table of back ends and from what the kernel says of the
+//! processor. What the library finds is what is tested, and so the library is not asked.
 
-use anyhow::{Result, bail, ensure};
+use crate::tools::files;
+use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,18 +29,102 @@ pub(crate) fn suite(line: &str) -> Option<(&str, &str)> {
     (is_suite && !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit())).then_some((name, count))
 }
 
-/// What suites say in these lines, each once.
-pub(crate) fn suites(lines: &[String]) -> BTreeSet<(&str, &str)> {
-    lines.iter().filter_map(|line| suite(line)).collect()
+/// Names of the suites that say in these lines that they ran; and those that ran nothing.
+pub(crate) fn suites(lines: &[String]) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let all = lines.iter().filter_map(|line| suite(line));
+    let (ran, empty): (Vec<_>, Vec<_>) = all.partition(|(_, count)| count.bytes().any(|digit| digit != b'0'));
+    let names = |suites: Vec<(_, _)>| suites.into_iter().map(|(name, _)| name).collect();
+    (names(ran), names(empty))
 }
 
-/// What this processor has: the words of /proc/cpuinfo.
-pub(crate) fn flags() -> Result<Vec<String>> {
-    Ok(flags_of(&fs::read_to_string("/proc/cpuinfo")?))
+/// A row of the library's table of back ends.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    /// `x86`, `arm`, `riscv` or `any`.
+    pub(crate) family: String,
+    /// What it needs, as the kernel spells it.
+    pub(crate) features: Vec<String>,
 }
 
-/// Those of the first processor: words, but on RISC-V one word, `rv64imafdc_zicsr_zvkned`.
-fn flags_of(cpuinfo: &str) -> Vec<String> {
+/// The rows of the table, wherever it stands in the library: lines with `"NAME" on FAMILY` and, last of all, `"FEATURE,FEATURE"`.
+pub(crate) fn rows(root: &Path) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for file in files(root, "crates/fastgcm/src", "*.rs")? {
+        rows.extend(fs::read_to_string(file)?.lines().filter_map(row));
+    }
+    ensure!(!rows.is_empty(), "crates/fastgcm/src: no table of back ends, whose lines have `\"NAME\" on FAMILY`");
+    Ok(rows)
+}
+
+fn row(line: &str) -> Option<Row> {
+    let (before, rest) = line.split_once("\" on ")?;
+    let name = before.rsplit('"').next()?;
+    let family = rest.split(|c: char| !c.is_alphanumeric()).next()?;
+    let features = if rest.contains('"') { rest.rsplit('"').nth(1)? } else { "" };
+    let spelled = |name: &str| match (family, name) {
+        ("arm", "aes") => vec!["aes".to_owned(), "pmull".to_owned()],
+        _ => vec![name.replace('.', "_")],
+    };
+    // RISC-V's kernel names extensions of one letter in one word.
+    let features = features.split(',').filter(|name| name.len() > 1).flat_map(spelled).collect();
+    (!line.trim_start().starts_with("//")).then(|| Row { name: name.into(), family: family.into(), features })
+}
+
+/// What a check ran on.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// The back ends that must run.
+    pub(crate) rows: Vec<String>,
+    /// All back ends that there are.
+    all: Vec<String>,
+    /// What the kernel says of the processor; `None` if it is emulated, or conceals something.
+    flags: Option<Vec<String>>,
+}
+
+impl Machine {
+    /// The one that we are on.
+    pub(crate) fn here(rows: &[Row]) -> Result<Self> {
+        let family = match std::env::consts::ARCH {
+            "x86_64" => "x86",
+            "aarch64" => "arm",
+            "riscv64" => "riscv",
+            other => other,
+        };
+        Ok(Self::with(rows, family, flags(&fs::read_to_string("/proc/cpuinfo")?)))
+    }
+
+    fn with(rows: &[Row], family: &str, flags: Vec<String>) -> Self {
+        let can = |row: &&Row| is_of(row, family) && row.features.iter().all(|feature| flags.contains(feature));
+        Self { rows: names(rows.iter().filter(can)), all: names(rows.iter()), flags: Some(flags) }
+    }
+
+    /// Another one, which has all rows of that family, or all that need that feature; or the suites are no matter of rows.
+    pub(crate) fn elsewhere(rows: &[Row], on: Option<&str>) -> Result<Self> {
+        let is_there = |row: &&Row| on.is_some_and(|on| is_of(row, on) || row.features.iter().any(|feature| feature == on));
+        let is_family = on.is_some_and(|on| rows.iter().any(|row| row.family == on));
+        let there = rows.iter().filter(is_there).filter(|row| is_family || row.family != "any");
+        let machine = Self { rows: names(there), all: names(rows.iter()), flags: None };
+        ensure!(on.is_none() || !machine.rows.is_empty(), ".ci/checks: no back end is of the family, or needs the feature, {on:?}");
+        Ok(machine)
+    }
+
+    /// Whether it has all of these. (An emulated one: nobody knows.)
+    fn has(&self, flags: &[String]) -> bool {
+        self.flags.as_ref().is_some_and(|own| !flags.is_empty() && flags.iter().all(|flag| own.contains(flag)))
+    }
+}
+
+fn is_of(row: &Row, family: &str) -> bool {
+    row.family == family || row.family == "any"
+}
+
+fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
+    rows.map(|row| row.name.clone()).collect()
+}
+
+/// Of the first processor: words, but on RISC-V one word, `rv64imafdc_zicsr_zvkned`.
+fn flags(cpuinfo: &str) -> Vec<String> {
     let mut lines = cpuinfo.lines().filter_map(|line| line.split_once(':')).map(|(what, words)| (what.trim(), words.trim()));
     let line = lines.find(|(what, _)| ["flags", "Features", "isa"].contains(what));
     let words = line.map(|(what, words)| words.split(if what == "isa" { '_' } else { ' ' }));
@@ -56,196 +142,126 @@ impl Skips {
     fn parse(text: &str) -> Result<Self> {
         let skip = |line: &str| {
             let [what, flags, _why] = line.split("  ").collect::<Vec<_>>()[..] else { bail!("{SKIPS}: {line}") };
-            Ok((what.to_owned(), flags.split(' ').filter(|flag| *flag != "-").map(str::to_owned).collect()))
+            let flags = flags.split(' ').filter(|flag| *flag != "-").map(str::to_owned).collect();
+            Ok((what.to_owned(), flags))
         };
         text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(skip).collect::<Result<_>>().map(Self)
     }
 
-    /// Those that a processor with these flags may skip; all, if it is another one, which a check emulates.
-    fn on(&self, flags: Option<&[String]>) -> impl Iterator<Item = &(String, Vec<String>)> {
-        let lacks = move |wanted: &[String]| flags.is_none_or(|flags| wanted.is_empty() || wanted.iter().any(|flag| !flags.contains(flag)));
-        self.0.iter().filter(move |(_, wanted)| lacks(wanted))
+    /// Whether what a suite says of itself behind `SKIPPED` is allowed: a back end that the machine need not run, or what the file has.
+    pub(crate) fn allow(&self, said: &str, machine: &Machine) -> bool {
+        let row = said.split_once(" natively").map(|(row, _)| row).filter(|row| machine.all.iter().any(|name| name == row));
+        let is_row = row.is_some_and(|row| machine.flags.is_none() || machine.rows.iter().all(|name| name != row));
+        is_row || self.0.iter().any(|(what, flags)| said.starts_with(what) && !machine.has(flags))
     }
 
-    /// Whether what a suite says of itself behind `SKIPPED` is allowed.
-    pub(crate) fn allow(&self, said: &str, flags: Option<&[String]>) -> bool {
-        self.on(flags).any(|(what, _)| said.starts_with(what))
-    }
-
-    /// Whether it goes without saying that this suite has not run here. (On a processor that is emulated every one runs.)
-    fn excuse(&self, name: &str, flags: Option<&[String]>) -> bool {
-        let excuses = |(what, wanted): &(String, Vec<String>)| match what.strip_suffix(" natively") {
-            Some(row) => name.rsplit_once('/').is_some_and(|(_, of)| of == row),
-            None => !wanted.is_empty() && name.contains(what),
-        };
-        flags.is_some() && self.on(flags).any(excuses)
+    /// Whether it goes without saying that this suite has not run here: the processor lacks what it needs.
+    fn excuse(&self, name: &str, machine: &Machine) -> bool {
+        self.0.iter().any(|(what, flags)| !flags.is_empty() && name.contains(what) && machine.flags.is_some() && !machine.has(flags))
     }
 }
 
-/// Counts of a suite, in the gate and in the full run: `-` where it does not run, `1,2` if it runs twice, `*` if they vary.
-type Counts = [String; 2];
-
-/// The suites of each check.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Suites(BTreeMap<String, BTreeMap<String, Counts>>);
-
-/// What a check printed, and where it ran.
-pub(crate) struct Printed<'a> {
-    pub(crate) check: &'a str,
-    pub(crate) full: bool,
-    pub(crate) suites: BTreeSet<(&'a str, &'a str)>,
-    pub(crate) skips: &'a Skips,
-    /// Of the processor, if it is this one.
-    pub(crate) flags: Option<&'a [String]>,
-}
-
-impl Printed<'_> {
-    fn count(&self, name: &str) -> String {
-        let counts: Vec<&str> = self.suites.iter().filter(|(other, _)| *other == name).map(|(_, count)| *count).collect();
-        if counts.is_empty() { "-".into() } else { counts.join(",") }
-    }
-}
+/// Names by the check that must print them, and whether it must in the full run only.
+pub(crate) struct Suites(BTreeMap<(String, bool), BTreeSet<String>>);
 
 impl Suites {
     pub(crate) fn read(root: &Path) -> Result<Self> {
         Self::parse(&fs::read_to_string(root.join(SUITES))?)
     }
 
-    pub(crate) fn write(&self, root: &Path) -> Result<()> {
-        Ok(fs::write(root.join(SUITES), self.text())?)
-    }
-
     fn parse(text: &str) -> Result<Self> {
-        let (mut suites, mut check) = (Self::default(), "");
+        let (mut suites, mut section) = (BTreeMap::new(), None);
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            match line.split(' ').collect::<Vec<_>>()[..] {
-                ["==", ..] => check = &line[3..],
-                [name, ref counts @ ..] if (1..=2).contains(&counts.len()) => {
-                    let counts = [counts[0], counts[counts.len() - 1]].map(str::to_owned);
-                    suites.0.entry(check.to_owned()).or_default().insert(name.to_owned(), counts);
-                }
-                _ => bail!("{SUITES}: {line}"),
+            if let Some(check) = line.strip_prefix("== ") {
+                let gate = check.strip_suffix(", full");
+                section = Some((gate.unwrap_or(check).to_owned(), gate.is_some()));
+            } else {
+                let names = line.split_whitespace().map(str::to_owned);
+                let section = section.clone().with_context(|| format!("{SUITES}: `== CHECK` is expected, not {line}"));
+                suites.entry(section?).or_insert_with(BTreeSet::new).extend(names);
             }
         }
-        Ok(suites)
-    }
-
-    fn text(&self) -> String {
-        let mut text = "\
-            # What the suites of each check must print, no line less and none more: a suite that nobody misses is not green.\n\
-            # NAME COUNT; where the full run counts otherwise, its count behind that. `-`: it does not run there; `*`: the count varies.\n\
-            # `cargo xtask ci --bless CHECK...` runs these checks and writes their lines anew.\n"
-            .to_owned();
-        for (check, suites) in self.0.iter().filter(|(_, suites)| !suites.is_empty()) {
-            text += &format!("\n== {check}\n");
-            for (name, [gate, full]) in suites {
-                text += &if gate == full { format!("{name} {gate}\n") } else { format!("{name} {gate} {full}\n") };
-            }
-        }
-        text
+        Ok(Self(suites))
     }
 
     pub(crate) fn knows(&self, check: &str) -> bool {
-        self.0.contains_key(check)
+        self.0.keys().any(|(name, _)| name == check)
     }
 
-    /// Counts of a check's suites in the gate.
-    pub(crate) fn of_gate(&self, check: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.0.get(check).into_iter().flatten().map(|(name, [gate, _])| (&**name, &**gate))
+    /// Names of a check's suites, some of which end in `/*`.
+    pub(crate) fn of(&self, check: &str, full: bool) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |((name, rarely), _)| name == check && (full || !rarely)).flat_map(|(_, names)| names).map(String::as_str)
     }
 
-    /// Fails unless a check printed these lines.
-    pub(crate) fn hold(&self, printed: &Printed) -> Result<()> {
-        let (faults, check) = (self.faults(printed), printed.check);
-        ensure!(faults.is_empty(), ".ci/suites:\n  {}\nIf that is meant: cargo xtask ci --bless '{check}'", faults.join("\n  "));
-        Ok(())
-    }
-
-    /// What is wrong with the lines that a check printed.
-    fn faults(&self, printed: &Printed) -> Vec<String> {
-        let expected = self.0.get(printed.check).cloned().unwrap_or_default();
-        let mut faults = Vec::new();
-        for (name, counts) in &expected {
-            let (count, found) = (&counts[usize::from(printed.full)], printed.count(name));
-            if found == "-" && count != "-" && !printed.skips.excuse(name, printed.flags) {
-                faults.push(format!("{name}: did not run"));
-            } else if found != "-" && found != *count && count != "*" {
-                faults.push(format!("{name}: {found}, not {count}"));
-            }
+    /// Fails if a suite is missing in these lines, or ran nothing; and else returns the names of those that nobody would miss.
+    pub(crate) fn hold(&self, check: &str, full: bool, lines: &[String], skips: &Skips, machine: &Machine) -> Result<Vec<String>> {
+        let ((ran, empty), mut missing, mut known) = (suites(lines), Vec::new(), BTreeSet::new());
+        let runs_here = |row: &str| machine.rows.iter().any(|name| name == row) || machine.all.iter().all(|name| name != row);
+        for suite in self.of(check, full) {
+            let names: Vec<String> = match suite.rsplit_once('/') {
+                Some((name, "*")) => machine.rows.iter().map(|row| format!("{name}/{row}")).collect(),
+                Some((_, row)) if !runs_here(row) => Vec::new(),
+                _ => vec![suite.to_owned()],
+            };
+            let is_missing = |name: &&String| !ran.contains(name.as_str()) && !skips.excuse(name, machine);
+            missing.extend(names.iter().filter(is_missing).map(|name| format!("{name}: did not run")));
+            known.insert(suite);
         }
-        let is_new = |name: &&&str| !expected.contains_key(**name);
-        let names: BTreeSet<&str> = printed.suites.iter().map(|(name, _)| *name).collect();
-        faults.extend(names.iter().filter(is_new).map(|name| format!("{name}: is new")));
-        faults
-    }
-
-    /// The lines of a check are these from now on; but those that this processor cannot print stay, and so do the counts that vary and
-    /// those of the other kind of run.
-    pub(crate) fn bless(&mut self, printed: &Printed) {
-        let (suites, full) = (self.0.entry(printed.check.to_owned()).or_default(), usize::from(printed.full));
-        for (name, _) in &printed.suites {
-            suites.entry((*name).to_owned()).or_insert(["-".into(), "-".into()]);
-        }
-        for (name, counts) in suites.iter_mut() {
-            let (found, are_one) = (printed.count(name), counts[0] == counts[1]);
-            if found == "-" && printed.skips.excuse(name, printed.flags) || found != "-" && counts[full] == "*" {
-                continue;
-            }
-            if are_one && !printed.full {
-                counts[1].clone_from(&found);
-            }
-            counts[full] = found;
-        }
-        suites.retain(|_, counts| counts.iter().any(|count| count != "-"));
+        missing.extend(empty.iter().map(|name| format!("{name}: ran nothing")));
+        ensure!(missing.is_empty(), "{SUITES}:\n  {}", missing.join("\n  "));
+        let collapsed = |name: &str| match name.rsplit_once('/') {
+            Some((suite, row)) if machine.all.iter().any(|name| name == row) => format!("{suite}/*"),
+            _ => name.to_owned(),
+        };
+        let is_known = |name: &str| self.of(check, true).any(|suite| suite == name || suite == collapsed(name));
+        let new: BTreeSet<String> = ran.iter().filter(|name| !is_known(name)).map(|name| collapsed(name)).collect();
+        Ok(new.into_iter().collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Printed, Skips, Suites, flags_of, suite};
+    use super::{Machine, Row, Skips, Suites, flags, row, rows, suite};
+    use std::path::Path;
 
-    const TABLE: &str = "\
-        == tests\n\
-        every_length/aesni-sse 7\nevery_length/portable 7\nevery_length/vaes-avx2 7\n\
-        faults 3 17\nfuzz *\nregisters::f20 1\ntwice - 1,2\n";
+    const TABLE: &str = r#"
+        A a = "vaes-avx512" on x86 without some: Woven<Vaes512>, "aes,vaes,avx512f";
+        B b = "aesni-sse" on x86: Woven<AesSse>, "aes,sse4.1";
+        C c = "aes-neon" on arm: Woven<Neon>, "aes";
+        D d = "aes-zvkned" on riscv: Sequential<Zvkned>, unnamed "v,zvkned";
+        E e = "portable" on any: Software<8>;
+        // "none" on any"#;
 
-    const SKIPS: &str = "\
-        # what  flags  why\n\
-        vaes-avx2 natively  aes vaes avx2  rare\n\
-        aesni-sse natively  aes sse4_1  old\n\
-        aes-neon natively  asimd aes  another family\n\
-        f20  avx xgetbv1  old\n\
-        compilers: opt-level  -  no nightly\n";
-
-    const ZEN_4: &str = "sse4_1 aes avx avx2 xgetbv1 vaes";
-    const SKYLAKE: &str = "sse4_1 aes avx avx2 xgetbv1";
+    const SUITES: &str =
+        "# a comment\n== tests\nevery_length/* faults\nregisters::f20 traces/vaes-avx512 fuzz/batch\n== tests, full\nlong\n";
+    const SKIPS: &str = "f20  avx xgetbv1  old\ncompilers: opt-level  -  no nightly\n";
+    const ZEN_4: &str = "sse4_1 aes avx xgetbv1 vaes avx512f";
+    const SKYLAKE: &str = "sse4_1 aes avx xgetbv1";
     const WESTMERE: &str = "sse4_1 aes";
-    const ARM: &str = "fp asimd aes pmull";
+    const ALL: &str =
+        "every_length/vaes-avx512 every_length/aesni-sse every_length/portable faults registers::f20 traces/vaes-avx512 fuzz/batch";
 
-    /// What the gate prints where all runs.
-    const ALL: &str = "every_length/aesni-sse=7 every_length/portable=7 every_length/vaes-avx2=7 faults=3 fuzz=99 registers::f20=1";
-
-    fn flags(words: &str) -> Vec<String> {
-        words.split(' ').map(str::to_owned).collect()
+    fn table() -> Vec<Row> {
+        TABLE.lines().filter_map(row).collect()
     }
 
-    fn faults(full: bool, processor: Option<&str>, printed: &str) -> Vec<String> {
-        let (skips, flags) = (Skips::parse(SKIPS).unwrap(), processor.map(flags));
-        let suites = printed.split(' ').filter_map(|said| said.split_once('=')).collect();
-        Suites::parse(TABLE).unwrap().faults(&Printed { check: "tests", full, suites, skips: &skips, flags: flags.as_deref() })
+    fn machine(family: &str, words: &str) -> Machine {
+        Machine::with(&table(), family, words.split(' ').map(str::to_owned).collect())
     }
 
-    /// Of `ALL`, without those of that name.
-    fn without(names: &[&str]) -> String {
-        ALL.split(' ').filter(|said| !names.iter().any(|name| said.starts_with(name))).collect::<Vec<_>>().join(" ")
+    /// What is wrong with these names, or which of them are new.
+    fn held(full: bool, machine: &Machine, names: &[&str]) -> String {
+        let lines: Vec<String> = names.iter().map(|name| format!("{name} ok 1")).collect();
+        let held = Suites::parse(SUITES).unwrap().hold("tests", full, &lines, &Skips::parse(SKIPS).unwrap(), machine);
+        held.map_or_else(|why| why.to_string(), |new| new.join(" ")).replace(".ci/suites:\n  ", "")
     }
 
     #[test]
     fn flags_are_words_of_cpuinfo() {
         let x86 = "processor\t: 0\nflags\t\t: fpu ssse3 sse4_1 aes\nbugs\t\t: x\n\nprocessor\t: 1\nflags\t\t: avx\n";
-        assert_eq!(flags_of(x86), ["fpu", "ssse3", "sse4_1", "aes"]);
-        assert_eq!(flags_of("processor\t: 0\nFeatures\t: fp asimd aes\n"), ["fp", "asimd", "aes"]);
-        assert_eq!(flags_of("isa\t\t: rv64imafdcv_zvkb_zvkned\n"), ["rv64imafdcv", "zvkb", "zvkned"]);
+        assert_eq!(flags(x86), ["fpu", "ssse3", "sse4_1", "aes"]);
+        assert_eq!(flags("processor\t: 0\nFeatures\t: fp asimd aes\n"), ["fp", "asimd", "aes"]);
+        assert_eq!(flags("isa\t\t: rv64imafdcv_zvkb_zvkned\n"), ["rv64imafdcv", "zvkb", "zvkned"]);
     }
 
     #[test]
@@ -258,55 +274,61 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_is_held_against_the_table_both_ways() {
-        let on = |printed: &str| faults(false, Some(ZEN_4), printed);
-        assert_eq!(on(ALL), [""; 0]);
-        for name in ALL.split(' ').filter_map(|said| said.split('=').next()) {
-            assert_eq!(on(&without(&[name])), [format!("{name}: did not run")]);
+    fn a_machine_runs_the_rows_whose_features_it_has() {
+        let rows = |family, words| machine(family, words).rows.join(" ");
+        assert_eq!(rows("x86", ZEN_4), "vaes-avx512 aesni-sse portable");
+        assert_eq!(rows("x86", SKYLAKE), "aesni-sse portable");
+        assert_eq!(rows("arm", "fp asimd aes"), "portable"); // without `pmull`
+        assert_eq!(rows("arm", "fp asimd aes pmull"), "aes-neon portable");
+        assert_eq!(rows("riscv", "rv64imafdcv zvkned"), "aes-zvkned portable");
+        let elsewhere = |on| Machine::elsewhere(&table(), on).map(|machine| machine.rows.join(" ")).ok();
+        assert_eq!(elsewhere(Some("arm")).unwrap(), "aes-neon portable");
+        assert_eq!(elsewhere(Some("vaes")).unwrap(), "vaes-avx512");
+        assert_eq!((elsewhere(None).unwrap(), elsewhere(Some("vase"))), (String::new(), None));
+    }
+
+    /// No row of the library asks for more than its processors have: it would never run, and nobody would miss it.
+    #[test]
+    fn processors_that_have_every_row_are_known() {
+        let rows = rows(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()).unwrap();
+        let x86 = "ssse3 sse4_1 aes pclmulqdq avx avx2 bmi2 vaes vpclmulqdq avx512f avx512bw avx512vl avx512vbmi"; // Ice Lake, Zen 4
+        for (family, words) in [("x86", x86), ("arm", "asimd aes pmull sha3"), ("riscv", "rv64imafdcv zvkned zvkb zvbc zvkt")] {
+            let can = Machine::with(&rows, family, words.split(' ').map(str::to_owned).collect()).rows;
+            let all: Vec<_> = rows.iter().filter(|row| [family, "any"].contains(&&*row.family)).map(|row| row.name.clone()).collect();
+            assert!(can == all && all.len() > 1, "{family}: {can:?} of {all:?}");
         }
-        assert_eq!(on(&(without(&["faults"]) + " faults=4")), ["faults: 4, not 3"]);
-        // The longer name is not the shorter one.
-        assert_eq!(on(&(without(&["faults"]) + " kernel_faults=3")), ["faults: did not run", "kernel_faults: is new"]);
-        assert_eq!(on(&format!("{ALL} twice=1")), ["twice: 1, not -"]);
-        assert_eq!(faults(true, None, &(without(&["faults"]) + " faults=17 twice=2 twice=1")), [""; 0]);
-        assert_eq!(faults(true, None, &(without(&["faults"]) + " faults=17 twice=2")), ["twice: 2, not 1,2"]);
+    }
+
+    #[test]
+    fn what_is_missing_or_empty_fails_and_what_is_new_is_told() {
+        let (zen_4, all) = (machine("x86", ZEN_4), ALL.split(' ').collect::<Vec<_>>());
+        assert_eq!(held(false, &zen_4, &all), "");
+        for name in &all {
+            let others: Vec<&str> = all.iter().filter(|other| *other != name).copied().collect();
+            assert_eq!(held(false, &zen_4, &others), format!("{name}: did not run"));
+        }
+        assert_eq!(held(true, &zen_4, &all), "long: did not run");
+        assert_eq!(
+            held(false, &zen_4, &[&all[..], &["long", "kernel_faults", "new/portable", "new/aesni-sse"]].concat()),
+            "kernel_faults new/*"
+        );
+        let nothing = Suites::parse(SUITES).unwrap().hold("x", false, &["a ok 0".into()], &Skips::parse(SKIPS).unwrap(), &zen_4);
+        assert!(nothing.unwrap_err().to_string().contains("a: ran nothing"));
     }
 
     #[test]
     fn a_row_may_be_missing_where_the_processor_lacks_a_feature() {
-        let allow = |said: &str, processor: &str| Skips::parse(SKIPS).unwrap().allow(said, Some(&flags(processor)));
+        let without = |name: &str| ALL.split(' ').filter(|other| !other.contains(name)).collect::<Vec<_>>();
+        assert_eq!(held(false, &machine("x86", SKYLAKE), &without("vaes")), "");
+        assert_eq!(held(false, &machine("x86", ZEN_4), &without("traces/")), "traces/vaes-avx512: did not run");
+        assert_eq!(held(false, &machine("x86", WESTMERE), &without("f20")), "");
+        assert_eq!(held(false, &machine("x86", SKYLAKE), &without("f20")), "registers::f20: did not run");
+
+        let allow = |said: &str, words: &str| Skips::parse(SKIPS).unwrap().allow(said, &machine("x86", words));
         let said =
-            ["vaes-avx2 natively: it lacks vaes", "aesni-sse natively: it lacks aes", "f20: it does not say", "aes-neon natively: x"];
-        let allowed = |processor| said.map(|said| allow(said, processor));
-        assert_eq!(allowed(ZEN_4), [false, false, false, true]);
-        assert_eq!(allowed(SKYLAKE), [true, false, false, true]);
-        assert_eq!(allowed(WESTMERE), [true, false, true, true]);
-        assert_eq!(allowed(ARM), [true, true, true, false]);
-        assert!(allow("compilers: opt-level 3, no nightly", ZEN_4) && !allow("all of it", ARM));
-
-        let (vaes, sse) = ("every_length/vaes-avx2", "every_length/aesni-sse");
-        assert_eq!(faults(false, Some(SKYLAKE), &without(&[vaes])), [""; 0]);
-        assert_eq!(faults(false, Some(SKYLAKE), &without(&[vaes, sse])), [format!("{sse}: did not run")]);
-        assert_eq!(faults(false, Some(WESTMERE), &without(&[vaes, "registers"])), [""; 0]);
-        assert_eq!(faults(false, Some(ARM), &without(&[vaes, sse, "registers"])), [""; 0]);
-        // On an emulated processor every row runs, whatever this one has.
-        assert_eq!(faults(false, None, &without(&[vaes])), [format!("{vaes}: did not run")]);
-    }
-
-    #[test]
-    fn blessing_keeps_what_it_cannot_know() {
-        let table = Suites::parse(TABLE).unwrap();
-        assert_eq!(Suites::parse(&table.text()).unwrap(), table);
-        let printed = [("every_length/aesni-sse", "8"), ("every_length/portable", "8"), ("faults", "4"), ("fuzz", "77"), ("new", "1")];
-        let (skips, skylake) = (Skips::parse(SKIPS).unwrap(), flags(SKYLAKE));
-        let blessed = |full: bool| {
-            let mut table = table.clone();
-            table.bless(&Printed { check: "tests", full, suites: printed.into(), skips: &skips, flags: Some(&skylake) });
-            table.text().split_once("\n== tests\n").unwrap().1.to_owned()
-        };
-        let gate = "every_length/aesni-sse 8\nevery_length/portable 8\nevery_length/vaes-avx2 7\nfaults 4 17\nfuzz *\nnew 1\ntwice - 1,2\n";
-        assert_eq!(blessed(false), gate);
-        let full = "every_length/aesni-sse 7 8\nevery_length/portable 7 8\nevery_length/vaes-avx2 7\nfaults 3 4\nfuzz *\nnew - 1\nregisters::f20 1 -\n";
-        assert_eq!(blessed(true), full);
+            ["vaes-avx512 natively: it lacks vaes", "f20: it does not say", "aes-neon natively: x", "compilers: opt-level 3", "all of it"];
+        let allowed = |words| said.map(|said| allow(said, words));
+        assert_eq!(allowed(ZEN_4), [false, false, true, true, false]);
+        assert_eq!(allowed(WESTMERE), [true, true, true, true, false]);
     }
 }
