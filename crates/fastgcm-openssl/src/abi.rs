@@ -69,6 +69,7 @@ unsafe impl Sync for Param {}
 /// The kinds of values.
 pub(crate) const INTEGER: c_uint = 1;
 pub(crate) const UNSIGNED: c_uint = 2;
+pub(crate) const REAL: c_uint = 3;
 pub(crate) const UTF8: c_uint = 4;
 pub(crate) const OCTETS: c_uint = 5;
 pub(crate) const UTF8_PTR: c_uint = 6;
@@ -112,43 +113,59 @@ impl Param {
         name.to_bytes_with_nul().iter().enumerate().all(|(i, byte)| unsafe { *self.key.add(i).cast::<u8>() } == *byte)
     }
 
-    /// Answers with a number. `None` if it does not fit.
+    /// Answers with a number, as wide as the caller has it. `None` if it does not fit.
     pub(crate) fn set_number(&mut self, value: u64) -> Option<()> {
-        if !matches!(self.kind, INTEGER | UNSIGNED) {
-            return None;
+        if (self.kind, self.size) != (UNSIGNED, 8) || self.data.is_null() {
+            return self.set_any_number(value);
         }
-        self.returned = self.size;
-        let Some(data) = ptr::NonNull::new(self.data) else {
-            self.returned = 8;
-            return Some(());
-        };
         // SAFETY: so many bytes are writable there.
-        unsafe {
-            match self.size {
-                4 => data.cast::<u32>().write_unaligned(u32::try_from(value).ok()?),
-                8 => data.cast::<u64>().write_unaligned(value),
-                _ => return None,
-            }
-        }
+        unsafe { self.data.cast::<u64>().write_unaligned(value) };
+        self.returned = 8;
         Some(())
     }
 
-    /// The number that was given.
-    pub(crate) fn number(&self) -> Option<usize> {
+    #[cold]
+    fn set_any_number(&mut self, value: u64) -> Option<()> {
+        self.returned = 8; // what it would want
         if self.data.is_null() {
-            return None;
+            return matches!(self.kind, INTEGER | UNSIGNED | REAL).then_some(());
         }
-        let data = self.data;
+        let here = Self { size: self.size.min(isize::MAX as usize), ..*self };
+        // SAFETY: so many bytes are writable there.
+        let bytes = unsafe { slice::from_raw_parts_mut(here.data.cast::<u8>(), here.size) };
+        match self.kind {
+            REAL if value < 1 << 53 => bytes.copy_from_slice((value as f64).to_ne_bytes().get(..here.size).filter(|all| all.len() == 8)?),
+            INTEGER | UNSIGNED => {
+                let bits = (8 * here.size as u64).checked_sub(u64::from(self.kind == INTEGER))?;
+                if bits == 0 || bits < 64 && value >> bits != 0 {
+                    return None;
+                }
+                low_first(bytes).enumerate().for_each(|(i, byte)| *byte = value.unbounded_shr(8 * i as u32) as u8);
+            }
+            _ => return None,
+        }
+        self.returned = self.size;
+        Some(())
+    }
+
+    /// The number that was given, as wide as the caller has it.
+    pub(crate) fn number(&self) -> Option<usize> {
         // SAFETY: so many bytes are readable there.
-        unsafe {
-            match (self.kind, self.size) {
-                (UNSIGNED, 4) => data.cast::<u32>().read_unaligned().try_into().ok(),
-                (UNSIGNED, 8) => data.cast::<u64>().read_unaligned().try_into().ok(),
-                (INTEGER, 4) => data.cast::<i32>().read_unaligned().try_into().ok(),
-                (INTEGER, 8) => data.cast::<i64>().read_unaligned().try_into().ok(),
-                _ => None,
+        let bytes = unsafe { bytes(self.data.cast(), self.size) }?;
+        if self.kind == REAL {
+            let value = f64::from_ne_bytes(bytes.try_into().ok()?);
+            return (value >= 0.0 && value < u64::MAX as f64 && value.fract() == 0.0).then_some(value as usize);
+        }
+        let mut value = 0u64;
+        for (i, byte) in low_first(bytes).enumerate() {
+            if i < 8 {
+                value |= u64::from(*byte) << (8 * i);
+            } else if *byte != 0 {
+                return None;
             }
         }
+        let negative = self.kind == INTEGER && low_first(bytes).last()? >> 7 == 1;
+        if negative || !matches!(self.kind, INTEGER | UNSIGNED) { None } else { value.try_into().ok() }
     }
 
     /// Answers with a constant string.
@@ -211,6 +228,12 @@ impl Param {
     }
 }
 
+/// The bytes of a number, beginning with that of the lowest bits.
+fn low_first<T>(bytes: impl IntoIterator<IntoIter = impl DoubleEndedIterator<Item = T>>) -> impl Iterator<Item = T> {
+    let mut bytes = bytes.into_iter();
+    std::iter::from_fn(move || if cfg!(target_endian = "big") { bytes.next_back() } else { bytes.next() })
+}
+
 /// Bytes of a caller. `None` where there are none.
 /// # Safety
 /// `data` is null, or so many bytes are readable there.
@@ -233,7 +256,7 @@ pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> T) -> T {
 }
 
 /// The reasons of failures that callers of OpenSSL's own provider know (openssl/proverr.h).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Reason {
     CipherOperationFailed = 102,
     FailedToGetParameter = 103,
@@ -244,6 +267,10 @@ pub(crate) enum Reason {
     InvalidIvLength = 109,
     InvalidTag = 110,
     TagNotSet = 119,
+    InvalidMode = 125,
+    MissingCipher = 155,
+    /// `ERR_R_MALLOC_FAILURE`, which every library of OpenSSL has.
+    MallocFailure = 256 | 3 << 18,
 }
 
 /// `ERR_LIB_PROV`, in its place in an error code.

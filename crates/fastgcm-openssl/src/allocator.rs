@@ -2,12 +2,11 @@
 //! memory is taken a line larger, and says in front of itself where it begins.
 //!
 //! Each thread keeps the memory of the last key that it has freed, which is wiped, and that of the last context, for its next ones: they are too large for
-//! the C library's own lists for each thread. (A new context with 1 KiB of text takes 45 ns less: Zen 5.)
+//! the C library's own lists for each thread. (A new context with 1 KiB of text takes 45 ns less: Zen 5.) What a thread keeps hangs on keys of POSIX
+//! threads: a `thread_local` asks for memory where the first context of a thread does, and glibc ends the process if there is none.
 
-use fastgcm::Key;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    cell::Cell,
     ptr,
 };
 
@@ -21,56 +20,85 @@ fn larger(layout: Layout) -> Option<Layout> {
     Layout::from_size_align(layout.size().checked_add(layout.align())?, PLAIN).ok()
 }
 
-/// Memory of a layout, if it has a size: of a key (or of what has its layout), and of something else.
-struct Kept([Cell<(*mut u8, Layout)>; 2]);
+#[cfg(unix)]
+mod kept {
+    //! What a thread keeps: memory of a key (or of what has its layout), and of something else.
 
-/// None.
-const NOTHING: (*mut u8, Layout) = (ptr::null_mut(), Layout::new::<()>());
+    use fastgcm::Key;
+    use std::{alloc::Layout, ffi::c_void, ptr, sync::OnceLock};
 
-thread_local! {
-    static KEPT: Kept = const { Kept([const { Cell::new(NOTHING) }; 2]) };
-}
+    /// The two keys of POSIX threads; `None` if the process has no more of them.
+    static PLACES: [OnceLock<Option<libc::pthread_key_t>>; 2] = [const { OnceLock::new() }; 2];
 
-impl Kept {
-    #[inline]
-    fn of(&self, layout: Layout) -> &Cell<(*mut u8, Layout)> {
-        let [keys, others] = &self.0;
-        if layout == Layout::new::<Key>() { keys } else { others }
-    }
-
-    /// What the thread has kept, if it has that layout. (A thread that ends keeps nothing any more.)
-    #[inline]
-    fn take(layout: Layout) -> Option<*mut u8> {
-        KEPT.try_with(|kept| {
-            let kept = kept.of(layout);
-            (kept.get().1 == layout).then(|| kept.replace(NOTHING).0)
+    fn place(layout: Layout) -> Option<libc::pthread_key_t> {
+        let place = &PLACES[usize::from(layout != Layout::new::<Key>())];
+        *place.get_or_init(|| {
+            let mut key = 0;
+            // SAFETY: the module is never unloaded (build.rs), and so neither is what ends a thread.
+            (unsafe { libc::pthread_key_create(&mut key, Some(forget)) } == 0).then_some(key)
         })
-        .ok()
-        .flatten()
     }
 
-    /// Keeps that, and returns what is not kept any more.
+    /// A thread ends.
+    unsafe extern "C" fn forget(memory: *mut c_void) {
+        // SAFETY: `keep` has put it there, with its layout.
+        unsafe { super::give_back(memory.cast(), memory.cast::<Layout>().read()) }
+    }
+
+    /// What the thread has kept, if it has that layout.
     #[inline]
-    fn keep(memory: *mut u8, layout: Layout) -> (*mut u8, Layout) {
-        KEPT.try_with(|kept| kept.of(layout).replace((memory, layout))).unwrap_or((memory, layout))
+    pub(super) fn take(layout: Layout) -> Option<*mut u8> {
+        let place = place(layout)?;
+        // SAFETY: what `keep` has put there, or nothing.
+        unsafe {
+            let memory = libc::pthread_getspecific(place);
+            if memory.is_null() || memory.cast::<Layout>().read() != layout {
+                return None;
+            }
+            (libc::pthread_setspecific(place, ptr::null()) == 0).then_some(memory.cast())
+        }
+    }
+
+    /// Keeps that, and returns what is not kept, or not any more.
+    ///
+    /// # Safety
+    /// Nobody uses that memory any more, which is aligned to more than 16 bytes, and so has as many.
+    #[inline]
+    pub(super) unsafe fn keep(memory: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
+        let Some(place) = place(layout) else { return Some((memory, layout)) };
+        // SAFETY: the caller's promise, now and for what was kept before.
+        unsafe {
+            let before = libc::pthread_getspecific(place).cast::<Layout>();
+            memory.cast::<Layout>().write(layout);
+            if libc::pthread_setspecific(place, memory.cast()) != 0 {
+                return Some((memory, layout));
+            }
+            (!before.is_null()).then(|| (before.cast(), before.read()))
+        }
     }
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        // SAFETY: `alloc` has given it out, and it has come back.
-        self.0.iter().for_each(|kept| unsafe { give_back(kept.get()) })
+#[cfg(not(unix))]
+mod kept {
+    //! Nothing is kept.
+
+    use std::alloc::Layout;
+
+    pub(super) fn take(_: Layout) -> Option<*mut u8> {
+        None
+    }
+
+    pub(super) unsafe fn keep(memory: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
+        Some((memory, layout))
     }
 }
 
-/// Gives memory back to the system that is aligned to more than `PLAIN`, or nothing.
+/// Gives memory back to the system that is aligned to more than `PLAIN`.
 /// # Safety
 /// `alloc` has given it out for that layout, and nobody uses it any more.
-unsafe fn give_back((memory, layout): (*mut u8, Layout)) {
-    if layout.size() > 0 {
-        // SAFETY: `alloc` wrote there where it begins, and so there was such a layout.
-        unsafe { System.dealloc(memory.cast::<*mut u8>().sub(1).read(), larger(layout).unwrap_unchecked()) }
-    }
+unsafe fn give_back(memory: *mut u8, layout: Layout) {
+    // SAFETY: `alloc` wrote there where it begins, and so there was such a layout.
+    unsafe { System.dealloc(memory.cast::<*mut u8>().sub(1).read(), larger(layout).unwrap_unchecked()) }
 }
 
 // SAFETY: memory is the system's, or lies within it; where that begins stands in the 8 bytes before it.
@@ -81,7 +109,7 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: the caller's promise.
             return unsafe { System.alloc(layout) };
         }
-        if let Some(memory) = Kept::take(layout) {
+        if let Some(memory) = kept::take(layout) {
             return memory;
         }
         let Some(larger) = larger(layout) else { return ptr::null_mut() };
@@ -104,6 +132,10 @@ unsafe impl GlobalAlloc for Aligned {
             return unsafe { System.dealloc(memory, layout) };
         }
         // SAFETY: the caller's promise, for this memory or for that of an earlier call.
-        unsafe { give_back(Kept::keep(memory, layout)) }
+        unsafe {
+            if let Some((memory, layout)) = kept::keep(memory, layout) {
+                give_back(memory, layout);
+            }
+        }
     }
 }

@@ -66,9 +66,13 @@ impl<'p> Object<'p> for Context<'p> {
 
     /// In the middle of a message too. All duplicates share one expanded key.
     #[inline(always)]
-    fn duplicate(&self) -> Self {
-        let (key, pieces) = (self.key.as_ref().and_then(Keyed::duplicate), self.pieces.as_ref().map(Pieces::duplicate));
-        Self { work: Work::none(self.work.provider), key, short: self.short.clone(), pieces, ..*self }
+    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
+        let (shared, short) = (self.key.as_ref().map(Keyed::for_copies).transpose()?, self.short.duplicate()?);
+        Ok(move || {
+            let key = self.key.as_ref().zip(shared).map(|(key, shared)| key.duplicate(shared));
+            let pieces = self.pieces.as_ref().map(Pieces::duplicate);
+            Self { work: Work::none(self.work.provider), key, short: short(), pieces, ..*self }
+        })
     }
 }
 
@@ -152,18 +156,21 @@ impl<'p> Context<'p> {
             return Ok(());
         }
         let seals = self.seals;
-        let short = self.pieces.is_none() && self.short.takes(size);
         let apart = from.addr().abs_diff(to.addr());
-        if apart != 0 && (apart < size || short) {
-            // They overlap in part, which OpenSSL asks for nowhere and forbids nowhere; or there is little to copy.
-            // SAFETY: the caller's promise.
-            unsafe { ptr::copy(from, to, size) };
-        }
-        self.work.bytes += size as u64;
+        // The text where it goes, for what is done in place: there is little to copy, or the two overlap in part, which OpenSSL asks for nowhere and
+        // forbids nowhere.
         // SAFETY: the caller's promise. No other slice is made of that memory.
         let there = || unsafe { slice::from_raw_parts_mut(to, size) };
-        if short {
-            return self.short.text(self.key.as_mut().ok_or(None)?, there(), seals);
+        let moved = || {
+            if apart != 0 {
+                // SAFETY: likewise.
+                unsafe { ptr::copy(from, to, size) };
+            }
+            there()
+        };
+        self.work.bytes += size as u64;
+        if self.pieces.is_none() && self.short.takes(size) {
+            return self.short.text(self.key.as_mut().ok_or(None)?, size, moved, seals);
         }
         let (key, pieces) = self.in_pieces()?;
         let done = if apart >= size {
@@ -171,9 +178,9 @@ impl<'p> Context<'p> {
             let from = unsafe { slice::from_raw_parts(from, size) };
             if seals { pieces.seal_to(key, from, there()) } else { pieces.open_to(key, from, there()) }
         } else if seals {
-            pieces.seal(key, there())
+            pieces.seal(key, moved())
         } else {
-            pieces.open(key, there())
+            pieces.open(key, moved())
         };
         done.map_err(|_| None)
     }
@@ -389,9 +396,9 @@ impl<'p> Cipher<'p> for Context<'p> {
     fn set(&mut self, param: &Param) -> Result<(), Failure> {
         let ill = Some(Reason::FailedToGetParameter);
         if param.is(c"tag") {
+            // Of any length, as OpenSSL's own takes them, though the standard knows 4, 8 and 12 to 16 bytes only (SP 800-38D, section 5.2.1.2).
             let tag = param.bytes().filter(|tag| tag.len() <= TAG).ok_or(ill)?;
-            // Tags of other lengths the standard does not know (SP 800-38D, section 5.2.1.2).
-            if self.seals || !matches!(tag.len(), 4 | 8 | 12..=16) {
+            if self.seals || tag.is_empty() {
                 return Err(Some(Reason::InvalidTag));
             }
             self.tag[..tag.len()].copy_from_slice(tag);
@@ -446,7 +453,13 @@ unsafe extern "C" fn update<const PIECE: bool>(
             if room < size {
                 return Err(Some(Reason::OutputBufferTooSmall));
             }
-            *written = context.any(from, to, size).map_err(|reason| if PIECE { Some(Reason::CipherOperationFailed) } else { reason })?;
+            let done = context.any(from, to, size);
+            if done == Err(Some(Reason::MallocFailure)) {
+                // Without what there was no memory for it is another message. Nobody shall get its tag.
+                context.begin_anew(Iv::Used);
+                return Err(Some(Reason::MallocFailure));
+            }
+            *written = done.map_err(|reason| if PIECE { Some(Reason::CipherOperationFailed) } else { reason })?;
             Ok(())
         })
     }

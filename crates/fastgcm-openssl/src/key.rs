@@ -1,11 +1,16 @@
 //! A key, expanded when that pays.
 
-use crate::{Provider, abi::Reason, object::Failure};
-use fastgcm::{Key, Tag, hazmat};
+use crate::{
+    Provider,
+    abi::Reason,
+    object::Failure,
+    shared::{Shared, boxed},
+};
+use fastgcm::{Backend, Key, Tag, hazmat};
 use std::{
     mem::{MaybeUninit, take},
     ops::Deref,
-    sync::{Arc, OnceLock, atomic::Ordering::Relaxed},
+    sync::{OnceLock, atomic::Ordering::Relaxed},
 };
 
 /// The bytes of a key, and what is expanded of it: 2 KiB, most of it powers of H, of which a short message needs three. Where each key has one short
@@ -19,7 +24,7 @@ pub(crate) struct Keyed<'p> {
     length: usize,
     expanded: Option<Expanded>,
     /// What duplicates share, made for the first of them. Several threads may duplicate one context at a time.
-    for_copies: OnceLock<Arc<Key>>,
+    for_copies: OnceLock<Shared<Key>>,
     /// There has been no message.
     fresh: bool,
 }
@@ -27,7 +32,7 @@ pub(crate) struct Keyed<'p> {
 /// A context that is not a duplicate has its own: to make a counted reference, and to drop it, takes a fifth of what it takes to expand the key.
 enum Expanded {
     Own(Box<Key>),
-    Shared(Arc<Key>),
+    Shared(Shared<Key>),
 }
 
 impl Deref for Expanded {
@@ -43,13 +48,16 @@ impl Deref for Expanded {
 }
 
 impl<'p> Keyed<'p> {
-    /// Of 16, 24 or 32 bytes, where it stays.
+    /// Of 16, 24 or 32 bytes, where it stays. Without memory there is none, not even the last one.
     pub(crate) fn set(place: &mut Option<Self>, key: &[u8], provider: &'p Provider) -> Result<(), Failure> {
         let new =
             place.insert(Self { provider, bytes: [0; 32], length: key.len(), expanded: None, for_copies: OnceLock::new(), fresh: true });
         new.bytes.get_mut(..key.len()).ok_or(Reason::InvalidKeyLength)?.copy_from_slice(key);
-        if !provider.short_first.load(Relaxed) {
-            new.expanded()?;
+        if !provider.short_first.load(Relaxed)
+            && let Err(reason) = new.expanded()
+        {
+            *place = None;
+            return Err(reason);
         }
         Ok(())
     }
@@ -66,12 +74,7 @@ impl<'p> Keyed<'p> {
         if self.expanded.is_none() {
             self.expanded = Some(match self.for_copies.take() {
                 Some(key) => Expanded::Shared(key),
-                None => {
-                    let mut key = Box::new_uninit();
-                    self.expand(&mut key)?;
-                    // SAFETY: it was just made.
-                    Expanded::Own(unsafe { key.assume_init() })
-                }
+                None => Expanded::Own(boxed(|place| self.expand(place))?),
             });
         }
         self.expanded.as_deref().ok_or(None)
@@ -81,35 +84,30 @@ impl<'p> Keyed<'p> {
         Key::init_in_place(place, &self.bytes[..self.length], self.provider.backend).map_err(|_| None)
     }
 
-    /// The same key, which shares what is expanded with all other duplicates.
-    pub(crate) fn duplicate(&self) -> Option<Self> {
-        let shared = match (&self.expanded, self.for_copies.get()) {
-            (Some(Expanded::Shared(key)), _) | (_, Some(key)) => key,
+    /// What all duplicates share.
+    pub(crate) fn for_copies(&self) -> Result<&Shared<Key>, Failure> {
+        match (&self.expanded, self.for_copies.get()) {
+            (Some(Expanded::Shared(key)), _) | (_, Some(key)) => Ok(key),
             _ => {
-                let mut key = Arc::new_uninit();
-                self.expand(Arc::get_mut(&mut key)?).ok()?;
-                // SAFETY: it was just made.
-                let key = unsafe { key.assume_init() };
-                self.for_copies.get_or_init(|| key)
+                let key = Shared::new(|place| self.expand(place))?;
+                Ok(self.for_copies.get_or_init(|| key))
             }
-        };
-        let expanded = Some(Expanded::Shared(shared.clone()));
-        Some(Self { bytes: [0; 32], expanded, for_copies: OnceLock::new(), ..*self })
+        }
     }
 
-    /// Seals or opens a whole message in place. Returns its tag, with which nobody has compared another.
+    /// The same key, with what `for_copies` has returned.
+    #[inline(always)]
+    pub(crate) fn duplicate(&self, shared: &Shared<Key>) -> Self {
+        let expanded = Some(Expanded::Shared(shared.clone()));
+        Self { bytes: [0; 32], expanded, for_copies: OnceLock::new(), ..*self }
+    }
+
+    /// What a whole message is sealed or opened with. Behind this no memory is asked for.
     #[inline]
-    pub(crate) fn whole(&mut self, nonce: [u8; 12], aad: &[u8], text: &mut [u8], seals: bool) -> Result<Tag, Failure> {
+    pub(crate) fn ready(&mut self) -> Result<Ready<'_>, Failure> {
         let once = self.fresh && self.expanded.is_none();
         self.begin(true);
-        let done = if once {
-            let (backend, bytes) = (self.provider.backend, &self.bytes[..self.length]);
-            if seals { backend.seal_once(bytes, nonce, aad, text) } else { hazmat::open_once_unverified(backend, bytes, nonce, aad, text) }
-        } else {
-            let key = self.expanded()?;
-            if seals { key.seal(nonce, aad, text) } else { hazmat::open_unverified(key, nonce, aad, text) }
-        };
-        done.map_err(|_| None)
+        Ok(if once { Ready::Once(self.provider.backend, &self.bytes[..self.length]) } else { Ready::Expanded(self.expanded()?) })
     }
 
     /// A message begins, which is short or not.
@@ -119,6 +117,26 @@ impl<'p> Keyed<'p> {
         if take(&mut self.fresh) && self.provider.short_first.load(Relaxed) != short {
             self.provider.short_first.store(short, Relaxed);
         }
+    }
+}
+
+/// A key for one message: the bytes of one that has had none, or what is expanded.
+pub(crate) enum Ready<'a> {
+    Once(Backend, &'a [u8]),
+    Expanded(&'a Key),
+}
+
+impl Ready<'_> {
+    /// Seals or opens a whole message in place. Returns its tag, with which nobody has compared another.
+    #[inline]
+    pub(crate) fn whole(self, nonce: [u8; 12], aad: &[u8], text: &mut [u8], seals: bool) -> Result<Tag, Failure> {
+        let done = match (self, seals) {
+            (Self::Once(backend, bytes), true) => backend.seal_once(bytes, nonce, aad, text),
+            (Self::Once(backend, bytes), false) => hazmat::open_once_unverified(backend, bytes, nonce, aad, text),
+            (Self::Expanded(key), true) => key.seal(nonce, aad, text),
+            (Self::Expanded(key), false) => hazmat::open_unverified(key, nonce, aad, text),
+        };
+        done.map_err(|_| None)
     }
 }
 

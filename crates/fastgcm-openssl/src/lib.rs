@@ -11,11 +11,13 @@ mod cipher;
 mod key;
 mod mac;
 mod object;
+mod shared;
 mod short;
 mod siv;
 
-use abi::{Algorithm, Dispatch, Errors, Param, UNSIGNED, UTF8_PTR, guarded, table};
+use abi::{Algorithm, Dispatch, Errors, Param, Reason, UNSIGNED, UTF8_PTR, guarded, table};
 use fastgcm::Backend;
+use shared::room;
 use std::{
     ffi::{CStr, c_int, c_void},
     ptr,
@@ -181,13 +183,24 @@ static FUNCTIONS: [Dispatch; 5] = table! {
 
 /// The back end that `FASTGCM_BACKEND` names, if this machine can run it. A program with more rights than who started it does not look there.
 fn chosen() -> Backend {
-    // SAFETY: it reads what the kernel told this process.
-    #[cfg(target_os = "linux")]
-    let looks = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
-    #[cfg(not(target_os = "linux"))]
-    let looks = false;
-    let named = looks.then(|| std::env::var("FASTGCM_BACKEND").ok()).flatten().and_then(|name| name.parse::<Backend>().ok());
-    named.filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect)
+    named().filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect)
+}
+
+#[cfg(target_os = "linux")]
+fn named() -> Option<Backend> {
+    // SAFETY: it reads what the kernel told this process, and a string, which stays while no thread changes the environment; so does OpenSSL.
+    unsafe {
+        if libc::getauxval(libc::AT_SECURE) != 0 {
+            return None;
+        }
+        let name = libc::getenv(c"FASTGCM_BACKEND".as_ptr()); // (`std::env::var` asks for memory)
+        if name.is_null() { None } else { CStr::from_ptr(name).to_str().ok()?.parse().ok() }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn named() -> Option<Backend> {
+    None
 }
 
 /// What OpenSSL calls when it has loaded the module.
@@ -204,7 +217,11 @@ unsafe extern "C" fn OSSL_provider_init(
     guarded(0, || {
         // SAFETY: the caller's promise.
         let errors = unsafe { Errors::of(handle, core) };
-        let provider = Box::new(Provider { errors, backend: chosen(), short_first: true.into(), counters: Default::default() });
+        let Ok(room) = room() else {
+            errors.raise(Reason::MallocFailure);
+            return 0;
+        };
+        let provider = Box::write(room, Provider { errors, backend: chosen(), short_first: true.into(), counters: Default::default() });
         // SAFETY: likewise.
         unsafe {
             *functions = FUNCTIONS.as_ptr();

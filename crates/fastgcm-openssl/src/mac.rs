@@ -27,14 +27,15 @@ impl<'p> Object<'p> for Mac<'p> {
         self.provider
     }
 
-    fn duplicate(&self) -> Self {
-        Self { provider: self.provider, message: self.message.as_ref().map(Context::duplicate) }
+    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
+        let message = self.message.as_ref().map(Context::duplicate).transpose()?;
+        Ok(move || Self { provider: self.provider, message: message.map(|message| message()) })
     }
 }
 
 impl<'p> Mac<'p> {
     fn message(&mut self) -> Result<&mut Context<'p>, Failure> {
-        self.message.as_mut().ok_or(None)
+        self.message.as_mut().ok_or(Some(Reason::MissingCipher))
     }
 
     /// The cipher comes before key and IV, in whatever order they stand.
@@ -45,20 +46,25 @@ impl<'p> Mac<'p> {
         // SAFETY: the caller's promise; nothing is written.
         let params = || unsafe { Param::list(params.cast_mut()) };
         for param in params().filter(|param| param.name() == b"cipher") {
-            let name = param.text().ok_or(None)?;
+            let name = param.text().ok_or(Reason::FailedToGetParameter)?;
             let is_named = |(_, names): &&(usize, [&[u8]; 3])| names.iter().any(|other| name.eq_ignore_ascii_case(other));
-            let length = NAMES.iter().find(is_named).ok_or(None)?.0;
+            let length = NAMES.iter().find(is_named).ok_or(Reason::InvalidMode)?.0; // as OpenSSL's own says of all but GCM
             self.message = Some(Context::new(self.provider, length));
         }
         for param in params() {
             match param.name() {
-                b"key" => self.message()?.init(true, Some(param.bytes().ok_or(None)?), None)?,
-                b"iv" => self.message()?.init(true, None, Some(param.bytes().ok_or(None)?))?,
+                b"key" => self.message()?.init(true, Some(param.bytes().ok_or(Reason::FailedToGetParameter)?), None)?,
+                b"iv" => self.message()?.init(true, None, Some(param.bytes().ok_or(Reason::FailedToGetParameter)?))?,
                 _ => {}
             }
         }
         Ok(())
     }
+}
+
+/// Why a message did not go on, also where a cipher would say nothing: as OpenSSL's own.
+fn told(reason: Failure) -> Failure {
+    reason.or(Some(Reason::CipherOperationFailed))
 }
 
 type Pointer = *mut Mac<'static>;
@@ -86,7 +92,7 @@ unsafe extern "C" fn update(mac: Pointer, data: *const u8, size: usize) -> c_int
             if size == 0 {
                 return Ok(());
             }
-            mac.message()?.aad(bytes(data, size).ok_or(None)?)
+            mac.message()?.aad(bytes(data, size).ok_or(None)?).map_err(told)
         })
     }
 }
@@ -95,9 +101,9 @@ unsafe extern "C" fn finish(mac: Pointer, to: *mut u8, written: *mut usize, room
     // SAFETY: OpenSSL's call, for a context of ours.
     unsafe {
         call(mac, |mac| {
-            let tag = bytes_mut(to, room).ok_or(None)?.first_chunk_mut::<16>().ok_or(Reason::OutputBufferTooSmall)?;
+            let tag = bytes_mut(to, room).and_then(|to| to.first_chunk_mut::<16>()).ok_or(Reason::OutputBufferTooSmall)?;
             let message = mac.message()?;
-            message.finish()?;
+            message.finish().map_err(told)?;
             (*tag, *written) = (*message.tag(), 16);
             Ok(())
         })

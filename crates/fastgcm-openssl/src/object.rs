@@ -3,6 +3,7 @@
 use crate::{
     Provider,
     abi::{Param, Reason, bytes, guarded},
+    shared::room,
 };
 use std::{
     ffi::{c_int, c_void},
@@ -13,8 +14,8 @@ use std::{
 pub(crate) trait Object<'p>: Sized {
     fn provider(&self) -> &'p Provider;
 
-    /// Another one in the same state.
-    fn duplicate(&self) -> Self;
+    /// What makes another one in the same state: where it stays, when all that can fail is done.
+    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure>;
 }
 
 /// The context of a cipher, and what OpenSSL calls for each of them.
@@ -77,7 +78,14 @@ pub(crate) type Failure = Option<Reason>;
 /// `provider` is ours; OpenSSL frees all objects before it.
 pub(crate) unsafe fn new<T: Object<'static>>(provider: *mut c_void, new: impl FnOnce(&'static Provider) -> T) -> *mut T {
     // SAFETY: the caller's promise.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::write(Box::new_uninit(), new(unsafe { Provider::at(provider) }))))
+    let provider = unsafe { Provider::at(provider) };
+    guarded(ptr::null_mut(), || pointer(provider, room().map(|room| Box::write(room, new(provider)))))
+}
+
+/// What OpenSSL gets; null, and why, if there is none.
+#[inline(always)]
+fn pointer<T>(provider: &Provider, object: Result<Box<T>, Failure>) -> *mut T {
+    object.map_err(|reason| reason.inspect(|reason| provider.errors.raise(*reason))).map_or(ptr::null_mut(), Box::into_raw)
 }
 
 /// Runs a call for an object, and tells OpenSSL why it failed.
@@ -107,5 +115,6 @@ pub(crate) unsafe extern "C" fn free<T: Object<'static>>(object: *mut T) {
 
 pub(crate) unsafe extern "C" fn duplicate<T: Object<'static>>(object: *const T) -> *mut T {
     // SAFETY: OpenSSL's call, for an object of ours.
-    guarded(ptr::null_mut(), || Box::into_raw(Box::write(Box::new_uninit(), unsafe { &*object }.duplicate())))
+    let object = unsafe { &*object };
+    guarded(ptr::null_mut(), || pointer(object.provider(), room().and_then(|room| Ok(Box::write(room, object.duplicate()?())))))
 }

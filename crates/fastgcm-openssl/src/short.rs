@@ -1,7 +1,7 @@
 //! A message of one piece in one go, though OpenSSL's interface has it in three: AAD waits for the text, and the tag is made with the text. In pieces a
 //! message of 64 bytes takes four times as long, and one of 1 KiB a fifth more. If it goes on nevertheless, it is begun again, in pieces.
 
-use crate::{key::Keyed, object::Failure};
+use crate::{key::Keyed, object::Failure, shared::room};
 use fastgcm::{Error, Key, Tag, hazmat::Pieces};
 use std::{mem::MaybeUninit, ptr, slice};
 
@@ -13,10 +13,16 @@ const TEXT: usize = 64;
 const LONG: usize = 1536;
 
 /// Room for more than [`TEXT`] bytes, of the layout of a key: a thread keeps the memory of its last one (see `allocator`).
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Long([MaybeUninit<u8>; size_of::<Key>()]);
 const _: () = assert!(size_of::<Long>() == size_of::<Key>() && align_of::<Long>() == align_of::<Key>() && LONG <= size_of::<Key>());
+
+/// Such room, of which nothing is said.
+fn long() -> Result<Box<Long>, Failure> {
+    // SAFETY: all of it may be uninitialized.
+    Ok(unsafe { room::<Long>()?.assume_init() })
+}
 
 /// A message with a nonce of 12 bytes, as long as it is one piece of text behind a little AAD. If more comes, it goes on in pieces.
 pub(crate) struct Short {
@@ -34,22 +40,22 @@ pub(crate) struct Short {
     tag: [u8; 16],
 }
 
-impl Clone for Short {
-    /// (Derived, it copies field by field, for the sake of one that is nearly always nothing: a copy of a context 8 ns.)
-    #[inline]
-    fn clone(&self) -> Self {
-        #[cold]
-        fn copy(long: &Option<Box<Long>>) -> Option<Box<Long>> {
-            long.clone()
-        }
-        let long = if self.long.is_none() { None } else { copy(&self.long) };
-        Self { long, ..*self }
-    }
-}
-
 impl Short {
     pub(crate) const NONE: Self =
         Self { nonce: [0; 12], aad: [0; AAD], aad_length: 0, text: [0; TEXT], long: None, text_length: 0, most: LONG, tag: [0; 16] };
+
+    /// What makes another one in the same state. (Nearly always there is no long text, and what copies one stands out of the way: a copy of a context 8 ns.)
+    #[inline(always)]
+    pub(crate) fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
+        #[cold]
+        fn copy(from: &Long) -> Result<Option<Box<Long>>, Failure> {
+            let mut to = long()?;
+            *to = *from;
+            Ok(Some(to))
+        }
+        let long = if let Some(long) = &self.long { copy(long)? } else { None };
+        Ok(move || Self { long, ..*self })
+    }
 
     pub(crate) fn begin(&mut self, nonce: [u8; 12]) {
         (self.nonce, self.aad_length, self.text_length, self.long) = (nonce, 0, 0, None);
@@ -70,9 +76,20 @@ impl Short {
         self.text_length == 0 && length <= self.most
     }
 
-    /// Seals or opens all text, of a length that it `takes`, in place.
+    /// Seals or opens all text, of that length, which it `takes`, in place. The text is made ready when nothing can fail any more: what failed behind
+    /// that would leave a plaintext where a ciphertext is expected.
     #[inline]
-    pub(crate) fn text(&mut self, key: &mut Keyed, text: &mut [u8], seals: bool) -> Result<(), Failure> {
+    pub(crate) fn text<'t>(
+        &mut self,
+        key: &mut Keyed,
+        length: usize,
+        text: impl FnOnce() -> &'t mut [u8],
+        seals: bool,
+    ) -> Result<(), Failure> {
+        if length > TEXT && self.long.is_none() {
+            self.long = Some(long()?);
+        }
+        let (key, text) = (key.ready()?, text());
         if !seals {
             self.keep(text);
         }
@@ -89,21 +106,19 @@ impl Short {
     fn keep(&mut self, text: &[u8]) {
         if let Some(room) = self.text.get_mut(..text.len()) {
             room.copy_from_slice(text);
-            return;
+        } else if let Some(Long(room)) = self.long.as_deref_mut() {
+            let room = &mut room[..text.len()];
+            // SAFETY: as many bytes are there as are copied, and nobody else has them.
+            unsafe { ptr::copy_nonoverlapping(text.as_ptr(), room.as_mut_ptr().cast(), text.len()) }
         }
-        // SAFETY: all of it may be uninitialized.
-        let long = self.long.get_or_insert_with(|| unsafe { Box::new_uninit().assume_init() });
-        assert!(text.len() <= long.0.len());
-        // SAFETY: just checked.
-        unsafe { ptr::copy_nonoverlapping(text.as_ptr(), long.0.as_mut_ptr().cast(), text.len()) }
     }
 
     /// What is kept.
     fn kept(&mut self) -> &mut [u8] {
         match &mut self.long {
             // SAFETY: `keep` has written so many bytes there.
-            Some(long) => unsafe { slice::from_raw_parts_mut(long.0.as_mut_ptr().cast(), self.text_length) },
-            None => &mut self.text[..self.text_length],
+            Some(long) if self.text_length > TEXT => unsafe { slice::from_raw_parts_mut(long.0.as_mut_ptr().cast(), self.text_length) },
+            _ => &mut self.text[..self.text_length],
         }
     }
 
@@ -111,7 +126,7 @@ impl Short {
     #[inline]
     pub(crate) fn finish(&mut self, key: &mut Keyed, seals: bool) -> Result<Tag, Failure> {
         if self.text_length == 0 {
-            return key.whole(self.nonce, &self.aad[..self.aad_length], &mut [], seals);
+            return key.ready()?.whole(self.nonce, &self.aad[..self.aad_length], &mut [], seals);
         }
         let tag = Tag(self.tag);
         self.wipe_tag();

@@ -8,25 +8,25 @@ use crate::{
     abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
     cipher::{describe, description},
     object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
+    shared::Shared,
 };
 use fastgcm::{AesGcmSiv, Error, Tag};
 use std::{
     ffi::{c_int, c_void},
     ptr,
-    sync::Arc,
 };
 
 pub(crate) struct Context<'p> {
     work: Work<'p>,
     key_length: usize,
     /// Shared with the duplicates of this context.
-    key: Option<Arc<AesGcmSiv>>,
+    key: Option<Shared<AesGcmSiv>>,
     nonce: Option<[u8; 12]>,
     seals: bool,
     aad: Vec<u8>,
     /// That which was made, or which the caller expects.
     tag: Option<Tag>,
-    /// Whether the text, which has been there, is authentic; a text that is sealed always is.
+    /// Whether the text, which has been there, is authentic; a text that is sealed is, until another one is refused behind it.
     authentic: Option<bool>,
     /// One text may follow another without another nonce: `openssl speed` asks for it.
     again: bool,
@@ -38,24 +38,38 @@ impl<'p> Object<'p> for Context<'p> {
     }
 
     /// The key is shared.
-    fn duplicate(&self) -> Self {
-        Self { work: Work::none(self.work.provider), key: self.key.clone(), aad: self.aad.clone(), ..*self }
+    fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
+        let mut aad = Vec::new();
+        extend(&mut aad, &self.aad)?;
+        Ok(move || Self { work: Work::none(self.work.provider), key: self.key.clone(), aad, ..*self })
     }
 }
 
+fn extend(aad: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
+    aad.try_reserve(more.len()).map_err(|_| Reason::MallocFailure)?;
+    aad.extend_from_slice(more);
+    Ok(())
+}
+
 impl<'p> Context<'p> {
+    /// AAD where there is nothing to write to, or all text. An empty text is none yet: it is made at the end, if no other comes.
+    ///
     /// # Safety
     /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.
-    unsafe fn any(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
-        if from.is_null() {
-            return self.finish();
-        }
-        if to.is_null() {
+    unsafe fn piece(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
+        if to.is_null() && !from.is_null() {
             // SAFETY: the caller's promise.
             let aad = unsafe { bytes(from, size) }.ok_or(None)?;
-            self.aad.try_reserve(aad.len()).map_err(|_| None)?;
-            self.aad.extend_from_slice(aad);
+            if aad.is_empty() {
+                self.aad.clear(); // as OpenSSL's own does
+            }
+            return extend(&mut self.aad, aad);
+        }
+        if size == 0 {
             return Ok(());
+        }
+        if from.is_null() {
+            return Err(None);
         }
         // A text that is refused is left where it is.
         self.ready()?;
@@ -105,7 +119,9 @@ impl<'p> Cipher<'p> for Context<'p> {
                 Ok(key) => AesGcmSiv::aes192_with_backend(key, backend),
                 Err(_) => AesGcmSiv::with_backend(key, backend),
             };
-            self.key = Some(Arc::new(key.map_err(|_| Reason::InvalidKeyLength)?));
+            let key = key.map_err(|_| Reason::InvalidKeyLength)?;
+            self.key = None; // the last one, in case that there is no memory for this one
+            self.key = Some(Shared::new(|place| Ok(place.write(key)))?);
             self.work.keys += 1;
         }
         if let Some(nonce) = nonce {
@@ -121,7 +137,7 @@ impl<'p> Cipher<'p> for Context<'p> {
             b"keylen" => param.set_number(self.key_length as u64),
             b"taglen" => param.set_number(16),
             b"tag" => {
-                let tag = self.tag.as_ref().filter(|_| self.seals && self.authentic.is_some() && param.size() == 16);
+                let tag = self.tag.as_ref().filter(|_| self.seals && self.authentic == Some(true) && param.size() == 16);
                 tag.and_then(|tag| param.set_bytes(&tag.0))
             }
             _ => return Ok(()),
@@ -153,7 +169,8 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 }
 
-unsafe extern "C" fn update(
+/// `update` and `cipher`. An `update` of nothing is not the end of a message; a `cipher` of it is.
+unsafe extern "C" fn update<const PIECE: bool>(
     context: *mut Context<'static>,
     to: *mut u8,
     written: *mut usize,
@@ -168,7 +185,14 @@ unsafe extern "C" fn update(
             if room < size {
                 return Err(Some(Reason::OutputBufferTooSmall));
             }
-            context.any(from, to, size)?;
+            if !PIECE && from.is_null() {
+                return context.finish();
+            }
+            context.piece(from, to, size).map_err(|reason| {
+                // Without what was refused it is another message. Nobody shall get its tag.
+                context.authentic = Some(false);
+                reason.or(Some(Reason::CipherOperationFailed))
+            })?;
             *written = size;
             Ok(())
         })
@@ -195,9 +219,9 @@ macro_rules! ciphers {
             1 new_cipher::<Context<'static>, $bits>,
             2 init::<Context<'static>, true>,
             3 init::<Context<'static>, false>,
-            4 update,
+            4 update::<true>,
             5 finish::<Context<'static>>,
-            6 update,
+            6 update::<false>,
             7 free::<Context<'static>>,
             8 duplicate::<Context<'static>>,
             9 describe::<$bits, 0x10005>,

@@ -80,6 +80,11 @@ impl Param {
         Self { key: key.as_ptr(), kind: 4, data: text.as_ptr().cast_mut().cast(), size: text.count_bytes(), returned: usize::MAX }
     }
 
+    /// A number of another width or kind (1: signed, 2: unsigned, 3: `double`), in those bytes.
+    pub fn wide(key: &'static std::ffi::CStr, kind: c_uint, bytes: &mut [u8]) -> Self {
+        Self { key: key.as_ptr(), kind, data: bytes.as_mut_ptr().cast(), size: bytes.len(), returned: usize::MAX }
+    }
+
     /// A number.
     pub fn number(key: &'static std::ffi::CStr, number: &mut usize) -> Self {
         Self { key: key.as_ptr(), kind: 2, data: ptr::from_mut(number).cast(), size: 8, returned: usize::MAX }
@@ -186,6 +191,16 @@ impl Default for OpenSsl {
     }
 }
 
+/// The last error of this thread, of which no errors are left. (Later versions say more before it.)
+pub fn last_error() -> std::ffi::c_ulong {
+    // SAFETY: the queue of this thread.
+    unsafe {
+        let why = ffi::ERR_peek_last_error();
+        ffi::ERR_clear_error();
+        why
+    }
+}
+
 /// `EVP_CIPHER_CTX`.
 #[derive(Debug)]
 pub struct Context(pub *mut c_void);
@@ -276,10 +291,15 @@ impl Context {
 
     /// A copy.
     pub fn copy(&self) -> Self {
-        let copy = Self::new();
-        // SAFETY: two contexts.
-        assert_eq!(unsafe { ffi::EVP_CIPHER_CTX_copy(copy.0, self.0) }, 1);
+        let mut copy = Self::new();
+        assert_eq!(copy.copy_of(self), 1);
         copy
+    }
+
+    /// Becomes a copy.
+    pub fn copy_of(&mut self, other: &Self) -> c_int {
+        // SAFETY: two contexts.
+        unsafe { ffi::EVP_CIPHER_CTX_copy(self.0, other.0) }
     }
 }
 

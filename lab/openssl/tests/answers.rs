@@ -5,7 +5,7 @@ mod published;
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi};
+use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
 use published::Case;
 use std::ptr;
 use suite::{Random, passed};
@@ -132,6 +132,31 @@ fn random_messages() {
     passed("openssl::random_messages", messages as usize, 3000);
 }
 
+/// Tags of every length that there is a byte of: what one provider seals, the other opens, and a tag of which one bit is wrong neither.
+#[test]
+fn tags_of_every_length() {
+    let (mut opened, mut random, both) = (0, Random(4), [Whose::Fastgcm, Whose::Default]);
+    for length in 1..=16 {
+        for text in [0, 16, 2000] {
+            let [key, nonce, aad, text] = [16, 12, 5, text].map(|n| random.bytes(n));
+            let mut case =
+                Case { name: length.to_string(), key, nonce, aad, plaintext: Some(text), ciphertext: vec![], tag: vec![0; length] };
+            let [ours, theirs] = both.map(|whose| through(whose, &case, true, Way::random(&mut random), &mut random));
+            assert_eq!(ours, theirs, "tags of {length} bytes");
+            (case.ciphertext, case.tag) = ours.unwrap();
+            for whose in both {
+                let mut open = |case: &Case| through(whose, case, false, Way::random(&mut random), &mut random).map(|(text, _)| text);
+                assert_eq!(open(&case), case.plaintext, "{whose:?}, a tag of {length} bytes");
+                case.tag[length - 1] ^= 1;
+                assert_eq!(open(&case), None, "{whose:?}, a wrong tag of {length} bytes");
+                case.tag[length - 1] ^= 1;
+                opened += 1;
+            }
+        }
+    }
+    passed("openssl::tags_of_every_length", opened, 16 * 3 * 2);
+}
+
 /// GMAC by `EVP_MAC`: Wycheproof, and what both say to data in pieces, with a copy in the middle.
 #[test]
 fn gmac() {
@@ -180,10 +205,11 @@ fn gmac() {
     passed("openssl::gmac", count, 414);
 }
 
-/// Other ciphers' GMAC is not ours.
+/// Other ciphers' GMAC is not ours, and no call is refused without a reason.
 #[test]
 fn gmac_refuses() {
     let openssl = OpenSsl::get();
+    let told = |done: i32| (done, last_error() & 0x7f_ffff);
     // SAFETY: OpenSSL's own objects, and slices.
     let refused = unsafe {
         let mac = ffi::EVP_MAC_fetch(openssl.context, c"GMAC".as_ptr(), c"provider=fastgcm".as_ptr());
@@ -193,14 +219,32 @@ fn gmac_refuses() {
             let list = [Param::text(c"cipher", cipher), Param::octets(c"iv", bytes.as_mut_ptr(), iv), Param::END];
             ffi::EVP_MAC_init(context, bytes.as_ptr(), key, list.as_ptr())
         };
-        assert_eq!(init(c"AES-128-GCM", 16, 12), 1);
-        let refused =
-            [init(c"ARIA-128-GCM", 16, 12), init(c"AES-128-GCM", 17, 12), init(c"AES-128-GCM", 16, 129), init(c"AES-128-CBC", 16, 12)];
+        let (mut tag, mut written) = ([0; 16], 0);
+        let mut finish = |room| told(ffi::EVP_MAC_final(context, tag.as_mut_ptr(), &mut written, room));
+        let update = || told(ffi::EVP_MAC_update(context, b"x".as_ptr(), 1));
+        let mut refused = vec![
+            (update(), 155), // there is no cipher
+            (finish(16), 155),
+            (told(ffi::EVP_MAC_init(context, [1; 16].as_ptr(), 16, ptr::null())), 155),
+        ];
+        assert_eq!(told(init(c"AES-128-GCM", 16, 12)), (1, 0));
+        refused.extend([
+            (told(init(c"ARIA-128-GCM", 16, 12)), 125), // another mode than those
+            (told(init(c"AES-128-CBC", 16, 12)), 125),
+            (told(init(c"AES-128-GCM", 17, 12)), 105),  // length of the key
+            (told(init(c"AES-128-GCM", 16, 129)), 109), // of the IV
+        ]);
+        assert_eq!(told(init(c"AES-128-GCM", 16, 12)), (1, 0));
+        assert_eq!(finish(16), (1, 0));
+        refused.extend([(update(), 102), (finish(16), 102)]); // the message has ended
+        let mut number = [0; 8];
+        let number = [Param::wide(c"cipher", 2, &mut number), Param::END];
+        refused.push((told(ffi::EVP_MAC_init(context, ptr::null(), 0, number.as_ptr())), 103)); // no string
         ffi::EVP_MAC_CTX_free(context);
         refused
     };
-    assert_eq!(refused, [0; 4]);
-    passed("openssl::gmac_refuses", refused.len(), 4);
+    refused.iter().for_each(|(told, reason)| assert_eq!(*told, (0, *reason), "{refused:?}"));
+    passed("openssl::gmac_refuses", refused.len(), 10);
 }
 
 /// The files of OpenSSL's own test program (`evpciph_aes_common.txt`, `evpmac_common.txt`), as far as they are about AES-GCM. The full run fetches them.

@@ -3,7 +3,7 @@
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi};
+use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
 use std::ptr;
 use suite::{Random, passed};
 
@@ -41,10 +41,10 @@ impl Call {
             // OpenSSL's own counts, for TLS, in memory in front of a short IV.
             3 => Self::IvLength([12, 12, 16, 128, 129, 0, -1, 8, 1][random.below(if tls { 7 } else { 9 })]),
             4 | 5 => {
-                let n = [16, 16, 16, 12, 4, 17][random.below(6)];
+                let n = [16, 16, 1 + random.below(16), 17][random.below(4)];
                 Self::SetTag(random.bytes(n))
             }
-            6 | 7 => Self::GetTag([16, 16, 12, 1, 17][random.below(5)]),
+            6 | 7 => Self::GetTag([16, 16, 1 + random.below(16), 17][random.below(4)]),
             8 => Self::Aad(bytes(random, 40)),
             9..=11 => {
                 let most = [90, 90, 90, 1700][random.below(4)];
@@ -54,8 +54,13 @@ impl Call {
             13 => Self::Copy,
             14 => [Self::GetIv(c"iv"), Self::GetIv(c"updated-iv"), Self::Numbers][random.below(3)].clone(),
             15 => Self::OneShot(bytes(random, 50), random.below(3) as u8),
-            16 => Self::SetFixed(random.bytes(12), random.below(2) == 0),
-            17 => Self::TakeIv([8, 4, 12, 13, 1][random.below(5)]),
+            16 => {
+                // Where all of it is set, its counter may be about to carry, as far as it goes.
+                let mut fixed = random.bytes(12);
+                fixed[12 - random.below(13)..].fill(0xff);
+                Self::SetFixed(fixed, random.below(2) == 0)
+            }
+            17 => Self::TakeIv([8, 4, 12, 12, 13, 1][random.below(6)]),
             18 => Self::SetExplicit(random.bytes(8)),
             _ => {
                 let record = bytes(random, 70);
@@ -205,12 +210,8 @@ fn sequences() {
             history.push(call.clone());
             let [ours, theirs] = sides.each_mut().map(|side| {
                 let answer = side.call(&call);
-                // SAFETY: the queue of this thread.
-                unsafe {
-                    let why = ffi::ERR_peek_last_error(); // later versions say more before it
-                    ffi::ERR_clear_error();
-                    (answer, if why == TAG_NOT_SET { 0 } else { why })
-                }
+                let why = last_error();
+                (answer, if why == TAG_NOT_SET { 0 } else { why })
             });
             assert_eq!(ours, theirs, "sequence {number}: {history:?}");
             let (ours, _) = ours;
@@ -272,11 +273,13 @@ fn random_iv() {
 #[test]
 fn f08_overlaps() {
     let mut cases = 0;
-    for offset in 0..=120usize {
+    // What is done in one go, and what is not.
+    let long = [1, 15, 16, 64, 100, 1000, 4999, 5000].map(|offset| (5000, offset));
+    for (length, offset) in (0..=120).map(|offset| (120, offset)).chain(long) {
         for backward in [false, true] {
-            let mut memory: Vec<u8> = (0..240).collect();
+            let mut memory = Random(9).bytes(2 * length);
             let (from, to) = if backward { (offset, 0) } else { (0, offset) };
-            let mut expected = memory[from..from + 120].to_vec();
+            let mut expected = memory[from..from + length].to_vec();
             for (whose, separate) in [(Whose::Default, true), (Whose::Fastgcm, false)] {
                 let mut context = Context::new();
                 context.init(OpenSsl::get().cipher(whose, 16), Some(&[1; 16]), Some(&[2; 12]), 1);
@@ -285,15 +288,146 @@ fn f08_overlaps() {
                 if separate {
                     context.text(&mut expected);
                 } else {
-                    // SAFETY: 240 bytes are there.
-                    unsafe { ffi::EVP_CipherUpdate(context.0, at.add(to), &mut written, at.add(from), 120) };
+                    // SAFETY: twice as many bytes are there.
+                    unsafe { ffi::EVP_CipherUpdate(context.0, at.add(to), &mut written, at.add(from), length as i32) };
                 }
             }
-            assert_eq!(memory[to..to + 120], expected, "from {from} to {to}");
+            assert!(memory[to..to + length] == expected, "{length} bytes from {from} to {to}");
             cases += 1;
         }
     }
-    passed("openssl::f08_overlaps", cases, 242);
+    passed("openssl::f08_overlaps", cases, 242 + 16);
+}
+
+/// Another key in the middle of a message ends it, in one piece or in several: nothing goes on before there is another IV.
+#[test]
+fn key_in_the_middle() {
+    let mut ended = 0;
+    for pieces in [&[][..], &[30], &[30, 40], &[3000]] {
+        for direction in [0, 1] {
+            let mut context = Context::new();
+            context.init(OpenSsl::get().cipher(Whose::Fastgcm, 16), Some(&[1; 16]), Some(&[2; 12]), direction);
+            assert_eq!(context.aad(b"AAD"), 1);
+            pieces.iter().for_each(|length| assert_eq!(context.text(&mut vec![0; *length]).0, 1));
+            assert_eq!(context.init(ptr::null(), Some(&[3; 16]), None, direction), 1);
+            context.control(control::SET_TAG, &mut [0; 16]);
+            let mut text = *b"text";
+            assert_eq!([context.text(&mut text).0, context.aad(b"more"), context.finish()], [0; 3], "{pieces:?}");
+            assert_eq!(text, *b"text");
+            assert_eq!(context.init(ptr::null(), None, Some(&[2; 12]), direction), 1);
+            assert_eq!(context.text(&mut text).0, 1);
+            ended += 1;
+        }
+    }
+    passed("openssl::key_in_the_middle", ended, 8);
+}
+
+/// Nonces of TLS 1.2: behind the fixed part each context has a random number of its own, and all 64 bits of it count.
+#[test]
+fn nonces_of_records() {
+    let mut numbers = std::collections::HashSet::new();
+    let mut fixed = [7; 4];
+    let context = || {
+        let mut context = Context::new();
+        context.init(OpenSsl::get().cipher(Whose::Fastgcm, 16), Some(&[1; 16]), None, 1);
+        context
+    };
+    let next = |context: &mut Context| {
+        let mut nonce = [0; 12];
+        assert_eq!(context.control(control::IV_GEN, &mut nonce), 1);
+        nonce
+    };
+    for _ in 0..50 {
+        let mut context = context();
+        assert_eq!(context.control(control::SET_IV_FIXED, &mut fixed), 1);
+        let [one, other] = [next(&mut context), next(&mut context)].map(|nonce| {
+            assert_eq!(nonce[..4], fixed);
+            u64::from_be_bytes(nonce[4..].try_into().unwrap())
+        });
+        assert_eq!(one.wrapping_add(1), other);
+        // That each of its bytes is zero, or that two are alike, happens once in 2^32 contexts, or less.
+        assert!(one >> 32 != 0 && one << 32 != 0 && numbers.insert(one >> 32) && numbers.insert(one << 32));
+    }
+    for (number, after) in [(u64::MAX >> 32, 1 << 32), (u64::MAX, 0), (0xff, 0x100)] {
+        let mut nonce: Vec<u8> = fixed.into_iter().chain(number.to_be_bytes()).collect();
+        let mut context = context();
+        // SAFETY: an IV of 12 bytes.
+        let done = unsafe { ffi::EVP_CIPHER_CTX_ctrl(context.0, control::SET_IV_FIXED, -1, nonce.as_mut_ptr().cast()) };
+        assert_eq!((done, &next(&mut context)[..]), (1, &nonce[..]));
+        assert_eq!(next(&mut context)[4..], u64::to_be_bytes(after));
+    }
+    passed("openssl::nonces_of_records", numbers.len(), 100);
+}
+
+/// A record of TLS 1.2 that is forged has no text: all of it is zero. One that is not is as it was, by both providers.
+#[test]
+fn forged_records() {
+    let mut forged = 0;
+    for length in [0usize, 1, 16, 100, 1537, 16384] {
+        let text = Random(length as u64).bytes(length);
+        let record = |whose, direction, record: &mut Vec<u8>| {
+            let mut context = Context::new();
+            context.init(OpenSsl::get().cipher(whose, 16), Some(&[1; 16]), None, direction);
+            assert_eq!(context.control(control::SET_IV_FIXED, &mut [7; 4]), 1);
+            let mut aad = [3; 13];
+            // The sender says how long the text is with its nonce, the receiver how long the record is.
+            let length = if direction == 1 { length + 8 } else { length + 24 } as u16;
+            aad[11..].copy_from_slice(&length.to_be_bytes());
+            assert_eq!(context.control(control::TLS1_AAD, &mut aad), 16);
+            context.text(record)
+        };
+        let mut sealed = [&[0; 8], &text[..], &[0; 16]].concat();
+        assert_eq!(record(Whose::Fastgcm, 1, &mut sealed), (1, sealed.len() as i32));
+        for whose in [Whose::Fastgcm, Whose::Default] {
+            let mut opened = sealed.clone();
+            assert_eq!(record(whose, 0, &mut opened), (1, length as i32));
+            assert_eq!(opened[8..8 + length], text);
+        }
+        for at in [0, 8, 7 + length, 8 + length, 23 + length] {
+            let mut wrong = sealed.clone();
+            wrong[at] ^= 1;
+            assert_eq!(record(Whose::Fastgcm, 0, &mut wrong).0, 0);
+            assert!(wrong[8..8 + length].iter().all(|byte| *byte == 0), "{length} bytes, forged at {at}: text is left");
+            forged += 1;
+        }
+    }
+    last_error();
+    passed("openssl::forged_records", forged, 30);
+}
+
+/// Numbers of every width and kind, as programs give and ask for them: the provider takes and answers what OpenSSL's own does.
+#[test]
+fn numbers_of_every_width() {
+    let mut cases = 0;
+    let values = [0i128, 1, 7, 12, 16, 127, 128, 129, 255, 256, 1 << 31, 1 << 33, 1 << 64, -1, -12];
+    for (kind, sizes) in [(1, &[1, 2, 3, 4, 8, 9, 16][..]), (2, &[1, 2, 3, 4, 8, 9, 16]), (3, &[4, 8, 16]), (5, &[8])] {
+        for &size in sizes {
+            let with = |value: i128| {
+                if kind == 3 { (value as f64 + 0.5 * f64::from(value == 7)).to_ne_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
+            };
+            for (name, value) in [c"ivlen", c"keylen"].iter().flat_map(|name| values.map(|value| (*name, value))) {
+                let answers = [Whose::Fastgcm, Whose::Default].map(|whose| {
+                    let mut context = Context::new();
+                    context.init(OpenSsl::get().cipher(whose, 16), None, None, 1);
+                    let mut bytes = with(value);
+                    bytes.resize(size, 0);
+                    let list = [Param::wide(c"ivlen", kind, &mut bytes), Param::END];
+                    // SAFETY: a list with its bytes.
+                    let set = unsafe { ffi::EVP_CIPHER_CTX_set_params(context.0, list.as_ptr()) };
+                    let why = last_error();
+                    let mut told = [0xa5; 16];
+                    let mut list = [Param::wide(name, kind, &mut told[..size]), Param::END];
+                    // SAFETY: a list with its room.
+                    let got = unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) };
+                    let returned = if got == 1 { list[0].returned } else { 0 };
+                    (set, why, got, last_error(), returned, if got == 1 { told } else { [0; 16] })
+                });
+                assert_eq!(answers[0], answers[1], "ivlen = {value} as kind {kind} of {size} bytes, then {name:?}");
+                cases += 1;
+            }
+        }
+    }
+    passed("openssl::numbers_of_every_width", cases, 18 * 30);
 }
 
 /// The provider counts what it has done.

