@@ -5,7 +5,11 @@
 //! depends on the hash key, and nothing may be indexed by it: that kind meets only the counter that adds
 //! ([`gcm::counter`](crate::gcm)).
 
-use crate::{Block, Error, isa::Vectors, limits};
+use crate::{
+    Block, Error,
+    isa::{Vectors, joined},
+    limits,
+};
 
 /// The length in bytes of the nonce to prefer: 96 bits.
 pub const NONCE_LEN: usize = 12;
@@ -95,12 +99,15 @@ impl TryFrom<&[u8]> for Nonce<'_> {
 impl Nonce96 {
     pub(crate) const ZERO: Self = Self { first: 0, rest: 0 };
 
-    /// Loads 4 + 8 bytes: a nonce is often stored as salt and counter just before the call, and a load that spans two stores
-    /// waits until both have left the store buffer (10 to 13 ns on Zen 5).
+    /// Loads three words of 4 bytes. A load that spans two stores waits until both have left the store buffer, and a nonce is often stored just before
+    /// the call: as salt and counter by 4 + 8 bytes, by `memcpy` by 8 + 4. No word spans two of either. As loads of 4 + 8 bytes a message behind `memcpy`
+    /// took 31 ns, and takes 12 (16 bytes, AES-128, Emerald Rapids).
+    ///
+    /// Each word is a value of its own until `joined`: an array of words would be copied by 8 + 4 bytes.
     #[inline(always)]
     pub(crate) fn new(nonce: &[u8; 12]) -> Self {
-        let (first, rest) = nonce.split_first_chunk().unwrap();
-        Self { first: u32::from_le_bytes(*first), rest: u64::from_le_bytes(*rest.first_chunk().unwrap()) }
+        let word = |i: usize| u32::from_le_bytes(*nonce[i..].first_chunk().unwrap());
+        Self { first: word(0), rest: joined(word(4), word(8)) }
     }
 
     /// The counter block with that counter.

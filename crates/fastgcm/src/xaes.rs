@@ -5,8 +5,9 @@
 //! blocks of AES.
 
 use crate::{
-    AnyTag, Backend, Block, Error, Key, Tag,
+    AnyTag, Backend, Block, Error, Key, Nonce, Tag,
     isa::Frame,
+    nonce::Nonce96,
     once::{open, seal},
 };
 use core::fmt;
@@ -69,7 +70,7 @@ impl Xaes256Gcm {
     /// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `text` is untouched.
     #[inline]
     pub fn seal(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        self.with_derived(nonce, |key, nonce| seal(self.key.kernels, key, nonce.into(), aad, text))
+        self.with_derived(nonce, |key, nonce| seal(self.key.kernels, key, nonce, aad, text))
     }
 
     /// Decrypts `text` in place.
@@ -79,7 +80,7 @@ impl Xaes256Gcm {
     /// is untouched.
     #[inline]
     pub fn open(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
-        self.with_derived(nonce, |key, nonce| open(self.key.kernels, key, nonce.into(), aad, text, tag))
+        self.with_derived(nonce, |key, nonce| open(self.key.kernels, key, nonce, aad, text, tag))
     }
 
     /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with the message, and the tag.
@@ -122,10 +123,8 @@ impl Xaes256Gcm {
 
     /// Does a message with the key that is derived for it, and its nonce.
     #[inline(always)]
-    fn with_derived<T>(&self, nonce: &[u8; 24], message: impl FnOnce(&[u8], [u8; 12]) -> Result<T, Error>) -> Result<T, Error> {
-        let (first, rest) = nonce.split_at(12);
-        let mut of_message = [0; 12];
-        of_message.copy_from_slice(rest);
+    fn with_derived<T>(&self, nonce: &[u8; 24], message: impl FnOnce(&[u8], Nonce<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let (first, of_message) = (Nonce96::new(nonce.first_chunk().unwrap()), Nonce::from(nonce.last_chunk().unwrap()));
         Frame::try_wiped_after_all(|| {
             let mut derived = self.derive(first);
             let result = message(&derived, of_message);
@@ -138,10 +137,8 @@ impl Xaes256Gcm {
     /// CMAC of one block for each half: a counter of 16 bits, the label "X", a zero, and as much of the nonce (section "Overview" of the
     /// specification).
     #[inline(always)]
-    fn derive(&self, nonce: &[u8]) -> [u8; 32] {
-        let mut block = [0, 0, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        block[4..].copy_from_slice(nonce);
-        let block = Block::from_le_bytes(block) ^ self.k1;
+    fn derive(&self, nonce: Nonce96) -> [u8; 32] {
+        let block = (nonce.with_counter(0) << 32 | Block::from(b'X') << 16) ^ self.k1;
         let half = |i: Block| self.key.kernels.steps().aes(&self.key.material, block ^ i << 8);
         let mut derived = [0; 32];
         derived[..16].copy_from_slice(&half(1).to_le_bytes());

@@ -149,6 +149,15 @@ fn whole(mut v: uint8x16_t) -> uint8x16_t {
     v
 }
 
+/// Two words as one. The optimiser is not told how: it would load both at once, or store each by itself.
+#[inline(always)]
+pub(crate) fn joined(low: u32, high: u32) -> u64 {
+    let (low, mut both) = (u64::from(low), u64::from(high));
+    // SAFETY: one instruction, on registers of its own.
+    unsafe { asm!("orr {0}, {1}, {0}, lsl #32", inout(reg) both, in(reg) low, options(pure, nomem, nostack, preserves_flags)) }
+    both
+}
+
 /// One TBL. (As an intrinsic it became REV64 and EXT, since its indices are known; with them in a register it is one instruction less
 /// for each block.)
 #[inline(always)]

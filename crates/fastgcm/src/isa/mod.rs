@@ -41,7 +41,7 @@ pub(crate) use {
     cpuid::features,
     sse2::Pair as Widest,
     ssse3::Ssse3,
-    x86::{AesAvx, AesSse, Vaes256, Vaes512},
+    x86::{AesAvx, AesSse, Vaes256, Vaes512, joined},
 };
 // Likewise `aarch64-unknown-none-softfloat`. A big-endian one has its lanes the other way round, and no row.
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
@@ -50,7 +50,7 @@ mod aarch64;
 mod hwcap;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) use {
-    aarch64::{Neon, NeonEor3},
+    aarch64::{Neon, NeonEor3, joined},
     hwcap::features,
 };
 #[cfg(all(target_arch = "riscv64", target_endian = "little"))]
@@ -72,6 +72,16 @@ pub(crate) type Widest = u64;
 )))]
 pub(crate) fn features() -> detect::Features {
     detect::Features::NONE
+}
+
+/// Two words as one. The machines with rows of their own see to it that the optimiser does not load both at once.
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+)))]
+#[inline(always)]
+pub(crate) fn joined(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
 }
 
 /// Keeps an expression where the instruction sets of a family exist, and gives `None` elsewhere.

@@ -181,6 +181,15 @@ unsafe fn load_key(src: *const u8) -> Block {
     block(v)
 }
 
+/// Two words as one. The optimiser is not told how: it would load both at once, or store each by itself.
+#[inline(always)]
+pub(crate) fn joined(low: u32, high: u32) -> u64 {
+    let mut both = u64::from(high);
+    // SAFETY: two instructions, on registers of their own.
+    unsafe { asm!("shl {0}, 32", "or {0}, {1}", inout(reg) both, in(reg) u64::from(low), options(pure, nomem, nostack)) }
+    both
+}
+
 /// # Safety
 /// AES-NI and SSSE3.
 #[inline(always)]

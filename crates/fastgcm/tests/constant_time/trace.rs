@@ -41,7 +41,11 @@ pub(crate) struct Tracer {
     /// Memory, and how many bytes have been written there, each as often as it was.
     pub(crate) watched: Range<u64>,
     pub(crate) written: u64,
+    /// Is told of each access to memory: where it is, and whether it reads.
+    pub(crate) observer: Option<Box<Observer>>,
 }
+
+pub(crate) type Observer = dyn FnMut(Range<u64>, bool);
 
 struct Known {
     instruction: Instruction,
@@ -101,7 +105,12 @@ impl Tracer {
                     if self.forbidden.iter().any(|pages| address < pages.end && pages.start < end) {
                         self.reached.get_or_insert((known.instruction, address));
                     }
-                    if !matches!(memory.access(), OpAccess::Read | OpAccess::CondRead) {
+                    let writes = !matches!(memory.access(), OpAccess::Read | OpAccess::CondRead);
+                    let reads = !matches!(memory.access(), OpAccess::Write | OpAccess::CondWrite);
+                    if let Some(observer) = &mut self.observer {
+                        observer(address..end, reads);
+                    }
+                    if writes {
                         self.written += end.min(self.watched.end).saturating_sub(address.max(self.watched.start));
                     }
                 }
