@@ -1,0 +1,1032 @@
+//! THE TABLE of verbs: every public function that takes or makes a secret, called as a program calls it. Four tests walk it: each verb beside the model
+//! (`api::every_verb`), between guard pages, instruction by instruction (`constant_time`), and over a stack that is looked at afterwards (`wiping`). `xtask/src/verbs.rs`
+//! fails if the library has a function that no row calls. docs/adding-a-verb.md says how a row is added.
+#![allow(dead_code)] // no test file needs all of it
+
+use crate::allocator::allocating_in;
+#[cfg(feature = "hazmat")]
+use fastgcm::hazmat::{self, PartHash, Pieces, Plan, UnverifiedOpener};
+#[cfg(feature = "aead06")]
+use fastgcm::rustcrypto::{
+    AeadInOut, Aes256Gcm, KeyInit,
+    aead::{array::Array, inout::InOutBuf},
+};
+use fastgcm::{
+    AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, Xaes256Gcm, batch,
+    nonces::{CounterNonces, SealingKey},
+    open_once, seal_once,
+};
+use fastgcm_model::Model;
+use std::mem::MaybeUninit;
+
+/// What the standards call it: what the model makes of key, nonce, AAD and text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Form {
+    Gcm,
+    /// AES-GCM of AAD alone.
+    Gmac,
+    Xaes,
+    Siv,
+    /// AES-CTR from a counter of 16 bytes, the nonce here. No AAD, no tag.
+    Ctr,
+    /// AES of each block. No nonce, no AAD, no tag.
+    Blocks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Does {
+    Seals,
+    Opens,
+    /// Under a nonce that the verb draws: the text is what it was.
+    SealsAndOpens,
+}
+
+/// Where text and tag lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// The text in `to`, the tag in `tag`.
+    InPlace,
+    /// From `from` to `to`, the tag in `tag`.
+    Apart,
+    /// Text and tag in `to`.
+    InPlaceBehind,
+    /// From `from` to `to`, the tag behind the ciphertext.
+    Behind,
+    /// The text in `from`: nothing is written but the verdict.
+    Read,
+}
+
+/// What a message that is refused leaves in `to`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Refused {
+    Zeros,
+    AsItWas,
+    /// Text that nobody has verified: the caller wipes it.
+    Unverified,
+}
+
+/// A row of the table.
+pub(crate) struct Verb {
+    /// The functions of the library that it calls: of a type by the type's name, free ones by their module's.
+    pub(crate) functions: &'static [&'static str],
+    pub(crate) form: Form,
+    pub(crate) does: Does,
+    pub(crate) shape: Shape,
+    pub(crate) call: Call,
+    /// Bytes of keys, of nonces (`&[]`: any number but zero).
+    pub(crate) keys: &'static [usize],
+    pub(crate) nonces: &'static [usize],
+    /// It has no argument for the back end, and takes the best.
+    pub(crate) best: bool,
+    pub(crate) refused: Refused,
+    /// Bytes of the tag that are looked at.
+    pub(crate) tag: usize,
+    /// How often it branches on whether a tag is right: where it is, and where it is not.
+    pub(crate) looks: [u64; 2],
+    /// Why something of a secret may stay on the stack or in registers in spite of feature `scrub`.
+    pub(crate) leaves: Option<&'static str>,
+    /// More than one message or one key: what a slow machine does in full runs only.
+    pub(crate) long: bool,
+}
+
+pub(crate) type Call = fn(&mut Job<'_>) -> Result<(), Error>;
+
+/// All that a verb works on, each buffer where the walker has put it.
+pub(crate) struct Job<'a> {
+    pub(crate) keys: &'a mut Keys,
+    pub(crate) key_bytes: &'a [u8],
+    pub(crate) nonce: &'a [u8],
+    pub(crate) aad: &'a [u8],
+    pub(crate) from: &'a [u8],
+    pub(crate) to: &'a mut [u8],
+    pub(crate) tag: &'a mut Tag,
+    /// What is allocated, and what a verb writes beside `to`: [`heap`] says how much that is.
+    pub(crate) heap: &'a mut [u8],
+}
+
+/// Bytes of heap that each verb has enough of, with so many bytes of text.
+pub(crate) const fn heap(text: usize) -> usize {
+    4 * text + (32 << 10)
+}
+
+/// What is made outside of the call, where it stays.
+pub(crate) struct Keys {
+    pub(crate) key: Box<Key>,
+    xaes: Box<Xaes256Gcm>,
+    siv: Box<AesGcmSiv>,
+    #[cfg(feature = "aead06")]
+    cipher: Box<Aes256Gcm>,
+}
+
+impl Keys {
+    pub(crate) fn new(backend: Backend) -> Self {
+        let key = Key::boxed_with_backend(&[0; 32], backend).unwrap();
+        assert_eq!(key.backend(), backend);
+        Self {
+            key,
+            xaes: Box::new(Xaes256Gcm::with_backend(&[0; 32], backend).unwrap()),
+            siv: Box::new(AesGcmSiv::with_backend(&[0; 32], backend).unwrap()),
+            #[cfg(feature = "aead06")]
+            cipher: Box::new(Aes256Gcm::new(&Array([0; 32]))),
+        }
+    }
+
+    /// The keys of these bytes that `verb` needs, in the place of others.
+    pub(crate) fn set(&mut self, verb: &Verb, bytes: &[u8]) {
+        self.key.rekey(bytes).unwrap();
+        let backend = self.key.backend();
+        match (verb.form, bytes.try_into()) {
+            (Form::Xaes, Ok(bytes)) => *self.xaes = Xaes256Gcm::with_backend(bytes, backend).unwrap(),
+            (Form::Siv, _) => *self.siv = siv(bytes, backend).unwrap(),
+            #[cfg(feature = "aead06")]
+            (_, Ok(bytes)) if backend == Backend::detect() => *self.cipher = Aes256Gcm::new(&Array(*bytes)),
+            _ => {}
+        }
+    }
+}
+
+fn siv(bytes: &[u8], backend: Backend) -> Result<AesGcmSiv, Error> {
+    #[cfg(feature = "hazmat")]
+    if let Ok(bytes) = bytes.try_into() {
+        return AesGcmSiv::aes192_with_backend(bytes, backend);
+    }
+    AesGcmSiv::with_backend(bytes, backend)
+}
+
+impl<'a> Job<'a> {
+    fn backend(&self) -> Backend {
+        self.keys.key.backend()
+    }
+
+    fn nonce(&self) -> Nonce<'a> {
+        Nonce::any(self.nonce).unwrap()
+    }
+
+    fn nonce96(&self) -> [u8; 12] {
+        self.nonce.try_into().unwrap()
+    }
+
+    /// In two pieces.
+    fn aads(&self) -> [&'a [u8]; 2] {
+        self.aad.split_at(self.aad.len() / 3).into()
+    }
+
+    /// Nonces that begin with this one.
+    fn counted(&self) -> CounterNonces {
+        let (fixed, next) = self.nonce.split_first_chunk().unwrap();
+        CounterNonces::starting_at(*fixed, u64::from_be_bytes(next.try_into().unwrap())).unwrap()
+    }
+
+    /// What one key does: seals in place.
+    fn seal_by(&mut self, key: &Key) -> Result<(), Error> {
+        key.seal(self.nonce(), self.aad, self.to).map(|tag| *self.tag = tag)
+    }
+}
+
+/// A text in three pieces.
+fn three(text: &mut [u8]) -> [&mut [u8]; 3] {
+    let (first, second) = (text.len() / 3, text.len() - text.len() / 5);
+    let (rest, three) = text.split_at_mut(second);
+    let (one, two) = rest.split_at_mut(first);
+    [one, two, three]
+}
+
+fn three_of(text: &[u8]) -> [&[u8]; 3] {
+    let (first, second) = (text.len() / 3, text.len() - text.len() / 5);
+    [&text[..first], &text[first..second], &text[second..]]
+}
+
+/// Where the second of two parts begins.
+fn half(text: usize) -> usize {
+    text / 32 * 16
+}
+
+fn verdict(right: bool) -> Result<(), Error> {
+    if right { Ok(()) } else { Err(Error::Unauthentic) }
+}
+
+fn row(form: Form, does: Does, shape: Shape, functions: &'static [&'static str], call: Call) -> Verb {
+    let (keys, nonces): (&[usize], &[usize]) = match form {
+        Form::Gcm | Form::Gmac => (&[16, 24, 32], &[]),
+        Form::Xaes => (&[32], &[24]),
+        Form::Siv => (&[16, 32], &[12]),
+        Form::Ctr => (&[16, 24, 32], &[16]),
+        Form::Blocks => (&[16, 24, 32], &[0]),
+    };
+    let (best, refused, tag, leaves, long) = (false, Refused::Zeros, 16, None, matches!(form, Form::Xaes | Form::Siv));
+    let looks = if does == Does::Opens { [1, 1] } else { [0, 0] };
+    Verb { functions, form, does, shape, call, keys, nonces, best, refused, tag, looks, leaves, long }
+}
+
+fn seals(shape: Shape, functions: &'static [&'static str], call: Call) -> Verb {
+    row(Form::Gcm, Does::Seals, shape, functions, call)
+}
+
+fn opens(shape: Shape, functions: &'static [&'static str], call: Call) -> Verb {
+    row(Form::Gcm, Does::Opens, shape, functions, call)
+}
+
+/// Why a value that a function returns may be found on the stack: nobody knows where the compiler has copied it from. (The library says so of each.)
+const BY_VALUE: Option<&str> = Some("it is returned by value: what the compiler copied when it was moved is not wiped");
+/// Why what a caller of `hazmat` is given may be found there.
+const HANDED_OUT: Option<&str> = Some("it is handed to the caller, by value");
+
+const TWELVE: &[usize] = &[12];
+
+/// The table.
+pub(crate) fn all() -> Vec<Verb> {
+    use Does::{Opens, Seals};
+    use Shape::{Apart, Behind, InPlace, InPlaceBehind, Read};
+    vec![
+        // Keys, however they are made.
+        Verb { best: true, leaves: BY_VALUE, ..seals(InPlace, &["Key::new"], |job| job.seal_by(&Key::new(job.key_bytes)?)) },
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["Key::aes128", "Key::aes192", "Key::aes256"], |job| match job.key_bytes.len() {
+                16 => job.seal_by(&Key::aes128(job.key_bytes.try_into().unwrap())),
+                24 => job.seal_by(&Key::aes192(job.key_bytes.try_into().unwrap())),
+                _ => job.seal_by(&Key::aes256(job.key_bytes.try_into().unwrap())),
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["Key::with_backend"], |job| job.seal_by(&Key::with_backend(job.key_bytes, job.backend())?))
+        },
+        Verb {
+            best: true,
+            ..seals(InPlace, &["Key::boxed"], |job| {
+                let heap = std::mem::take(&mut job.heap);
+                allocating_in(heap, || job.seal_by(&*Key::boxed(job.key_bytes)?))
+            })
+        },
+        seals(InPlace, &["Key::boxed_with_backend"], |job| {
+            let heap = std::mem::take(&mut job.heap);
+            allocating_in(heap, || job.seal_by(&*Key::boxed_with_backend(job.key_bytes, job.backend())?))
+        }),
+        seals(InPlace, &["Key::shared_with_backend"], |job| {
+            let heap = std::mem::take(&mut job.heap);
+            allocating_in(heap, || job.seal_by(&*Key::shared_with_backend(job.key_bytes, job.backend())?))
+        }),
+        Verb {
+            leaves: Some("its place is on the stack here, and nobody drops the key"),
+            ..seals(InPlace, &["Key::init_in_place"], |job| {
+                let mut place = MaybeUninit::uninit();
+                let key = Key::init_in_place(&mut place, job.key_bytes, job.backend())?;
+                job.seal_by(key)
+            })
+        },
+        seals(InPlace, &["Key::rekey"], |job| {
+            job.keys.key.rekey(job.key_bytes)?;
+            job.keys.key.seal(job.nonce(), job.aad, job.to).map(|tag| *job.tag = tag)
+        }),
+        // A message in one call.
+        seals(InPlace, &["Key::seal"], |job| job.keys.key.seal(job.nonce(), job.aad, job.to).map(|tag| *job.tag = tag)),
+        seals(InPlaceBehind, &["Key::seal_appended"], |job| job.keys.key.seal_appended(job.nonce(), job.aad, job.to)),
+        seals(Behind, &["Key::seal_in_place_append_tag"], |job| {
+            allocating_in(job.heap, || {
+                let mut text = job.from.to_vec();
+                job.keys.key.seal_in_place_append_tag(Nonce::any(job.nonce).unwrap(), job.aad, &mut text)?;
+                job.to.copy_from_slice(&text);
+                Ok(())
+            })
+        }),
+        seals(Apart, &["Key::seal_detached_to"], |job| {
+            job.keys.key.seal_detached_to(job.nonce(), job.aad, job.from, job.to).map(|tag| *job.tag = tag)
+        }),
+        seals(Behind, &["Key::seal_to"], |job| job.keys.key.seal_to(job.nonce(), job.aad, job.from, job.to)),
+        seals(Behind, &["Key::seal_vec"], |job| {
+            allocating_in(job.heap, || {
+                job.to.copy_from_slice(&job.keys.key.seal_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?);
+                Ok(())
+            })
+        }),
+        opens(InPlace, &["Key::open"], |job| job.keys.key.open(job.nonce(), job.aad, job.to, job.tag)),
+        Verb {
+            refused: Refused::AsItWas,
+            looks: [2, 1],
+            ..opens(InPlace, &["Key::open_verified_first"], |job| job.keys.key.open_verified_first(job.nonce(), job.aad, job.to, job.tag))
+        },
+        Verb {
+            refused: Refused::AsItWas,
+            ..opens(InPlace, &["Key::open_restoring"], |job| job.keys.key.open_restoring(job.nonce(), job.aad, job.to, job.tag))
+        },
+        opens(Read, &["Key::verify"], |job| job.keys.key.verify(job.nonce(), job.aad, job.from, job.tag)),
+        opens(InPlaceBehind, &["Key::open_appended"], |job| job.keys.key.open_appended(job.nonce(), job.aad, job.to).map(drop)),
+        opens(Behind, &["Key::open_within"], |job| {
+            let buffer = &mut job.heap[..7 + job.from.len()];
+            buffer[7..].copy_from_slice(job.from);
+            let opened = job.keys.key.open_within(Nonce::any(job.nonce).unwrap(), job.aad, buffer, 7..).map(drop);
+            job.to.copy_from_slice(&buffer[..job.to.len()]);
+            opened
+        }),
+        opens(Apart, &["Key::open_detached_to"], |job| job.keys.key.open_detached_to(job.nonce(), job.aad, job.from, job.to, job.tag)),
+        opens(Behind, &["Key::open_to"], |job| job.keys.key.open_to(job.nonce(), job.aad, job.from, job.to)),
+        opens(Behind, &["Key::open_vec"], |job| {
+            job.to.fill(0);
+            allocating_in(job.heap, || {
+                job.to.copy_from_slice(&job.keys.key.open_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?);
+                Ok(())
+            })
+        }),
+        Verb {
+            tag: 12,
+            ..opens(InPlace, &["Key::open", "Tag::truncate"], |job| {
+                job.keys.key.open(job.nonce(), job.aad, job.to, &job.tag.truncate::<12>())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            tag: 4,
+            ..opens(InPlace, &["Key::open", "Tag::truncate"], |job| {
+                job.keys.key.open(job.nonce(), job.aad, job.to, &job.tag.truncate::<4>())
+            })
+        },
+        // Under a key for one message.
+        Verb {
+            best: true,
+            ..seals(InPlace, &["seal_once"], |job| seal_once(job.key_bytes, job.nonce(), job.aad, job.to).map(|tag| *job.tag = tag))
+        },
+        Verb { best: true, ..opens(InPlace, &["open_once"], |job| open_once(job.key_bytes, job.nonce(), job.aad, job.to, job.tag)) },
+        seals(InPlace, &["Backend::seal_once"], |job| {
+            job.backend().seal_once(job.key_bytes, job.nonce(), job.aad, job.to).map(|tag| *job.tag = tag)
+        }),
+        opens(InPlace, &["Backend::open_once"], |job| job.backend().open_once(job.key_bytes, job.nonce(), job.aad, job.to, job.tag)),
+        // Lists of chunks.
+        seals(Apart, &["Key::seal_gathered"], |job| {
+            let ([one, two, extra], aads) = (three_of(job.from), job.aads());
+            job.keys.key.seal_gathered(job.nonce(), &aads, &[one, two], extra, job.to).map(|tag| *job.tag = tag)
+        }),
+        seals(Apart, &["Key::seal_scattered"], |job| {
+            let ([one, two, extra], aads) = (three_of(job.from), job.aads());
+            let (first, second) = job.to.split_at_mut(job.from.len() / 2);
+            let sealed = job.keys.key.seal_scattered(Nonce::any(job.nonce).unwrap(), &aads, &[one, two], extra, &mut [first, second]);
+            sealed.map(|tag| *job.tag = tag)
+        }),
+        seals(InPlace, &["Key::seal_chunks"], |job| {
+            job.keys.key.seal_chunks(job.nonce(), &job.aads(), &mut three(job.to)).map(|tag| *job.tag = tag)
+        }),
+        opens(Apart, &["Key::open_gathered"], |job| {
+            job.keys.key.open_gathered(job.nonce(), &job.aads(), &three_of(job.from), job.to, job.tag)
+        }),
+        opens(Apart, &["Key::open_scattered"], |job| {
+            let (nonce, aads, (first, second)) = (job.nonce(), job.aads(), job.to.split_at_mut(job.from.len() / 2));
+            job.keys.key.open_scattered(nonce, &aads, &three_of(job.from), &mut [first, second], job.tag)
+        }),
+        opens(InPlace, &["Key::open_chunks"], |job| job.keys.key.open_chunks(job.nonce(), &job.aads(), &mut three(job.to), job.tag)),
+        Verb {
+            refused: Refused::AsItWas,
+            looks: [2, 1],
+            ..opens(Apart, &["Key::open_gathered_verified_first"], |job| {
+                job.keys.key.open_gathered_verified_first(job.nonce(), &job.aads(), &three_of(job.from), job.to, job.tag)
+            })
+        },
+        // Messages in pieces.
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["Key::sealer", "Sealer::aad", "Sealer::text", "Sealer::seal", "Sealer::finish"], |job| {
+                let mut sealer = job.keys.key.sealer(job.nonce());
+                job.aads().iter().try_for_each(|piece| sealer.aad(piece))?;
+                let mut sealer = sealer.text();
+                three(job.to).into_iter().try_for_each(|piece| sealer.seal(piece))?;
+                *job.tag = sealer.finish();
+                Ok(())
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(Apart, &["Sealer::seal_to"], |job| {
+                let mut sealer = job.keys.key.sealer(job.nonce());
+                sealer.aad(job.aad)?;
+                let mut sealer = sealer.text();
+                three_of(job.from).iter().zip(three(job.to)).try_for_each(|(from, to)| sealer.seal_to(from, to))?;
+                *job.tag = sealer.finish();
+                Ok(())
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..row(Form::Gmac, Seals, Read, &["Key::gmac", "Gmac::update", "Gmac::finish"], |job| {
+                let mut mac = job.keys.key.gmac(job.nonce());
+                job.aads().iter().try_for_each(|piece| mac.update(piece))?;
+                *job.tag = mac.finish();
+                Ok(())
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..row(Form::Gmac, Opens, Read, &["Gmac::verify"], |job| {
+                let mut mac = job.keys.key.gmac(job.nonce());
+                job.aads().iter().try_for_each(|piece| mac.update(piece))?;
+                mac.verify(job.tag)
+            })
+        },
+        // Batches.
+        Verb {
+            nonces: TWELVE,
+            long: true,
+            ..seals(Apart, &["Key::seal_batch"], |job| {
+                let (key, mut packets) = four(job, false);
+                key.seal_batch(&mut packets)?;
+                let tag = packets[3].tag;
+                *job.tag = tag;
+                Ok(())
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            long: true,
+            ..seals(Apart, &["Key::seal_batch_counter"], |job| {
+                let (nonce, (key, mut packets)) = (job.nonce96(), four(job, true));
+                key.seal_batch_counter(nonce, &mut packets)?;
+                let tag = packets[0].tag;
+                *job.tag = tag;
+                Ok(())
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            long: true,
+            ..seals(Apart, &["batch::seal"], |job| {
+                let (key, mut packets) = four(job, false);
+                batch::seal(&[key; 4], &mut packets)?;
+                let tag = packets[3].tag;
+                *job.tag = tag;
+                Ok(())
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            looks: [4, 4],
+            long: true,
+            ..opens(Apart, &["Key::open_batch"], |job| {
+                let (key, mut packets) = four(job, false);
+                key.open_batch(&mut packets)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            looks: [4, 4],
+            long: true,
+            ..opens(Apart, &["batch::open"], |job| {
+                let (key, mut packets) = four(job, false);
+                batch::open(&[key; 4], &mut packets)
+            })
+        },
+        // Keys that choose their nonces.
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["SealingKey::with_backend", "SealingKey::seal"], |job| {
+                let mut sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                let (nonce, tag) = sealing.seal(job.aad, job.to)?;
+                *job.tag = tag;
+                verdict(nonce == job.nonce)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["SealingKey::open"], |job| {
+                let sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                sealing.open(job.nonce(), job.aad, job.to, job.tag)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            best: true,
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["SealingKey::new"], |job| {
+                let sealing = SealingKey::new(job.key_bytes, CounterNonces::new([0; 4]))?;
+                sealing.open(job.nonce(), job.aad, job.to, job.tag)
+            })
+        },
+        // XAES-256-GCM.
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..row(Form::Xaes, Seals, InPlace, &["Xaes256Gcm::new"], |job| {
+                let xaes = Xaes256Gcm::new(job.key_bytes.try_into().unwrap());
+                xaes.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..row(Form::Xaes, Seals, InPlace, &["Xaes256Gcm::with_backend"], |job| {
+                let xaes = Xaes256Gcm::with_backend(job.key_bytes.try_into().unwrap(), job.backend())?;
+                xaes.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        row(Form::Xaes, Seals, InPlace, &["Xaes256Gcm::seal"], |job| {
+            job.keys.xaes.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+        }),
+        row(Form::Xaes, Opens, InPlace, &["Xaes256Gcm::open"], |job| {
+            job.keys.xaes.open(job.nonce.try_into().unwrap(), job.aad, job.to, job.tag)
+        }),
+        row(Form::Xaes, Seals, Behind, &["Xaes256Gcm::seal_vec"], |job| {
+            allocating_in(job.heap, || {
+                job.to.copy_from_slice(&job.keys.xaes.seal_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?);
+                Ok(())
+            })
+        }),
+        row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_vec"], |job| {
+            job.to.fill(0);
+            allocating_in(job.heap, || {
+                job.to.copy_from_slice(&job.keys.xaes.open_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?);
+                Ok(())
+            })
+        }),
+        #[cfg(feature = "getrandom")]
+        Verb {
+            looks: [1, 1],
+            leaves: Some("the nonce is another each time"),
+            ..row(Form::Xaes, Does::SealsAndOpens, InPlace, &["Xaes256Gcm::seal_random"], |job| {
+                let (nonce, tag) = job.keys.xaes.seal_random(job.aad, job.to)?;
+                job.keys.xaes.open(&nonce, job.aad, job.to, &tag)
+            })
+        },
+        // AES-GCM-SIV.
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..row(Form::Siv, Seals, InPlace, &["AesGcmSiv::new"], |job| {
+                let siv = AesGcmSiv::new(job.key_bytes)?;
+                siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..row(Form::Siv, Seals, InPlace, &["AesGcmSiv::aes128", "AesGcmSiv::aes256"], |job| {
+                let siv = match job.key_bytes.try_into() {
+                    Ok(bytes) => AesGcmSiv::aes256(bytes),
+                    Err(_) => AesGcmSiv::aes128(job.key_bytes.try_into().unwrap()),
+                };
+                siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..row(Form::Siv, Seals, InPlace, &["AesGcmSiv::with_backend"], |job| {
+                let siv = AesGcmSiv::with_backend(job.key_bytes, job.backend())?;
+                siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            keys: &[24],
+            leaves: BY_VALUE,
+            ..row(Form::Siv, Seals, InPlace, &["AesGcmSiv::aes192_with_backend"], |job| {
+                let siv = AesGcmSiv::aes192_with_backend(job.key_bytes.try_into().unwrap(), job.backend())?;
+                siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+            })
+        },
+        row(Form::Siv, Seals, InPlace, &["AesGcmSiv::seal"], |job| {
+            job.keys.siv.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
+        }),
+        row(Form::Siv, Seals, Apart, &["AesGcmSiv::seal_detached_to"], |job| {
+            let nonce = job.nonce.try_into().unwrap();
+            job.keys.siv.seal_detached_to(nonce, job.aad, job.from, job.to).map(|tag| *job.tag = tag)
+        }),
+        row(Form::Siv, Opens, InPlace, &["AesGcmSiv::open"], |job| {
+            job.keys.siv.open(job.nonce.try_into().unwrap(), job.aad, job.to, job.tag)
+        }),
+        row(Form::Siv, Opens, Apart, &["AesGcmSiv::open_detached_to"], |job| {
+            job.keys.siv.open_detached_to(job.nonce.try_into().unwrap(), job.aad, job.from, job.to, job.tag)
+        }),
+        // One message on all cores. With a watch a short message is cut in parts as well, and one thread does them.
+        #[cfg(feature = "rayon")]
+        seals(InPlace, &["Key::parallel", "Parallel::watch", "Parallel::seal"], |job| {
+            let nonce = job.nonce();
+            allocating_in(job.heap, || job.keys.key.parallel().watch(&go_on).seal(nonce, job.aad, job.to)).map(|tag| *job.tag = tag)
+        }),
+        #[cfg(feature = "rayon")]
+        seals(Apart, &["Parallel::seal_detached_to"], |job| {
+            let (nonce, parallel) = (job.nonce(), job.keys.key.parallel());
+            let sealed = allocating_in(job.heap, || parallel.watch(&go_on).seal_detached_to(nonce, job.aad, job.from, job.to));
+            sealed.map(|tag| *job.tag = tag)
+        }),
+        #[cfg(feature = "rayon")]
+        opens(InPlace, &["Parallel::open"], |job| {
+            let nonce = job.nonce();
+            allocating_in(job.heap, || job.keys.key.parallel().watch(&go_on).open(nonce, job.aad, job.to, &*job.tag))
+        }),
+        #[cfg(feature = "rayon")]
+        opens(Apart, &["Parallel::open_detached_to"], |job| {
+            let (nonce, parallel) = (job.nonce(), job.keys.key.parallel());
+            allocating_in(job.heap, || parallel.watch(&go_on).open_detached_to(nonce, job.aad, job.from, job.to, &*job.tag))
+        }),
+        // What is easily misused.
+        #[cfg(feature = "hazmat")]
+        row(Form::Ctr, Seals, InPlace, &["hazmat::ctr"], |job| {
+            hazmat::ctr(&job.keys.key, job.nonce.try_into().unwrap(), job.to);
+            Ok(())
+        }),
+        #[cfg(feature = "hazmat")]
+        row(Form::Blocks, Seals, InPlace, &["hazmat::aes_block"], |job| {
+            job.to.as_chunks_mut().0.iter_mut().for_each(|block| hazmat::aes_block(&job.keys.key, block));
+            Ok(())
+        }),
+        #[cfg(feature = "hazmat")]
+        row(Form::Blocks, Seals, InPlace, &["hazmat::aes_blocks"], |job| {
+            hazmat::aes_blocks(&job.keys.key, job.to.as_chunks_mut().0);
+            Ok(())
+        }),
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            leaves: HANDED_OUT,
+            ..opens(InPlace, &["hazmat::open_unverified", "Tag::eq"], |job| {
+                verdict(hazmat::open_unverified(&job.keys.key, job.nonce(), job.aad, job.to)? == *job.tag)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            tag: 12,
+            leaves: HANDED_OUT,
+            ..opens(InPlace, &["hazmat::open_once_unverified", "ShortTag::eq"], |job| {
+                let (nonce, aad) = (job.nonce(), job.aad);
+                let found = hazmat::open_once_unverified(job.backend(), job.key_bytes, nonce, aad, job.to)?;
+                verdict(found.truncate::<12>() == job.tag.truncate())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            leaves: BY_VALUE,
+            ..opens(
+                InPlace,
+                &[
+                    "UnverifiedOpener::new",
+                    "UnverifiedOpener::aad",
+                    "UnverifiedOpener::text",
+                    "UnverifiedOpener::open",
+                    "UnverifiedOpener::verify",
+                ],
+                |job| {
+                    let mut opener = UnverifiedOpener::new(&job.keys.key, job.nonce());
+                    job.aads().iter().try_for_each(|piece| opener.aad(piece))?;
+                    let mut opener = opener.text();
+                    three(job.to).into_iter().try_for_each(|piece| opener.open(piece))?;
+                    opener.verify(job.tag)
+                },
+            )
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            leaves: BY_VALUE,
+            ..opens(Apart, &["UnverifiedOpener::open_to"], |job| {
+                let mut opener = UnverifiedOpener::new(&job.keys.key, job.nonce());
+                opener.aad(job.aad)?;
+                let mut opener = opener.text();
+                three_of(job.from).iter().zip(three(job.to)).try_for_each(|(from, to)| opener.open_to(from, to))?;
+                opener.verify(job.tag)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["Pieces::new", "Pieces::aad", "Pieces::seal", "Pieces::finish"], |job| {
+                let key = &job.keys.key;
+                let mut pieces = Pieces::new(key, job.nonce());
+                job.aads().iter().try_for_each(|piece| pieces.aad(key, piece))?;
+                three(job.to).into_iter().try_for_each(|piece| pieces.seal(key, piece))?;
+                *job.tag = pieces.finish(key)?;
+                Ok(())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(Apart, &["Pieces::seal_to", "Pieces::duplicate"], |job| {
+                let key = &job.keys.key;
+                let mut pieces = Pieces::new(key, job.nonce());
+                pieces.aad(key, job.aad)?;
+                for (from, to) in three_of(job.from).iter().zip(three(job.to)) {
+                    pieces.seal_to(key, from, to)?;
+                    pieces = pieces.duplicate();
+                }
+                *job.tag = pieces.finish(key)?;
+                Ok(())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["Pieces::open", "Pieces::verify"], |job| {
+                let key = &job.keys.key;
+                let mut pieces = Pieces::new(key, job.nonce());
+                job.aads().iter().try_for_each(|piece| pieces.aad(key, piece))?;
+                three(job.to).into_iter().try_for_each(|piece| pieces.open(key, piece))?;
+                pieces.verify(key, &job.tag.0)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            leaves: BY_VALUE,
+            ..opens(Apart, &["Pieces::open_to"], |job| {
+                let key = &job.keys.key;
+                let mut pieces = Pieces::new(key, job.nonce());
+                pieces.aad(key, job.aad)?;
+                three_of(job.from).iter().zip(three(job.to)).try_for_each(|(from, to)| pieces.open_to(key, from, to))?;
+                pieces.verify(key, &job.tag.0)
+            })
+        },
+        // Parts.
+        #[cfg(feature = "hazmat")]
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["hazmat::seal_part", "hazmat::combine"], |job| {
+                let (key, cut) = (&job.keys.key, half(job.to.len()));
+                let (first, second) = job.to.split_at_mut(cut);
+                let nonce = Nonce::any(job.nonce).unwrap();
+                let hashes = [hazmat::seal_part(key, nonce, 0, first)?, hazmat::seal_part(key, nonce, cut as u64, second)?];
+                *job.tag = hazmat::combine(key, nonce, job.aad, &hashes)?;
+                Ok(())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            leaves: BY_VALUE,
+            ..seals(Apart, &["hazmat::seal_part_to", "PartHash::to_bytes", "PartHash::from_bytes"], |job| {
+                let (key, nonce, cut) = (&job.keys.key, job.nonce(), half(job.from.len()));
+                let (first, second) = job.to.split_at_mut(cut);
+                let first = hazmat::seal_part_to(key, nonce, 0, &job.from[..cut], first)?.to_bytes();
+                let second = hazmat::seal_part_to(key, nonce, cut as u64, &job.from[cut..], second)?.to_bytes();
+                let hashes = [PartHash::from_bytes(&first)?, PartHash::from_bytes(&second)?];
+                *job.tag = hazmat::combine(key, nonce, job.aad, &hashes)?;
+                Ok(())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            refused: Refused::Unverified,
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["hazmat::open_part"], |job| {
+                let (key, cut) = (&job.keys.key, half(job.to.len()));
+                let (first, second) = job.to.split_at_mut(cut);
+                let nonce = Nonce::any(job.nonce).unwrap();
+                let hashes = [hazmat::open_part(key, nonce, 0, first)?, hazmat::open_part(key, nonce, cut as u64, second)?];
+                verdict(hazmat::combine(key, nonce, job.aad, &hashes)? == *job.tag)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            leaves: BY_VALUE,
+            ..opens(Read, &["hazmat::hash_part"], |job| {
+                let (key, cut) = (&job.keys.key, half(job.from.len()));
+                let (first, second) = job.from.split_at(cut);
+                let hashes = [hazmat::hash_part(key, 0, first)?, hazmat::hash_part(key, cut as u64, second)?];
+                verdict(hazmat::combine(key, job.nonce(), job.aad, &hashes)? == *job.tag)
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            // It compares what was accepted with what comes once more, and lets it pass.
+            looks: [1, 1],
+            ..seals(InPlace, &["Plan::seal", "Plan::accept", "Plan::accepted", "Plan::tag"], |job| {
+                let (key, part) = (&job.keys.key, half(job.to.len()).max(16));
+                let nonce = job.nonce96();
+                allocating_in(job.heap, || {
+                    let mut plan = Plan::new(nonce, job.to.len() as u64, part as u64)?;
+                    for (i, text) in job.to.chunks_mut(part).enumerate() {
+                        plan.seal(key, (i * part) as u64, text)?;
+                    }
+                    let again = plan.accepted().next().cloned();
+                    again.into_iter().try_for_each(|hash| plan.accept(hash))?;
+                    *job.tag = plan.tag(key, job.aad)?;
+                    Ok(())
+                })
+            })
+        },
+        // RustCrypto's interface.
+        #[cfg(feature = "aead06")]
+        Verb {
+            keys: &[32],
+            nonces: TWELVE,
+            best: true,
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["AesGcm::new"], |job| {
+                let cipher = Aes256Gcm::new(&Array(job.key_bytes.try_into().unwrap()));
+                let sealed = cipher.encrypt_inout_detached(&Array(job.nonce96()), job.aad, (&mut *job.to).into());
+                sealed.map(|tag| job.tag.0 = tag.0).map_err(|_| Error::TooLong)
+            })
+        },
+        #[cfg(feature = "aead06")]
+        Verb {
+            keys: &[32],
+            nonces: TWELVE,
+            best: true,
+            ..seals(InPlace, &["AesGcm::encrypt_inout_detached"], |job| {
+                let nonce = Array(job.nonce96());
+                let sealed = job.keys.cipher.encrypt_inout_detached(&nonce, job.aad, (&mut *job.to).into());
+                sealed.map(|tag| job.tag.0 = tag.0).map_err(|_| Error::TooLong)
+            })
+        },
+        #[cfg(feature = "aead06")]
+        Verb {
+            keys: &[32],
+            nonces: TWELVE,
+            best: true,
+            ..seals(Apart, &["AesGcm::encrypt_inout_detached"], |job| {
+                let nonce = Array(job.nonce96());
+                let buffers = InOutBuf::new(job.from, job.to).unwrap();
+                let sealed = job.keys.cipher.encrypt_inout_detached(&nonce, job.aad, buffers);
+                sealed.map(|tag| job.tag.0 = tag.0).map_err(|_| Error::TooLong)
+            })
+        },
+        #[cfg(feature = "aead06")]
+        Verb {
+            keys: &[32],
+            nonces: TWELVE,
+            best: true,
+            refused: Refused::AsItWas,
+            ..opens(InPlace, &["AesGcm::decrypt_inout_detached"], |job| {
+                let (nonce, tag) = (Array(job.nonce96()), Array(job.tag.0));
+                let opened = job.keys.cipher.decrypt_inout_detached(&nonce, job.aad, (&mut *job.to).into(), &tag);
+                opened.map_err(|_| Error::Unauthentic)
+            })
+        },
+        #[cfg(feature = "aead06")]
+        Verb {
+            keys: &[32],
+            nonces: TWELVE,
+            best: true,
+            ..opens(Apart, &["AesGcm::decrypt_inout_detached"], |job| {
+                let (nonce, tag) = (Array(job.nonce96()), Array(job.tag.0));
+                let buffers = InOutBuf::new(job.from, job.to).unwrap();
+                job.keys.cipher.decrypt_inout_detached(&nonce, job.aad, buffers, &tag).map_err(|_| Error::Unauthentic)
+            })
+        },
+    ]
+}
+
+#[cfg(feature = "rayon")]
+fn go_on(_: usize) -> std::ops::ControlFlow<()> {
+    std::ops::ControlFlow::Continue(())
+}
+
+/// The key, and its packets.
+fn four<'j>(job: &'j mut Job<'_>, first: bool) -> (&'j Key, [Packet<'j>; 4]) {
+    let (nonce, aad, from, tag) = (job.nonce96(), job.aad, job.from, *job.tag);
+    let (one, rest) = job.heap.split_at_mut(from.len());
+    let (two, rest) = rest.split_at_mut(from.len());
+    let mut all = [one, two, &mut rest[..from.len()], &mut *job.to];
+    if first {
+        all.reverse();
+    }
+    (&job.keys.key, all.map(|to| Packet::to(nonce, aad, from, to, tag)))
+}
+
+/// A message, as the model seals it.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) key: Vec<u8>,
+    pub(crate) nonce: Vec<u8>,
+    pub(crate) aad: Vec<u8>,
+    pub(crate) text: Vec<u8>,
+    pub(crate) sealed: Vec<u8>,
+    pub(crate) tag: Tag,
+}
+
+impl Message {
+    pub(crate) fn new(form: Form, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8]) -> Self {
+        let (sealed, tag) = match form {
+            Form::Gcm | Form::Gmac => Model::new(key).seal(nonce, aad, text),
+            Form::Xaes => fastgcm_model::xaes::seal(key.try_into().unwrap(), nonce.try_into().unwrap(), aad, text),
+            Form::Siv => fastgcm_model::siv::seal(key, nonce.try_into().unwrap(), aad, text),
+            Form::Ctr => (Model::new(key).gctr(nonce.try_into().unwrap(), text), [0; 16]),
+            Form::Blocks => {
+                let model = Model::new(key);
+                (text.chunks(16).flat_map(|block| model.cipher(block.try_into().unwrap())).collect(), [0; 16])
+            }
+        };
+        let [key, nonce, aad, text] = [key, nonce, aad, text].map(<[u8]>::to_vec);
+        Self { key, nonce, aad, text, sealed, tag: Tag(tag) }
+    }
+}
+
+/// What a buffer holds before it is written.
+pub(crate) const STALE: u8 = 0xee;
+
+impl Verb {
+    /// Whether this back end can be asked for it.
+    pub(crate) fn runs_on(&self, backend: Backend) -> bool {
+        !self.best || backend == Backend::detect()
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("{} {:?}", self.functions.join(", "), self.shape)
+    }
+
+    pub(crate) fn opens(&self) -> bool {
+        self.does == Does::Opens
+    }
+
+    /// Has a tag.
+    pub(crate) fn authenticates(&self) -> bool {
+        !matches!(self.form, Form::Ctr | Form::Blocks)
+    }
+
+    /// Bytes of text near `n` that it takes.
+    pub(crate) fn text(&self, n: usize) -> usize {
+        match self.form {
+            Form::Gmac => 0,
+            Form::Blocks => n / 16 * 16,
+            _ => n,
+        }
+    }
+
+    /// Bytes of a key and of a nonce that it takes: those asked for, or others.
+    pub(crate) fn key_and_nonce(&self, key: usize, nonce: usize) -> (usize, usize) {
+        let one_of = |all: &[usize], n: usize| if all.is_empty() || all.contains(&n) { n } else { all[n % all.len()] };
+        (one_of(self.keys, key), one_of(self.nonces, nonce))
+    }
+
+    /// What it reads, and what stands in `to` before it is called.
+    pub(crate) fn input(&self, message: &Message) -> (Vec<u8>, Vec<u8>) {
+        let (input, tag): (_, &[u8]) = if self.opens() { (&message.sealed, &message.tag.0) } else { (&message.text, &[STALE; 16]) };
+        let n = input.len();
+        match self.shape {
+            Shape::InPlace => (vec![], input.clone()),
+            Shape::Apart => (input.clone(), vec![STALE; n]),
+            Shape::InPlaceBehind => (vec![], [input, tag].concat()),
+            Shape::Behind if self.opens() => ([input, tag].concat(), vec![STALE; n]),
+            Shape::Behind => (input.clone(), vec![STALE; n + 16]),
+            Shape::Read => (input.clone(), vec![]),
+        }
+    }
+
+    /// What stands in `to` and in `tag` when it has done its work.
+    pub(crate) fn output(&self, message: &Message) -> (Vec<u8>, Tag) {
+        let output = match self.does {
+            Does::Seals => message.sealed.clone(),
+            Does::Opens | Does::SealsAndOpens => message.text.clone(),
+        };
+        let to = match self.shape {
+            Shape::InPlace | Shape::Apart => output,
+            Shape::InPlaceBehind => [&output[..], &message.tag.0].concat(),
+            Shape::Behind if self.opens() => output,
+            Shape::Behind => [&output[..], &message.tag.0].concat(),
+            Shape::Read => vec![],
+        };
+        (to, message.tag)
+    }
+
+    /// Bytes of `to` that are text.
+    fn written(&self, to: usize) -> usize {
+        if self.shape == Shape::InPlaceBehind { to - 16 } else { to }
+    }
+
+    /// Whether it writes the tag to `tag`.
+    fn tells_the_tag(&self) -> bool {
+        self.does == Does::Seals && self.authenticates() && !matches!(self.shape, Shape::InPlaceBehind | Shape::Behind)
+    }
+
+    /// Does the work on these buffers, and says what is wrong with what it has written.
+    pub(crate) fn check(&self, job: &mut Job<'_>, message: &Message) {
+        let answer = (self.call)(job);
+        assert_eq!(answer, Ok(()), "{}: {}", self.name(), what(job, message));
+        let (to, tag) = self.output(message);
+        assert!(*job.to == *to, "{}: {}: {:02x?} in place of {to:02x?}", self.name(), what(job, message), job.to);
+        assert!(!self.tells_the_tag() || job.tag.0 == tag.0, "{}: {}: another tag", self.name(), what(job, message));
+    }
+
+    /// Opens what is no message: that must be refused, and leave no plaintext.
+    pub(crate) fn refuse(&self, job: &mut Job<'_>, message: &Message) {
+        let before = job.to.to_vec();
+        assert_eq!((self.call)(job), Err(Error::Unauthentic), "{}: {}", self.name(), what(job, message));
+        let n = self.written(before.len());
+        let left = &job.to[..n];
+        match self.refused {
+            Refused::Zeros => assert!(left.iter().all(|&byte| byte == 0), "{}: {}: left {left:02x?}", self.name(), what(job, message)),
+            Refused::AsItWas => assert!(*left == before[..n], "{}: {}: it was written", self.name(), what(job, message)),
+            Refused::Unverified => {}
+        }
+        assert!(job.to[n..] == before[n..], "{}: {}: the tag was written", self.name(), what(job, message));
+    }
+
+    /// The same in memory of its own: done right, and with this message refused, if it opens at all.
+    pub(crate) fn run(&self, keys: &mut Keys, message: &Message, right: bool) {
+        keys.set(self, &message.key);
+        let ((from, mut to), mut tag) = (self.input(message), message.tag);
+        if self.tells_the_tag() {
+            tag = Tag([STALE; 16]);
+        }
+        let mut heap = vec![0; heap(message.text.len())];
+        let Message { key: key_bytes, nonce, aad, .. } = message;
+        let mut job = Job { keys, key_bytes, nonce, aad, from: &from, to: &mut to, tag: &mut tag, heap: &mut heap };
+        if right { self.check(&mut job, message) } else { self.refuse(&mut job, message) }
+    }
+}
+
+fn what(job: &Job<'_>, message: &Message) -> String {
+    let [nonce, aad, text] = [&message.nonce, &message.aad, &message.text].map(Vec::len);
+    format!("{:?}, nonce {nonce}, AAD {aad}, text {text}", job.keys.key)
+}
