@@ -8,6 +8,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 old=${OLD:-0d62d85} new=${NEW:-$(realpath ../..)} run=${RUN:-} orders=${ORDERS:-1 2}
+# One at a time: what it builds has one place.
+mkdir -p target
+exec 9> target/lock
+flock 9
+
 # Names of functions tell their row.
 export RUSTFLAGS="-C symbol-mangling-version=v0 ${RUSTFLAGS:-}"
 
@@ -52,11 +57,17 @@ measure() {
         cargo build --quiet --release
         cp target/release/fastgcm-before "target/order-$order"
     done
+    # Cold caches: which pages the system gives to a program counts, so it starts several times.
+    local launches=1 files=()
+    [[ $1 == cold ]] && launches=5
     for order in $orders; do
-        # shellcheck disable=SC2086
-        $run "target/order-$order" "$@" > "target/cells-$order"
+        for launch in $(seq $launches); do
+            files+=("target/cells-$order-$launch")
+            # shellcheck disable=SC2086
+            $run "target/order-$order" "$@" > "${files[-1]}"
+        done
     done
-    "target/order-${orders%% *}" report $(printf 'target/cells-%s ' $orders)
+    "target/order-${orders%% *}" report "${files[@]}"
 }
 
 # The text of one program, stripped: code and constants.

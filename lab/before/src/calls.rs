@@ -1,10 +1,11 @@
 // What is measured, written once for both libraries: `old.rs` and `new.rs` have this file as a module.
 
-use super::gcm::{AesGcmSiv, Backend, Key, Nonce, Packet, Tag, Xaes256Gcm, hazmat};
+use super::gcm::{AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, Xaes256Gcm, hazmat};
 use crate::{Buffers, Call, PLACES};
 use std::{
     hint::black_box,
     mem::MaybeUninit,
+    rc::Rc,
     time::{Duration, Instant},
 };
 
@@ -61,6 +62,19 @@ fn copies<'a>(buffers: &'a Buffers, len: usize, mut open: impl FnMut(&mut [u8]) 
     })
 }
 
+/// A verb and its opposite, in place.
+fn pair<'a>(
+    seal: impl Fn(&mut [u8]) -> Result<Tag, Error> + 'a,
+    open: impl Fn(&mut [u8], &Tag) -> Result<(), Error> + 'a,
+    (buffers, len, seals): (&'a Buffers, usize, bool),
+) -> Call<'a> {
+    if seals {
+        return call(buffers, len, move |_, text| _ = black_box(seal(text)));
+    }
+    let tag = sealed(buffers, len, |text| seal(text).expect(FINE));
+    copies(buffers, len, move |text| open(text, &tag).expect(FINE))
+}
+
 /// Puts a ciphertext into the first buffer, and returns its tag.
 fn sealed(buffers: &Buffers, len: usize, seal: impl FnOnce(&mut [u8]) -> Tag) -> Tag {
     let mut from = buffers.from.borrow_mut();
@@ -79,7 +93,7 @@ fn chunks(text: &[u8]) -> [&[u8]; 4] {
 
 impl Library {
     pub(crate) fn new(backend: &str, bytes: &'static [u8]) -> Self {
-        let backend: Backend = backend.parse().unwrap_or_else(|_| panic!("no back end is called {backend}"));
+        let backend: Backend = backend.parse().expect("the name of a back end");
         let keys = (0..PLACES).map(|place| key_at(backend, bytes, place * 576 % 4096)).collect();
         Self { backend, bytes, keys }
     }
@@ -100,10 +114,41 @@ impl Library {
         match verb {
             "one call" => call(buffers, len, move |_, text| _ = black_box(key.seal(nonce, aad, text))),
             "key" => call(buffers, 0, move |_, _| _ = black_box(Key::with_backend(bytes, backend))),
-            "seal_once" => call(buffers, len, move |_, text| _ = black_box(backend.seal_once(bytes, nonce, aad, text))),
-            "open_once" => {
-                let tag = usual();
-                copies(buffers, len, move |text| backend.open_once(bytes, nonce, aad, text, &tag).expect(FINE))
+            "seal_once" | "open_once" => pair(
+                move |text| backend.seal_once(bytes, nonce, aad, text),
+                move |text, tag| backend.open_once(bytes, nonce, aad, text, tag),
+                (buffers, len, verb == "seal_once"),
+            ),
+            "verified first" => pair(
+                move |text| key.seal(nonce, aad, text),
+                move |text, tag| key.open_verified_first(nonce, aad, text, tag),
+                (buffers, len, false),
+            ),
+            "nonce seal" | "nonce open" => {
+                let nonce = Nonce::any(buffers.aad.first(count)).expect("a nonce");
+                pair(
+                    move |text| key.seal(nonce, aad, text),
+                    move |text, tag| key.open(nonce, aad, text, tag),
+                    (buffers, len, verb == "nonce seal"),
+                )
+            }
+            "siv seal" | "siv open" => {
+                let siv = Rc::new(AesGcmSiv::with_backend(bytes, backend).expect("a key"));
+                let same = siv.clone();
+                pair(
+                    move |text| siv.seal(&nonce, aad, text),
+                    move |text, tag| same.open(&nonce, aad, text, tag),
+                    (buffers, len, verb == "siv seal"),
+                )
+            }
+            "xaes seal" | "xaes open" => {
+                let xaes = Rc::new(Xaes256Gcm::with_backend(crate::KEY, backend).expect("a key"));
+                let same = xaes.clone();
+                pair(
+                    move |text| xaes.seal(&[1; 24], aad, text),
+                    move |text, tag| same.open(&[1; 24], aad, text, tag),
+                    (buffers, len, verb == "xaes seal"),
+                )
             }
             "seal_batch" | "open_batch" => {
                 let tag = sealed(buffers, count * len, |text| {
@@ -118,22 +163,6 @@ impl Library {
                     let packets = &mut packets[..];
                     if seal { timed(n, || key.seal_batch(packets).expect(FINE)) } else { timed(n, || key.open_batch(packets).expect(FINE)) }
                 })
-            }
-            "siv seal" | "siv open" => {
-                let siv = AesGcmSiv::with_backend(bytes, backend).expect("a key");
-                if verb == "siv seal" {
-                    return call(buffers, len, move |_, text| _ = black_box(siv.seal(&nonce, aad, text)));
-                }
-                let tag = sealed(buffers, len, |text| siv.seal(&NONCE, aad, text).expect(FINE));
-                call(buffers, len, move |from, to| siv.open_detached_to(&nonce, aad, from, to, &tag).expect(FINE))
-            }
-            "xaes seal" | "xaes open" => {
-                let (xaes, nonce) = (Xaes256Gcm::with_backend(crate::KEY, backend).expect("a key"), [1; 24]);
-                if verb == "xaes seal" {
-                    return call(buffers, len, move |_, text| _ = black_box(xaes.seal(&nonce, aad, text)));
-                }
-                let tag = sealed(buffers, len, |text| xaes.seal(&nonce, aad, text).expect(FINE));
-                copies(buffers, len, move |text| xaes.open(&nonce, aad, text, &tag).expect(FINE))
             }
             "gmac" => call(buffers, len, move |from, _| {
                 let mut gmac = key.gmac(nonce);
@@ -155,19 +184,6 @@ impl Library {
                 black_box(hazmat::combine(key, nonce, aad, [&part])).expect(FINE);
             }),
             "parallel" => call(buffers, len, move |_, text| _ = black_box(key.parallel().seal(nonce, aad, text))),
-            "verified first" => {
-                let tag = usual();
-                copies(buffers, len, move |text| key.open_verified_first(nonce, aad, text, &tag).expect(FINE))
-            }
-            "nonce seal" => {
-                let nonce = Nonce::any(buffers.aad.first(count)).expect("a nonce");
-                call(buffers, len, move |_, text| _ = black_box(key.seal(nonce, aad, text)))
-            }
-            "nonce open" => {
-                let nonce = Nonce::any(buffers.aad.first(count)).expect("a nonce");
-                let tag = sealed(buffers, len, |text| key.seal(nonce, aad, text).expect(FINE));
-                call(buffers, len, move |from, to| key.open_detached_to(nonce, aad, from, to, &tag).expect(FINE))
-            }
             "Sealer" => call(buffers, len, move |_, text| {
                 let mut sealer = key.sealer(nonce);
                 sealer.aad(aad).expect(FINE);

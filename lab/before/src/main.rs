@@ -7,7 +7,7 @@ mod new;
 mod old;
 
 use fastgcm_measure::{Case, Contender, Machine, Sampler, pin};
-use std::{cell::RefCell, collections::BTreeMap, env, error::Error, fs, time::Duration};
+use std::{cell::RefCell, env, error::Error, fs, time::Duration};
 
 /// So many calls, and how long they took.
 pub(crate) type Call<'a> = Box<dyn FnMut(u64) -> Duration + 'a>;
@@ -145,24 +145,20 @@ impl Wanted {
         for key in [KEYS[0], KEYS[2]] {
             let (old, new) = (old::calls::Library::new(backend, key), new::calls::Library::new(backend, key));
             let (new2, old2) = (new::calls::Library::new(backend, key), old::calls::Library::new(backend, key));
+            let pairs = [(old, new), (old2, new2)];
             for (verb, seal) in [("seal", true), ("open", false)] {
                 for len in [256, 300, 512, 768, 1024, 1420, 2048, 4096] {
                     self.tell(backend, &format!("cold {verb}"), &format!("AES-{}, {len} B", 8 * key.len()), || {
-                        let mut calls: Vec<[Call<'_>; 2]> = (0..2 * PLACES)
-                            .map(|i| match (i / 2, i % 2 == 0) {
-                                (at, true) => {
-                                    [old.message(at, seal, 13, len, &self.buffers), new.message(at, seal, 13, len, &self.buffers)]
-                                }
-                                (at, false) => {
-                                    [old2.message(at, seal, 13, len, &self.buffers), new2.message(at, seal, 13, len, &self.buffers)]
-                                }
-                            })
-                            .collect();
+                        let each = pairs.iter().flat_map(|pair| (0..PLACES).map(move |place| (pair, place)));
+                        let mut calls = Vec::from_iter(each.map(|((old, new), place)| -> [Call<'_>; 2] {
+                            let buffers = &self.buffers;
+                            [old.message(place, seal, 13, len, buffers), new.message(place, seal, 13, len, buffers)]
+                        }));
                         let mut samples = [Vec::new(), Vec::new()];
                         for round in 0..self.cold {
                             for which in if (round / PLACES).is_multiple_of(2) { [0, 1] } else { [1, 0] } {
                                 others.before(|| ());
-                                samples[which].push(calls[round % (2 * PLACES)][which](1).as_nanos() as f64);
+                                samples[which].push(calls[round * 5 % (2 * PLACES)][which](1).as_nanos() as f64);
                             }
                         }
                         samples.map(|samples| quantile(&samples, 0.5))
@@ -196,73 +192,87 @@ fn geomean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
-/// Times of one cell, old and new, of each order of linking.
-type Cells = BTreeMap<(String, usize, String), (String, Vec<[f64; 2]>)>;
+/// What was measured: old and new, of each run.
+struct Cell {
+    /// Back end and group.
+    group: [String; 2],
+    name: String,
+    times: Vec<[f64; 2]>,
+}
 
-/// New by old, of what several runs told: by group, of all, the worst group.
-fn report(files: &[String]) -> Result<(), Box<dyn Error>> {
-    println!("{}", Machine::here("").processor);
-    let mut groups: Vec<(String, String)> = Vec::new();
-    let mut cells: Cells = BTreeMap::new();
-    for file in files {
-        for line in fs::read_to_string(file)?.lines() {
-            let words: Vec<&str> = line.split('\t').collect();
-            let [backend, group, cell, old, new] = words[..] else { return Err(format!("{file}: {line}").into()) };
-            let group = (backend.to_owned(), group.to_owned());
-            let at = groups.iter().position(|known| *known == group).unwrap_or_else(|| {
-                groups.push(group.clone());
-                groups.len() - 1
-            });
-            let entry = cells.entry((group.0, at, cell.to_owned())).or_insert_with(|| (group.1, Vec::new()));
-            entry.1.push([old.parse()?, new.parse()?]);
+impl Cell {
+    fn ratio(&self) -> f64 {
+        geomean(&Vec::from_iter(self.times.iter().map(|[old, new]| new / old)))
+    }
+}
+
+/// What the runs told, whose cells are the same ones.
+fn read(files: &[String]) -> Result<Vec<Cell>, Box<dyn Error>> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for (order, file) in files.iter().enumerate() {
+        for (at, line) in fs::read_to_string(file)?.lines().enumerate() {
+            let [backend, group, name, old, new] = Vec::from_iter(line.split('\t'))[..] else { return Err(line.into()) };
+            if order == 0 {
+                cells.push(Cell { group: [backend, group].map(str::to_owned), name: name.to_owned(), times: Vec::new() });
+            }
+            let cell = cells.get_mut(at).filter(|cell| cell.name == name && cell.group == [backend, group]);
+            cell.ok_or("these runs have other cells")?.times.push([old.parse()?, new.parse()?]);
         }
     }
-    let mut backends: Vec<&String> = groups.iter().map(|(backend, _)| backend).collect();
-    backends.dedup();
-    for backend in backends {
-        println!("\n{backend:28} median  geomean  (by order)     worst cell");
-        let (mut all, mut worst_group) = (Vec::new(), (0.0, ""));
-        for (at, (_, group)) in groups.iter().enumerate().filter(|(_, group)| group.0 == *backend) {
-            let of: Vec<_> = cells.iter().filter(|((_, group, _), _)| *group == at).collect();
-            let ratios: Vec<f64> =
-                of.iter().map(|(_, (_, times))| geomean(&times.iter().map(|[old, new]| new / old).collect::<Vec<_>>())).collect();
-            let orders: Vec<String> = (0..files.len())
-                .map(|order| of.iter().filter_map(|(_, (_, times))| times.get(order).map(|[old, new]| new / old)).collect::<Vec<_>>())
-                .map(|ratios| format!("{:.3}", geomean(&ratios)))
-                .collect();
-            let worst = (0..of.len()).max_by(|a, b| ratios[*a].total_cmp(&ratios[*b])).ok_or("no cell")?;
-            let mean = geomean(&ratios);
-            let (name, [old, new]) = (&of[worst].0.2, of[worst].1.1[0]);
-            let orders = orders.join(" ");
-            let median = quantile(&ratios, 0.5);
-            println!("  {group:26} {median:.3}   {mean:.3}   ({orders})   {:.3} {name} ({old:.1} ns, {new:.1})", ratios[worst]);
-            if mean > worst_group.0 {
-                worst_group = (mean, group);
-            }
+    Ok(cells)
+}
+
+/// New by old: of each group, of all, of the worst group.
+fn report(files: &[String]) -> Result<(), Box<dyn Error>> {
+    let cells = read(files)?;
+    println!("{}", Machine::here("").processor);
+    for backend in unique(&cells, 0) {
+        println!("\n{backend:28} median  geomean  (by run)  worst cell");
+        let (mut all, mut means) = (Vec::new(), Vec::new());
+        for group in unique(&cells, 1) {
+            let cells = Vec::from_iter(cells.iter().filter(|cell| cell.group == [backend, group]));
+            let ratios = Vec::from_iter(cells.iter().map(|cell| cell.ratio()));
+            let (mean, median) = (geomean(&ratios), quantile(&ratios, 0.5));
+            let by_order = Vec::from_iter((0..files.len()).map(|order| {
+                let ratios = cells.iter().filter_map(|cell| cell.times.get(order)).map(|[old, new]| new / old);
+                format!("{:.3}", geomean(&Vec::from_iter(ratios)))
+            }));
+            let worst = cells.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio())).ok_or("no cell")?;
+            let ([old, new], by_order) = (worst.times[0], by_order.join(" "));
+            print!("  {group:26} {median:.3}   {mean:.3}   ({by_order})   ");
+            println!("{:.3} {} ({old:.1} ns, {new:.1})", worst.ratio(), worst.name);
+            means.push((mean, group));
             all.extend(ratios);
         }
-        println!(
-            "  {} cells: median {:.3}, geomean {:.3}; worst: {} {:.3}",
-            all.len(),
-            quantile(&all, 0.5),
-            geomean(&all),
-            worst_group.1,
-            worst_group.0
-        );
+        let (mean, group) = means.iter().max_by(|a, b| a.0.total_cmp(&b.0)).ok_or("no group")?;
+        print!("  {} cells: median {:.3}, geomean {:.3}; ", all.len(), quantile(&all, 0.5), geomean(&all));
+        println!("worst: {group} {mean:.3}");
     }
-    let single: BTreeMap<_, _> = cells
-        .iter()
-        .filter(|(_, (group, _))| group == ONE_CALL)
-        .map(|((backend, _, cell), (_, times))| ((backend, &cell[..7]), times[0]))
-        .collect();
-    for ((backend, _, cell), (group, times)) in
-        cells.iter().filter(|(_, (group, _))| ["Sealer", "Pieces seal", "Pieces open"].contains(&group.as_str()))
-    {
-        if let Some([old, new]) = single.get(&(backend, &cell[..7])) {
-            println!("{backend} {group:12} {cell:28} {:.3} of one call (old {:.3})", times[0][1] / new, times[0][0] / old);
+    in_pieces(&cells);
+    Ok(())
+}
+
+/// The back ends, or the groups, in the order in which they came.
+fn unique(cells: &[Cell], which: usize) -> Vec<&str> {
+    let mut names = Vec::new();
+    for name in cells.iter().map(|cell| &*cell.group[which]) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    Ok(())
+    names
+}
+
+/// A message in pieces beside one call, for either library.
+fn in_pieces(cells: &[Cell]) {
+    for cell in cells.iter().filter(|cell| ["Sealer", "Pieces seal", "Pieces open"].contains(&cell.group[1].as_str())) {
+        let [backend, group] = &cell.group;
+        let beside = |one: &&Cell| one.group == [backend, ONE_CALL] && one.name[..7] == cell.name[..7];
+        let Some(one) = cells.iter().find(beside) else { continue };
+        let ratio =
+            |which: usize| geomean(&Vec::from_iter(cell.times.iter().zip(&one.times).map(|(pieces, one)| pieces[which] / one[which])));
+        println!("{backend} {group:12} {:28} {:.3} of one call (old {:.3})", cell.name, ratio(1), ratio(0));
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
