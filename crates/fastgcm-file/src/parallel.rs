@@ -149,6 +149,16 @@ pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (i
     Ok(filled)
 }
 
+type Buffer = Zeroizing<Vec<u8>>;
+
+/// So many zeros, or an error where there is no memory.
+pub(crate) fn zeros(len: usize) -> Result<Buffer, Error> {
+    let mut zeros = Vec::new();
+    zeros.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    zeros.resize(len, 0);
+    Ok(Zeroizing::new(zeros))
+}
+
 /// Chunks in a unit of work: 256 KiB. Smaller ones cost more system calls and turns, larger ones memory and cache.
 const UNIT: u64 = 16;
 /// More threads than that do not start: 64 times two buffers of a unit are 32 MiB, and reading and writing in turn are the limit long
@@ -207,7 +217,8 @@ where
         buffers: chunk.map(|len| len * UNIT as usize),
         convert,
     };
-    thread::scope(|scope| pipe.work(scope));
+    let buffers = pipe.room()?;
+    thread::scope(|scope| pipe.work(scope, buffers));
     let mut sink = pipe.sink.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let totals = sink.done?;
     sink.output.flush()?;
@@ -220,14 +231,19 @@ where
     W: Write + Send,
     F: Fn(u64, &[u8], bool, &mut [u8]) -> Result<usize, Error> + Sync,
 {
+    /// The buffers of a thread.
+    fn room(&self) -> Result<[Buffer; 2], Error> {
+        let [before, after] = self.buffers;
+        Ok([zeros(before)?, zeros(after)?])
+    }
+
     /// What each thread does.
-    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, [mut before, mut after]: [Buffer; 2]) {
         let _guard = StopOnPanic(self);
-        let [mut before, mut after] = self.buffers.map(|len| Zeroizing::new(vec![0; len]));
         while let Some((unit, read, more)) = self.take(&mut before) {
-            if more {
-                // If the system does not give us another thread, those that we have do the work.
-                let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope));
+            // If the system does not give us another thread, or memory for it, those that we have do the work.
+            if more && let Ok(buffers) = self.room() {
+                let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope, buffers));
             }
             let converted = read.and_then(|read| {
                 let written = (self.convert)(unit, &before[..read], read < before.len(), &mut after)?;

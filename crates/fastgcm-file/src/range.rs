@@ -3,7 +3,7 @@
 use crate::{
     CHUNK_LEN, Cipher, Error, Key, TAG_LEN,
     format::{chunk_start, text_len},
-    parallel::{End, open_chunks},
+    parallel::{End, open_chunks, zeros},
     reader::open_header,
 };
 use std::{
@@ -12,7 +12,7 @@ use std::{
     num::NonZero,
     ops::Range,
 };
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 /// Opens ranges of a sealed file.
 ///
@@ -119,13 +119,13 @@ impl<R: Read + Seek + Send> RangeReader<R> {
 
     fn open_last(&mut self) -> Result<(), Error> {
         let number = self.len / CHUNK_LEN as u64;
-        let mut sealed = vec![0; (self.len % CHUNK_LEN as u64) as usize + TAG_LEN];
+        let mut sealed = zeros((self.len % CHUNK_LEN as u64) as usize + TAG_LEN)?;
         self.source.seek(SeekFrom::Start(chunk_start(number)))?;
         self.source.read_exact(&mut sealed).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::Truncated,
             _ => error.into(),
         })?;
-        let mut text = Zeroizing::new(vec![0; sealed.len() - TAG_LEN]);
+        let mut text = zeros(sealed.len() - TAG_LEN)?;
         self.cipher.open_chunk(number, &sealed, &mut text)
     }
 }

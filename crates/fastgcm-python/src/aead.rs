@@ -3,7 +3,7 @@
 use crate::{
     batch,
     buffers::{Place, Source, Target, detached, new_bytes, or_empty, random_bytes},
-    errors,
+    errors, memory,
     threads::Threads,
 };
 use fastgcm::{
@@ -12,7 +12,7 @@ use fastgcm::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use rayon::prelude::*;
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 /// AES-GCM with a key of 128, 192 or 256 bits.
 ///
@@ -25,16 +25,19 @@ use std::{borrow::Cow, sync::Arc};
 #[pyclass(frozen, module = "fastgcm", name = "AESGCM")]
 #[derive(Debug)]
 pub(crate) struct AesGcm {
-    pub(crate) key: Arc<Key>,
+    /// In a box, as Python's objects lie at multiples of 16 bytes only.
+    pub(crate) key: Box<Key>,
 }
 
 #[pymethods]
 impl AesGcm {
     #[new]
     fn new(key: Source<'_>) -> PyResult<Self> {
-        let key = Key::shared_with_backend(key.bytes(), crate::backend());
-        let key = key.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
-        Ok(Self { key })
+        let mut place = memory::room()?;
+        let made = Key::init_in_place(&mut place, key.bytes(), crate::backend());
+        made.map_err(|_| PyValueError::new_err("AESGCM key must be 128, 192, or 256 bits."))?;
+        // SAFETY: it was made there.
+        Ok(Self { key: unsafe { place.assume_init() } })
     }
 
     /// A random key of 128, 192 or 256 bits.
@@ -53,7 +56,7 @@ impl AesGcm {
         associated_data: Option<Source<'_>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut copy = Vec::new();
+        let mut copy = [0; 128];
         let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         within_limits(py, data.len())?;
         new_bytes(py, data.len() + TAG_LEN, |sealed| {
@@ -73,11 +76,11 @@ impl AesGcm {
         mut buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        let mut copy = Vec::new();
+        let mut copy = [0; 128];
         let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         within_limits(py, data.len())?;
         let len = of_length(&buf, data.len() + TAG_LEN)?;
-        let aad = &*aside(&buf, aad);
+        let aad = &*aside(&buf, aad)?;
         let place = whole_or_apart(&buf, &data)?;
         // SAFETY: `data` is apart from it or no longer read, and so is the associated data; the nonce has been read.
         let sealed = unsafe { buf.bytes() };
@@ -96,7 +99,7 @@ impl AesGcm {
         associated_data: Option<Source<'_>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut copy = Vec::new();
+        let mut copy = [0; 128];
         let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         let len = text_len(py, &data)?;
         new_bytes(py, len, |text| {
@@ -116,10 +119,10 @@ impl AesGcm {
         mut buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        let mut copy = Vec::new();
+        let mut copy = [0; 128];
         let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
         let len = of_length(&buf, text_len(py, &data)?)?;
-        let aad = &*aside(&buf, aad);
+        let aad = &*aside(&buf, aad)?;
         whole_or_apart(&buf, &data)?;
         // SAFETY: what is read is apart from it, or is read before the same bytes are written.
         let text = unsafe { buf.bytes() };
@@ -148,7 +151,7 @@ impl AesGcm {
         aads: Option<&Bound<'py, PyAny>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyAny>> {
-        batch::run::<true>(&self.key, nonces, datas, aads, threads)
+        batch::run::<true, 12, Key>(&self.key, nonces, datas, aads, threads)
     }
 
     /// Decrypts what `seal_batch` returns. Raises `InvalidTag` if any message is not as it was sealed: its note says which one is the first, and no
@@ -161,7 +164,7 @@ impl AesGcm {
         aads: Option<&Bound<'py, PyAny>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyAny>> {
-        batch::run::<false>(&self.key, nonces, datas, aads, threads)
+        batch::run::<false, 12, Key>(&self.key, nonces, datas, aads, threads)
     }
 
     /// `seal_batch` of one buffer of records of equal length to `buf`, which has 16 bytes more for each. Returns the length of `buf`.
@@ -174,7 +177,7 @@ impl AesGcm {
         buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        batch::run_into::<true>(&self.key, nonces, &datas, aads, buf, threads)
+        batch::run_into::<true, 12, Key>(&self.key, nonces, &datas, aads, buf, threads)
     }
 
     /// `open_batch` of one buffer of records of equal length to `buf`, which has 16 bytes less for each. Returns the length of `buf`. If it raises
@@ -188,22 +191,22 @@ impl AesGcm {
         buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        batch::run_into::<false>(&self.key, nonces, &datas, aads, buf, threads)
+        batch::run_into::<false, 12, Key>(&self.key, nonces, &datas, aads, buf, threads)
     }
 }
 
 impl AesGcm {
     /// Seals `text`, or what lies in `sealed` already, to `sealed`.
     fn seal(&self, nonce: Nonce<'_>, aad: &[u8], text: Option<&[u8]>, sealed: &mut [u8], threads: Threads) -> Result<(), Error> {
-        if !threads.pay(sealed.len()) {
+        let Some(pool) = threads.for_message(sealed.len()) else {
             return match text {
                 Some(text) => self.key.seal_to(nonce, aad, text, sealed),
                 None => self.key.seal_appended(nonce, aad, sealed),
             };
-        }
+        };
         let (ciphertext, place) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
-        *place = threads
-            .run(|| match text {
+        *place = pool
+            .install(|| match text {
                 Some(text) => self.key.parallel().seal_detached_to(nonce, aad, text, ciphertext),
                 None => self.key.parallel().seal(nonce, aad, ciphertext),
             })?
@@ -215,34 +218,36 @@ impl AesGcm {
     fn open(&self, nonce: Nonce<'_>, aad: &[u8], data: &Source<'_>, text: &mut [u8], threads: Threads) -> Result<(), Error> {
         let (mut tag, len) = (Tag([0; TAG_LEN]), text.len());
         data.read(len, &mut tag.0);
-        match data.fixed() {
-            Some(data) if threads.pay(len) => {
-                return threads.run(|| self.key.parallel().open_detached_to(nonce, aad, &data[..len], text, &tag));
-            }
-            Some(data) => return self.key.open_to(nonce, aad, data, text),
-            None if threads.pay_earlier(len) => {}
-            None if len <= PIECE => {
-                data.read(0, text);
-                return self.key.open(nonce, aad, text, &tag);
-            }
-            None => {
-                let mut pieces = Pieces::new(&self.key, nonce);
-                pieces.aad(&self.key, aad)?;
-                for (at, text) in (0..).step_by(PIECE).zip(text.chunks_mut(PIECE)) {
-                    data.read(at, text);
-                    pieces.open(&self.key, text)?;
-                }
-                return pieces.verify(&self.key, &tag.0).inspect_err(|_| text.fill(0));
-            }
+        if let Some(data) = data.fixed() {
+            return match threads.for_message(len) {
+                Some(pool) => pool.install(|| self.key.parallel().open_detached_to(nonce, aad, &data[..len], text, &tag)),
+                None => self.key.open_to(nonce, aad, data, text),
+            };
         }
-        let parts: Result<Vec<_>, Error> = threads.run(|| {
-            let parts = text.par_chunks_mut(PIECE).enumerate().map(|(number, text)| {
+        if len <= PIECE {
+            data.read(0, text);
+            return self.key.open(nonce, aad, text, &tag);
+        }
+        let mut parts = Vec::new();
+        let pool = threads.for_batch(len).filter(|_| parts.try_reserve_exact(len.div_ceil(PIECE)).is_ok());
+        let Some(pool) = pool else {
+            let mut pieces = Pieces::new(&self.key, nonce);
+            pieces.aad(&self.key, aad)?;
+            for (at, text) in (0..).step_by(PIECE).zip(text.chunks_mut(PIECE)) {
+                data.read(at, text);
+                pieces.open(&self.key, text)?;
+            }
+            return pieces.verify(&self.key, &tag.0).inspect_err(|_| text.fill(0));
+        };
+        parts.resize(len.div_ceil(PIECE), Err(Error::Incomplete));
+        pool.install(|| {
+            text.par_chunks_mut(PIECE).zip(&mut parts).enumerate().for_each(|(number, (text, part))| {
                 data.read(number * PIECE, text);
-                open_part(&self.key, nonce, (number * PIECE) as u64, text)
+                *part = open_part(&self.key, nonce, (number * PIECE) as u64, text);
             });
-            parts.collect()
         });
-        let found = parts.and_then(|parts| combine(&self.key, nonce, aad, &parts));
+        let refused = parts.iter().find_map(|part| part.as_ref().err().copied());
+        let found = refused.map_or_else(|| combine(&self.key, nonce, aad, parts.iter().flatten()), Err);
         let verdict = found.and_then(|found| if found == tag { Ok(()) } else { Err(Error::Unauthentic) });
         verdict.inspect_err(|_| text.fill(0))
     }
@@ -259,8 +264,11 @@ pub(crate) fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<
     }
 }
 
+/// Room for the longest nonce that pyca/cryptography takes.
+pub(crate) type NonceCopy = [u8; 128];
+
 /// The nonces that pyca/cryptography takes. One that may change is read once, to `copy` if it has not 12 bytes: parts of a message read it again.
-pub(crate) fn any_nonce<'n>(nonce: &Source<'n>, copy: &'n mut Vec<u8>) -> PyResult<Nonce<'n>> {
+pub(crate) fn any_nonce<'n>(nonce: &Source<'n>, copy: &'n mut NonceCopy) -> PyResult<Nonce<'n>> {
     let found = match (nonce.fixed(), nonce.len()) {
         (_, ..8 | 129..) => None,
         (Some(fixed), _) => Nonce::any(fixed).ok(),
@@ -270,7 +278,7 @@ pub(crate) fn any_nonce<'n>(nonce: &Source<'n>, copy: &'n mut Vec<u8>) -> PyResu
             Some(Nonce::from(&bytes))
         }
         (None, len) => {
-            copy.resize(len, 0);
+            let copy = &mut copy[..len];
             nonce.read(0, copy);
             Nonce::any(copy).ok()
         }
@@ -303,6 +311,6 @@ pub(crate) fn whole_or_apart(buf: &Target, data: &Source<'_>) -> PyResult<Place>
 }
 
 /// The associated data, in another place if it is written in this one.
-pub(crate) fn aside<'a>(buf: &Target, aad: &'a [u8]) -> Cow<'a, [u8]> {
-    if buf.place(aad) == Place::Apart { Cow::Borrowed(aad) } else { Cow::Owned(aad.to_vec()) }
+pub(crate) fn aside<'a>(buf: &Target, aad: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
+    Ok(if buf.place(aad) == Place::Apart { Cow::Borrowed(aad) } else { Cow::Owned(memory::copied(aad)?) })
 }

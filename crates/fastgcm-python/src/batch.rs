@@ -3,52 +3,187 @@
 use crate::{
     aead::{of_length, within_limits},
     buffers::{Place, Source, Target, detached, new_bytes, unwritten},
-    errors,
+    errors, memory,
     threads::Threads,
 };
-use fastgcm::{Error, Key, Packet, TAG_LEN, Tag};
+use fastgcm::{Error, Key, Packet, TAG_LEN, Tag, Xaes256Gcm};
 use pyo3::{
-    exceptions::PyValueError,
+    exceptions::{PyTypeError, PyValueError},
+    ffi,
     prelude::*,
-    types::{PyList, PyTuple},
+    types::{PyFloat, PyList, PyTuple},
 };
 use rayon::prelude::*;
 use std::slice;
 
-/// Objects of a list or tuple, held while the interpreter runs elsewhere; `None` if it is something else.
-fn items<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
-    if let Ok(list) = object.cast::<PyList>() {
-        return Some(list.iter().collect());
+/// A key whose nonces have `N` bytes, and its packets.
+pub(crate) trait Many<const N: usize>: Sync {
+    type Packet<'a>: Send;
+    /// A nonce as something that is sorted fast.
+    type Number: Ord;
+
+    fn number(nonce: &[u8; N]) -> Self::Number;
+
+    /// A packet whose text goes from `from` to `text`, or lies there already.
+    fn packet<'a>(nonce: [u8; N], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: Tag) -> Self::Packet<'a>;
+
+    /// What became of it, and its tag.
+    fn outcome<'p>(packet: &'p Self::Packet<'_>) -> (Result<(), Error>, &'p Tag);
+
+    /// Seals or opens them all. An error is that of one of them.
+    fn work<const SEAL: bool>(&self, packets: &mut [Self::Packet<'_>]) -> Result<(), Error>;
+}
+
+impl Many<12> for Key {
+    type Packet<'a> = Packet<'a>;
+    type Number = u128; // in half of the time of arrays
+
+    fn number(nonce: &[u8; 12]) -> u128 {
+        nonce.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte))
     }
-    object.cast::<PyTuple>().ok().map(|tuple| tuple.iter().collect())
+
+    fn packet<'a>(nonce: [u8; 12], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: Tag) -> Packet<'a> {
+        match from {
+            Some(from) => Packet::to(nonce, aad, from, text, tag),
+            None => Packet::in_place(nonce, aad, text, tag),
+        }
+    }
+
+    fn outcome<'p>(packet: &'p Packet<'_>) -> (Result<(), Error>, &'p Tag) {
+        (packet.status, &packet.tag)
+    }
+
+    fn work<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
+        if SEAL { self.seal_batch(packets) } else { self.open_batch(packets) }
+    }
+}
+
+/// A packet of XAES-256-GCM: each has a key of its own, so none goes beside another.
+pub(crate) struct XaesPacket<'a> {
+    nonce: [u8; 24],
+    aad: &'a [u8],
+    from: Option<&'a [u8]>,
+    text: &'a mut [u8],
+    tag: Tag,
+    status: Result<(), Error>,
+}
+
+impl XaesPacket<'_> {
+    fn work<const SEAL: bool>(&mut self, key: &Xaes256Gcm) -> Result<(), Error> {
+        if let Some(from) = self.from {
+            self.text.copy_from_slice(from);
+        }
+        if SEAL {
+            // What is too long must not lie there as text.
+            self.tag = key.seal(&self.nonce, self.aad, self.text).inspect_err(|_| self.text.fill(0))?;
+            return Ok(());
+        }
+        key.open(&self.nonce, self.aad, self.text, &self.tag)
+    }
+}
+
+impl Many<24> for Xaes256Gcm {
+    type Packet<'a> = XaesPacket<'a>;
+    type Number = [u8; 24];
+
+    fn number(nonce: &[u8; 24]) -> [u8; 24] {
+        *nonce
+    }
+
+    fn packet<'a>(nonce: [u8; 24], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: Tag) -> XaesPacket<'a> {
+        XaesPacket { nonce, aad, from, text, tag, status: Ok(()) }
+    }
+
+    fn outcome<'p>(packet: &'p XaesPacket<'_>) -> (Result<(), Error>, &'p Tag) {
+        (packet.status, &packet.tag)
+    }
+
+    fn work<const SEAL: bool>(&self, packets: &mut [XaesPacket<'_>]) -> Result<(), Error> {
+        let mut all = Ok(());
+        for packet in packets {
+            packet.status = packet.work::<SEAL>(self);
+            all = all.and(packet.status);
+        }
+        all
+    }
+}
+
+/// Objects of a list or tuple, held while the interpreter runs elsewhere; `None` if it is something else.
+fn items<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    if let Ok(list) = object.cast::<PyList>() {
+        return memory::collected(list.iter().map(Ok)).map(Some);
+    }
+    object.cast::<PyTuple>().ok().map(|tuple| memory::collected(tuple.iter().map(Ok))).transpose()
 }
 
 /// Their memory.
-fn sources<'a>(items: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<Source<'a>>> {
-    items.iter().map(|item| Source::extract(item.as_borrowed())).collect()
+fn sources<'a>(items: &'a [Bound<'_, PyAny>], what: &str) -> PyResult<Vec<Source<'a>>> {
+    let one =
+        |(number, item): (usize, &'a Bound<'_, PyAny>)| Source::extract(item.as_borrowed()).map_err(|e| of_row(item, what, number, e));
+    memory::collected(items.iter().enumerate().map(one))
+}
+
+/// The error of an item, which says which one it is.
+fn of_row(item: &Bound<'_, PyAny>, what: &str, number: usize, error: PyErr) -> PyErr {
+    let py = item.py();
+    if !error.get_type(py).is(py.get_type::<PyTypeError>()) {
+        return error;
+    }
+    let missing = item.is_none() || item.is_instance_of::<PyFloat>(); // as pandas says it
+    let hint = if missing { "\nA row without a value has nothing to seal: leave it out." } else { "" };
+    PyTypeError::new_err(format!("{what} {number} of the batch: {}{hint}", error.value(py)))
+}
+
+/// The memory of one buffer, where a list might be too.
+fn one_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Source<'a>> {
+    Source::extract(object.as_borrowed()).map_err(|error| {
+        let py = object.py();
+        // A column of a data frame is neither.
+        let known = ["tolist", "to_list", "to_pylist"].into_iter().find(|name| object.hasattr(*name).unwrap_or(false));
+        match known {
+            Some(name) if error.is_instance_of::<PyTypeError>(py) => {
+                PyTypeError::new_err(format!("{}\nPass a list of its items: .{name}()", error.value(py)))
+            }
+            _ => error,
+        }
+    })
 }
 
 /// The nonces, from a list or from one buffer. If they are to seal, no two are the same.
-fn nonces_of<const SEAL: bool>(nonces: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; 12]>> {
-    let wrong = || PyValueError::new_err("each nonce of a batch must be 12 bytes");
-    let one = |nonce: Bound<'_, PyAny>| Source::extract(nonce.as_borrowed())?.bytes().try_into().map_err(|_| wrong());
-    let nonces: Vec<[u8; 12]> = if let Ok(list) = nonces.cast::<PyList>() {
-        list.iter().map(one).collect::<PyResult<_>>()?
-    } else if let Ok(tuple) = nonces.cast::<PyTuple>() {
-        tuple.iter().map(one).collect::<PyResult<_>>()?
-    } else {
-        match Source::extract(nonces.as_borrowed())?.bytes().as_chunks() {
-            (nonces, []) => nonces.to_vec(),
-            _ => return Err(wrong()),
+fn nonces_of<const N: usize, K: Many<N>, const SEAL: bool>(nonces: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; N]>> {
+    let one = |(number, nonce): (usize, &Bound<'_, PyAny>)| {
+        let source = Source::extract(nonce.as_borrowed()).map_err(|e| of_row(nonce, "nonce", number, e))?;
+        let mut copy = [0; N];
+        if source.len() != N {
+            return Err(PyValueError::new_err(format!("nonce {number} of the batch has {} bytes, not {N}", source.len())));
+        }
+        source.read(0, &mut copy);
+        Ok(copy)
+    };
+    let nonces: Vec<[u8; N]> = match items(nonces)? {
+        Some(items) => memory::collected(items.iter().enumerate().map(one))?,
+        None => {
+            let source = one_buffer(nonces)?;
+            let mut copy = memory::with_room(source.len() / N)?;
+            copy.resize(source.len() / N, [0; N]);
+            if !source.len().is_multiple_of(N) {
+                return Err(PyValueError::new_err(format!(
+                    "the nonces of a batch have {N} bytes each, and {} in all are not that",
+                    source.len()
+                )));
+            }
+            source.read(0, copy.as_flattened_mut());
+            copy
         }
     };
     if SEAL && !nonces.is_sorted_by(|a, b| a < b) {
-        // As numbers they are sorted in half of the time.
-        let number = |nonce: &[u8; 12]| nonce.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte));
-        let mut sorted: Vec<u128> = nonces.iter().map(number).collect();
+        let mut sorted = memory::with_room(nonces.len())?;
+        sorted.extend(nonces.iter().map(K::number));
         sorted.sort_unstable();
-        if sorted.windows(2).any(|two| two[0] == two[1]) {
-            return Err(PyValueError::new_err("two nonces of the batch are the same"));
+        if let Some(two) = sorted.windows(2).find(|two| two[0] == two[1]) {
+            let mut places = (0..).zip(&nonces).filter(|(_, nonce)| K::number(nonce) == two[0]).map(|(number, _)| number);
+            let (first, second): (usize, usize) = (places.next().unwrap_or(0), places.next().unwrap_or(0));
+            return Err(PyValueError::new_err(format!("nonces {first} and {second} of the batch are the same")));
         }
     }
     Ok(nonces)
@@ -63,8 +198,8 @@ enum Aads<'a> {
 impl<'a> Aads<'a> {
     fn of(object: Option<&'a Bound<'_, PyAny>>, items: Option<&'a [Bound<'_, PyAny>]>, messages: usize) -> PyResult<Self> {
         match items {
-            Some(items) => as_many(items.len(), messages, "aads").and_then(|()| sources(items)).map(Self::Each),
-            None => object.map(|object| Source::extract(object.as_borrowed())).transpose().map(Self::All),
+            Some(items) => as_many(items.len(), messages, "aads").and_then(|()| sources(items, "aad")).map(Self::Each),
+            None => object.map(one_buffer).transpose().map(Self::All),
         }
     }
 
@@ -81,31 +216,43 @@ fn as_many(these: usize, nonces: usize, what: &str) -> PyResult<()> {
 }
 
 /// A packet whose text goes from `data`, of which it is all but the tag, to `text`. What may change is read once, to where the text will be.
-fn packet<'a, const SEAL: bool>(nonce: [u8; 12], aad: &'a [u8], data: &'a Source<'_>, at: usize, text: &'a mut [u8]) -> Packet<'a> {
+fn packet<'a, const N: usize, K: Many<N>, const SEAL: bool>(
+    nonce: [u8; N],
+    aad: &'a [u8],
+    data: &'a Source<'_>,
+    at: usize,
+    text: &'a mut [u8],
+) -> K::Packet<'a> {
     let mut tag = Tag([0; TAG_LEN]);
     if !SEAL {
         data.read(at + text.len(), &mut tag.0);
     }
-    match data {
-        _ if SEAL => Packet::to(nonce, aad, &data.bytes()[at..at + text.len()], text, tag),
-        Source::Fixed(bytes) => Packet::to(nonce, aad, &bytes[at..at + text.len()], text, tag),
+    let from = match data {
+        _ if SEAL => Some(&data.bytes()[at..at + text.len()]),
+        Source::Fixed(bytes) => Some(&bytes[at..at + text.len()]),
         Source::Shared(_) => {
             data.read(at, text);
-            Packet::in_place(nonce, aad, text, tag)
+            None
         }
-    }
+    };
+    K::packet(nonce, aad, from, text, tag)
 }
 
-/// Seals or opens them all.
-fn work<const SEAL: bool>(key: &Key, packets: &mut [Packet<'_>], bytes: usize, threads: Threads) -> Result<(), (usize, Error)> {
-    let done = |packets: &mut [Packet<'_>]| if SEAL { key.seal_batch(packets) } else { key.open_batch(packets) };
-    let all = if threads.pay_earlier(bytes) {
-        let each = packets.len().div_ceil(threads.count()).max(1);
-        threads.run(|| packets.par_chunks_mut(each).map(done).reduce(|| Ok(()), Result::and))
-    } else {
-        done(packets)
+/// Seals or opens them all. An error is that of the first packet that has one.
+fn work<const N: usize, K: Many<N>, const SEAL: bool>(
+    key: &K,
+    packets: &mut [K::Packet<'_>],
+    bytes: usize,
+    threads: Threads,
+) -> Result<(), (usize, Error)> {
+    let all = match threads.for_batch(bytes) {
+        Some(pool) => {
+            let each = packets.len().div_ceil(threads.count()).max(1);
+            pool.install(|| packets.par_chunks_mut(each).map(|some| key.work::<SEAL>(some)).reduce(|| Ok(()), Result::and))
+        }
+        None => key.work::<SEAL>(packets),
     };
-    all.map_err(|error| (packets.iter().position(|packet| packet.status.is_err()).unwrap_or(0), error))
+    all.map_err(|error| packets.iter().map(K::outcome).enumerate().find_map(|(n, (done, _))| Some((n, done.err()?))).unwrap_or((0, error)))
 }
 
 /// The error, with a note that says which message it was.
@@ -118,26 +265,27 @@ fn refused(py: Python<'_>, (number, error): (usize, Error)) -> PyErr {
 }
 
 /// `seal_batch` and `open_batch`.
-pub(crate) fn run<'py, const SEAL: bool>(
-    key: &Key,
+pub(crate) fn run<'py, const SEAL: bool, const N: usize, K: Many<N>>(
+    key: &K,
     nonces: &Bound<'py, PyAny>,
     datas: &Bound<'py, PyAny>,
     aads: Option<&Bound<'py, PyAny>>,
     threads: Threads,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = nonces.py();
-    let Some(items) = items(datas) else {
-        let data = Source::extract(datas.as_borrowed())?;
-        let records = Records::of::<SEAL>(py, nonces_of::<SEAL>(nonces)?, &data)?;
-        let of_aads = aads.and_then(self::items);
+    let Some(items) = items(datas)? else {
+        let data = one_buffer(datas)?;
+        let records = Records::of::<SEAL>(py, nonces_of::<N, K, SEAL>(nonces)?, &data)?;
+        let of_aads = aads.map(self::items).transpose()?.flatten();
         let aads = Aads::of(aads, of_aads.as_deref(), records.nonces.len())?;
-        return Ok(new_bytes(py, records.written::<SEAL>(), |to| records.run::<SEAL>(py, key, &aads, to, threads))?.into_any());
+        let work = |to: &mut [u8]| records.run::<SEAL, K>(py, key, &aads, to, threads);
+        return Ok(new_bytes(py, records.written::<SEAL>(), work)?.into_any());
     };
-    let (nonces, datas) = (nonces_of::<SEAL>(nonces)?, sources(&items)?);
+    let (nonces, datas) = (nonces_of::<N, K, SEAL>(nonces)?, sources(&items, "message")?);
     as_many(datas.len(), nonces.len(), "messages")?;
-    let of_aads = aads.and_then(self::items);
+    let of_aads = aads.map(self::items).transpose()?.flatten();
     let aads = Aads::of(aads, of_aads.as_deref(), nonces.len())?;
-    let (mut results, mut packets, mut bytes) = (Vec::with_capacity(nonces.len()), Vec::with_capacity(nonces.len()), 0);
+    let (mut results, mut packets, mut bytes) = (memory::with_room(nonces.len())?, memory::with_room(nonces.len())?, 0);
     for (number, (nonce, data)) in nonces.iter().zip(&datas).enumerate() {
         let text_len = match SEAL {
             true => data.len(),
@@ -149,30 +297,36 @@ pub(crate) fn run<'py, const SEAL: bool>(
         let (object, memory) = unwritten(py, len)?;
         // SAFETY: a new object, which nobody else sees before the end of this call.
         let (text, _) = unsafe { slice::from_raw_parts_mut(memory, len) }.split_at_mut(text_len);
-        packets.push(packet::<SEAL>(*nonce, aads.get(number), data, 0, text));
+        packets.push(packet::<N, K, SEAL>(*nonce, aads.get(number), data, 0, text));
         results.push((object, memory.wrapping_add(text_len)));
     }
-    detached(py, bytes, || work::<SEAL>(key, &mut packets, bytes, threads)).map_err(|e| refused(py, e))?;
+    detached(py, bytes, || work::<N, K, SEAL>(key, &mut packets, bytes, threads)).map_err(|e| refused(py, e))?;
     if SEAL {
         for ((_, behind), packet) in results.iter().zip(&packets) {
             // SAFETY: the last 16 bytes of that object, which is still ours alone; the packet's slice ends before them.
-            unsafe { behind.copy_from_nonoverlapping(packet.tag.0.as_ptr(), TAG_LEN) };
+            unsafe { behind.copy_from_nonoverlapping(K::outcome(packet).1.0.as_ptr(), TAG_LEN) };
         }
     }
-    Ok(PyList::new(py, results.into_iter().map(|(object, _)| object))?.into_any())
+    // SAFETY: a new object, or an exception. (`PyList::new` panics where there is no memory.)
+    let list: Bound<'_, PyList> =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(results.len() as isize))?.cast_into_unchecked() };
+    for (at, (object, _)) in results.into_iter().enumerate() {
+        list.set_item(at, object)?;
+    }
+    Ok(list.into_any())
 }
 
 /// `seal_batch_into` and `open_batch_into`.
-pub(crate) fn run_into<const SEAL: bool>(
-    key: &Key,
+pub(crate) fn run_into<const SEAL: bool, const N: usize, K: Many<N>>(
+    key: &K,
     nonces: &Bound<'_, PyAny>,
     data: &Source<'_>,
     aads: Option<&Bound<'_, PyAny>>,
     mut buf: Target,
     threads: Threads,
 ) -> PyResult<usize> {
-    let records = Records::of::<SEAL>(nonces.py(), nonces_of::<SEAL>(nonces)?, data)?;
-    let of_aads = aads.and_then(items);
+    let records = Records::of::<SEAL>(nonces.py(), nonces_of::<N, K, SEAL>(nonces)?, data)?;
+    let of_aads = aads.map(items).transpose()?.flatten();
     let aads = Aads::of(aads, of_aads.as_deref(), records.nonces.len())?;
     let len = of_length(&buf, records.written::<SEAL>())?;
     let read = (0..records.nonces.len()).map(|at| aads.get(at)).chain([data.bytes()]);
@@ -181,20 +335,20 @@ pub(crate) fn run_into<const SEAL: bool>(
     }
     // SAFETY: data and associated data are apart from it; the nonces have been read.
     let to = unsafe { buf.bytes() };
-    records.run::<SEAL>(nonces.py(), key, &aads, to, threads)?;
+    records.run::<SEAL, K>(nonces.py(), key, &aads, to, threads)?;
     Ok(len)
 }
 
 /// One buffer of records of equal length, and the nonce of each.
-struct Records<'a> {
-    nonces: Vec<[u8; 12]>,
+struct Records<'a, const N: usize> {
+    nonces: Vec<[u8; N]>,
     data: &'a Source<'a>,
     /// Bytes of text in each.
     text: usize,
 }
 
-impl<'a> Records<'a> {
-    fn of<const SEAL: bool>(py: Python<'_>, nonces: Vec<[u8; 12]>, data: &'a Source<'a>) -> PyResult<Self> {
+impl<'a, const N: usize> Records<'a, N> {
+    fn of<const SEAL: bool>(py: Python<'_>, nonces: Vec<[u8; N]>, data: &'a Source<'a>) -> PyResult<Self> {
         let (records, len) = (nonces.len(), data.len());
         if len.checked_rem(records).unwrap_or(len) != 0 {
             return Err(PyValueError::new_err(format!("{len} bytes are not {records} records of equal length")));
@@ -218,21 +372,22 @@ impl<'a> Records<'a> {
         self.nonces.len() * self.len(SEAL)
     }
 
-    fn run<const SEAL: bool>(&self, py: Python<'_>, key: &Key, aads: &Aads<'_>, to: &mut [u8], threads: Threads) -> PyResult<()> {
+    fn run<const SEAL: bool, K: Many<N>>(&self, py: Python<'_>, key: &K, aads: &Aads<'_>, to: &mut [u8], threads: Threads) -> PyResult<()> {
+        let (mut tags, mut packets) = (memory::with_room(self.nonces.len())?, memory::with_room(self.nonces.len())?);
         let done = detached(py, to.len(), || {
-            let (mut tags, mut packets) = (Vec::new(), Vec::with_capacity(self.nonces.len()));
             let (mut rest, each) = (&mut *to, self.len(!SEAL));
             for (number, nonce) in self.nonces.iter().enumerate() {
                 let (text, behind) = rest.split_at_mut(self.text);
                 let (tag, behind) = behind.split_at_mut(if SEAL { TAG_LEN } else { 0 });
-                packets.push(packet::<SEAL>(*nonce, aads.get(number), self.data, number * each, text));
+                packets.push(packet::<N, K, SEAL>(*nonce, aads.get(number), self.data, number * each, text));
                 tags.push(tag);
                 rest = behind;
             }
-            work::<SEAL>(key, &mut packets, self.text * self.nonces.len(), threads)?;
-            tags.iter_mut().zip(&packets).for_each(|(tag, packet)| tag.copy_from_slice(&packet.tag.0[..tag.len()]));
+            work::<N, K, SEAL>(key, &mut packets, self.text * self.nonces.len(), threads)?;
+            tags.iter_mut().zip(&packets).for_each(|(tag, packet)| tag.copy_from_slice(&K::outcome(packet).1.0[..tag.len()]));
             Ok(())
         });
+        drop((tags, packets));
         done.inspect_err(|_| to.fill(0)).map_err(|e| refused(py, e))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! `bytes` never change. Anything else that has a buffer may be changed by another thread while a call reads it: [`Source::fixed`] says which it is.
 
+use crate::memory;
 use pyo3::{
     PyErr,
     exceptions::{PyBufferError, PyMemoryError, PyTypeError},
@@ -139,22 +140,26 @@ unsafe impl Sync for View {}
 
 impl View {
     fn of(object: Borrowed<'_, '_, PyAny>, flags: c_int) -> PyResult<Self> {
+        let py = object.py();
         let get = |flags| {
-            let mut view = Box::new(ffi::Py_buffer::new());
+            let mut view = Box::write(memory::room()?, ffi::Py_buffer::new());
             // SAFETY: a live object and a fresh view.
-            (unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } == 0).then(|| Self(view))
+            let got = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } == 0;
+            if !got && let Some(error) = PyErr::take(py).filter(|error| error.is_instance_of::<PyMemoryError>(py)) {
+                return Err(error);
+            }
+            Ok(got.then(|| Self(view)).filter(|view| !view.has_objects()))
         };
-        get(flags | ffi::PyBUF_FORMAT).filter(|view| !view.has_objects()).ok_or_else(|| {
-            drop(PyErr::take(object.py()));
-            // As pyca/cryptography says it.
-            match get(ffi::PyBUF_FULL_RO).filter(|view| !view.has_objects()) {
-                Some(view) if flags & ffi::PyBUF_WRITABLE != 0 && view.0.readonly != 0 => PyTypeError::new_err("Buffer is not writable."),
-                Some(_) => PyBufferError::new_err("Buffer is not contiguous."),
-                None => {
-                    drop(PyErr::take(object.py()));
-                    let hint = if object.is_instance_of::<PyString>() { "\nDid you mean to pass a bytestring instead?" } else { "" };
-                    PyTypeError::new_err(format!("Cannot convert \"{}\" instance to a buffer.{hint}", object.get_type()))
-                }
+        if let Some(view) = get(flags | ffi::PyBUF_FORMAT)? {
+            return Ok(view);
+        }
+        // As pyca/cryptography says it.
+        Err(match get(ffi::PyBUF_FULL_RO)? {
+            Some(view) if flags & ffi::PyBUF_WRITABLE != 0 && view.0.readonly != 0 => PyTypeError::new_err("Buffer is not writable."),
+            Some(_) => PyBufferError::new_err("Buffer is not contiguous."),
+            None => {
+                let hint = if object.is_instance_of::<PyString>() { "\nDid you mean to pass a bytestring instead?" } else { "" };
+                PyTypeError::new_err(format!("Cannot convert \"{}\" instance to a buffer.{hint}", object.get_type()))
             }
         })
     }
@@ -202,6 +207,14 @@ pub(crate) fn new_bytes<'py>(py: Python<'py>, len: usize, write: impl FnOnce(&mu
     // SAFETY: the object is ours alone.
     write(unsafe { slice::from_raw_parts_mut(memory, len) })?;
     Ok(bytes)
+}
+
+/// New `bytes` with that content. (`PyBytes::new` panics where there is no memory.)
+pub(crate) fn bytes_of<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    new_bytes(py, content.len(), |bytes| {
+        bytes.copy_from_slice(content);
+        Ok(())
+    })
 }
 
 /// New `bytes` of that length, and where they lie. Whoever gives them out must have written them all: zeros first would be one more pass over memory.

@@ -1,11 +1,12 @@
 //! Chunks of one Cobblestone file, by number: for work on many machines.
 
 use crate::{
-    buffers::{Source, detached, new_bytes, random_bytes},
-    errors,
+    buffers::{Source, bytes_of, detached, new_bytes, random_bytes},
+    errors, memory,
 };
 use fastgcm_file::{CHUNK_LEN, Cipher, Error, Format, Header, Key, MAX_CHUNKS, SALT_LEN, SEALED_CHUNK_LEN, TAG_LEN};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use std::io;
 
 /// Seals and opens ranges of chunks of one Cobblestone file (Cobblestone-256 with a key of 32 bytes, Cobblestone-128 with 16). `header`, and behind it
 /// all chunks in their order, are the file.
@@ -35,7 +36,8 @@ impl CobblestoneChunks {
     fn new(py: Python<'_>, key: Source<'_>, context: Source<'_>, salt: Source<'_>) -> PyResult<Self> {
         let format = Format::of_key_len(key.len()).ok_or_else(|| PyValueError::new_err("key must be 16 or 32 bytes."))?;
         let salt: &[u8; SALT_LEN] = salt.bytes().try_into().map_err(|_| PyValueError::new_err("salt must be 24 bytes."))?;
-        let made = Key::new(format, key.bytes()).and_then(|key| Cipher::with_salt(&key, context.bytes(), salt));
+        let make = || Key::new(format, key.bytes()).and_then(|key| Cipher::with_salt(&key, context.bytes(), salt));
+        let made = memory::kept(1 << 14, make)?;
         let (header, cipher) = made.map_err(|e| of_file(py, e))?;
         Ok(Self { header, cipher })
     }
@@ -48,8 +50,8 @@ impl CobblestoneChunks {
 
     /// The 56 bytes that the file begins with: salt and commitment.
     #[getter]
-    fn header<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.header)
+    fn header<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, &self.header)
     }
 
     /// Seals `data` as the chunks from number `first` on, 16,384 bytes in each. Only the last range of a file (`last=True`) may have any length; the
@@ -76,8 +78,9 @@ impl CobblestoneChunks {
         }
         let tags = numbered(first, data.len(), SEALED_CHUNK_LEN, last)?;
         new_bytes(py, data.len() - tags * TAG_LEN, |text| {
+            let mut copy = memory::with_room(SEALED_CHUNK_LEN)?;
+            copy.resize(SEALED_CHUNK_LEN, 0);
             let work = || {
-                let mut copy = vec![0; SEALED_CHUNK_LEN];
                 // An empty last chunk has no text, but a tag.
                 let mut texts = text.chunks_mut(CHUNK_LEN).chain([&mut [][..]]);
                 (0..tags).try_for_each(|i| {
@@ -109,6 +112,7 @@ fn numbered(first: u64, len: usize, chunk: usize, last: bool) -> PyResult<usize>
 pub(crate) fn of_file(py: Python<'_>, error: Error) -> PyErr {
     match error {
         error if error.is_unauthentic() => errors::invalid_tag(py, ()),
+        Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => memory::short(),
         Error::Io(error) => error.into(),
         error => PyValueError::new_err(error.to_string()),
     }

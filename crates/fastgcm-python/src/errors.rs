@@ -1,4 +1,4 @@
-//! What Python is told: the classes of `fastgcm/exceptions.py`, which are pyca/cryptography's own where that is installed.
+//! What Python is told (to the one interpreter that has this module, so statics may keep its objects): the classes of `fastgcm/exceptions.py`, which are pyca/cryptography's own where that is installed.
 
 use pyo3::{
     PyErr,

@@ -5,6 +5,7 @@ mod batch;
 mod buffers;
 mod chunks;
 mod errors;
+mod memory;
 mod nonces;
 mod others;
 mod parts;
@@ -13,8 +14,14 @@ mod streams;
 mod threads;
 
 use fastgcm::Backend;
-use pyo3::{prelude::*, types::PyDict};
-use std::{env, sync::OnceLock};
+use pyo3::{exceptions::PyImportError, ffi, prelude::*, types::PyDict};
+use std::{
+    env,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64, Ordering::SeqCst},
+    },
+};
 
 /// What keys are made for: what the variable `FASTGCM_BACKEND` of the environment names, if this machine can run it, or the best that there is. A
 /// program with more rights than who started it does not look there.
@@ -60,17 +67,46 @@ aligned!(
     streams::Cobblestone128Encryptor,
 );
 
+/// Python's objects that this module keeps, its classes among them, belong to the first interpreter that imports it. Another one would raise that one's
+/// exceptions, which nobody catches there.
+fn one_interpreter() -> PyResult<()> {
+    static FIRST: AtomicI64 = AtomicI64::new(NONE);
+    const NONE: i64 = -1;
+    // SAFETY: this thread is attached to an interpreter.
+    let this = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    match FIRST.compare_exchange(NONE, this, SeqCst, SeqCst) {
+        Err(first) if first != this => Err(PyImportError::new_err(
+            "fastgcm is in use by another interpreter of this process, and serves only one. Under mod_wsgi, `WSGIApplicationGroup %{GLOBAL}` runs an \
+             application in the main interpreter.",
+        )),
+        _ => Ok(()),
+    }
+}
+
+// A function, which looks at the interpreter before anything else: what `#[pymodule_export]` exports would come before that.
 #[pymodule(gil_used = false)]
-mod _fastgcm {
-    #[pymodule_export]
-    use super::{
-        aead::AesGcm,
-        chunks::CobblestoneChunks,
-        cpu,
-        nonces::{CounterNonces, RandomNonces},
-        others::{AesGcmSivClass, Xaes},
-        parts::{PartHash, Plan, combine, hash_part, open_part, open_part_into, seal_part, seal_part_into},
-        pieces::{Sealer, UnverifiedOpener},
-        streams::{Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor},
-    };
+fn _fastgcm(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    one_interpreter()?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<aead::AesGcm>()?;
+    module.add_class::<chunks::CobblestoneChunks>()?;
+    module.add_class::<nonces::CounterNonces>()?;
+    module.add_class::<nonces::RandomNonces>()?;
+    module.add_class::<others::AesGcmSivClass>()?;
+    module.add_class::<others::Xaes>()?;
+    module.add_class::<parts::PartHash>()?;
+    module.add_class::<parts::Plan>()?;
+    module.add_class::<pieces::Sealer>()?;
+    module.add_class::<pieces::UnverifiedOpener>()?;
+    module.add_class::<streams::Cobblestone128Decryptor>()?;
+    module.add_class::<streams::Cobblestone128Encryptor>()?;
+    module.add_class::<streams::Cobblestone256Decryptor>()?;
+    module.add_class::<streams::Cobblestone256Encryptor>()?;
+    module.add_function(wrap_pyfunction!(cpu, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::combine, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::hash_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::open_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::open_part_into, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::seal_part, module)?)?;
+    module.add_function(wrap_pyfunction!(parts::seal_part_into, module)?)
 }

@@ -2,10 +2,12 @@
 
 use crate::{
     aead::{aside, of_length, text_len, whole_or_apart, within_limits},
+    batch,
     buffers::{Source, Target, detached, new_bytes, or_empty, random_bytes},
-    errors,
+    errors, memory,
+    threads::Threads,
 };
-use fastgcm::{AesGcmSiv, TAG_LEN, Tag, Xaes256Gcm};
+use fastgcm::{AesGcmSiv, Error, TAG_LEN, Tag, Xaes256Gcm};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
 /// The four calls of a class whose `0` has `seal` and `open` in place, with nonces of that many bytes.
@@ -42,7 +44,7 @@ macro_rules! whole_messages {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
                 within_limits(py, data.len())?;
                 let len = of_length(&buf, data.len() + TAG_LEN)?;
-                let aad = &*aside(&buf, aad);
+                let aad = &*aside(&buf, aad)?;
                 whole_or_apart(&buf, &data)?;
                 // SAFETY: the data are apart from it, or are read before the same bytes are written; the nonce has been read.
                 self.seal(py, nonce, aad, &data, unsafe { buf.bytes() })?;
@@ -59,7 +61,7 @@ macro_rules! whole_messages {
                 associated_data: Option<Source<'_>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
-                new_bytes(py, text_len(py, &data)?, |text| self.open(py, nonce, aad, &data, text))
+                new_bytes(py, text_len(py, &data)?, |text| self.open(py, nonce, aad, &data, 0, text))
             }
 
             /// Decrypts `data`, ciphertext and tag, to `buf`, which has 16 bytes less. Returns the length of `buf`. If it raises `InvalidTag`, `buf`
@@ -75,10 +77,10 @@ macro_rules! whole_messages {
             ) -> PyResult<usize> {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
                 let len = of_length(&buf, text_len(py, &data)?)?;
-                let aad = &*aside(&buf, aad);
+                let aad = &*aside(&buf, aad)?;
                 whole_or_apart(&buf, &data)?;
                 // SAFETY: as in `encrypt_into`.
-                self.open(py, nonce, aad, &data, unsafe { buf.bytes() })?;
+                self.open(py, nonce, aad, &data, 0, unsafe { buf.bytes() })?;
                 Ok(len)
             }
         }
@@ -100,12 +102,21 @@ macro_rules! whole_messages {
                 Ok(())
             }
 
-            fn open(&self, py: Python<'_>, nonce: [u8; $nonce], aad: &[u8], data: &Source<'_>, text: &mut [u8]) -> PyResult<()> {
+            /// Opens what lies in `data` from byte `at` on.
+            fn open(
+                &self,
+                py: Python<'_>,
+                nonce: [u8; $nonce],
+                aad: &[u8],
+                data: &Source<'_>,
+                at: usize,
+                text: &mut [u8],
+            ) -> PyResult<()> {
                 let mut tag = Tag([0; TAG_LEN]);
-                data.read(text.len(), &mut tag.0);
+                data.read(at + text.len(), &mut tag.0);
                 // Read once, to where it is opened: what another thread may change meanwhile is not what is verified.
                 let work = || {
-                    data.read(0, text);
+                    data.read(at, text);
                     self.0.open(&nonce, aad, text, &tag)
                 };
                 detached(py, data.len() + aad.len(), work).map_err(|e| errors::of(py, e))
@@ -132,7 +143,8 @@ whole_messages!(AesGcmSivClass, 12, "Nonce must be 12 bytes long", {
             "AES-GCM-SIV key must be 128, 192 or 256 bits."
         };
         let key = AesGcmSiv::with_backend(key.bytes(), crate::backend());
-        key.map(|key| Self(Box::new(key))).map_err(|_| PyValueError::new_err(wrong))
+        let place = memory::room()?;
+        key.map(|key| Self(Box::write(place, key))).map_err(|_| PyValueError::new_err(wrong))
     }
 
     /// A random key of 128 or 256 bits.
@@ -145,12 +157,11 @@ whole_messages!(AesGcmSivClass, 12, "Nonce must be 12 bytes long", {
     }
 });
 
-/// XAES-256-GCM (C2SP): AES-256-GCM with nonces of 24 bytes, which may be drawn at random for as many messages as anybody has.
+/// XAES-256-GCM (C2SP): AES-256-GCM with nonces of 24 bytes, which may be drawn at random for as many messages as anybody has. `seal_random` does so.
 ///
-/// >>> import os
 /// >>> from fastgcm import XAES256GCM
-/// >>> xaes, nonce = XAES256GCM(XAES256GCM.generate_key()), os.urandom(24)
-/// >>> xaes.decrypt(nonce, xaes.encrypt(nonce, b"a secret", None), None)
+/// >>> xaes = XAES256GCM(XAES256GCM.generate_key())
+/// >>> xaes.open_random(xaes.seal_random(b"a secret"))
 /// b'a secret'
 #[pyclass(frozen, module = "fastgcm", name = "XAES256GCM")]
 pub(crate) struct Xaes(Box<Xaes256Gcm>);
@@ -160,7 +171,8 @@ whole_messages!(Xaes, 24, "Nonce must be 24 bytes long", {
     fn new(key: Source<'_>) -> PyResult<Self> {
         let wrong = || PyValueError::new_err("XAES-256-GCM key must be 256 bits.");
         let key = Xaes256Gcm::with_backend(key.bytes().try_into().map_err(|_| wrong())?, crate::backend());
-        key.map(|key| Self(Box::new(key))).map_err(|_| wrong())
+        let place = memory::room()?;
+        key.map(|key| Self(Box::write(place, key))).map_err(|_| wrong())
     }
 
     /// A random key of 256 bits.
@@ -168,4 +180,84 @@ whole_messages!(Xaes, 24, "Nonce must be 24 bytes long", {
     fn generate_key(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
         random_bytes(py, 32)
     }
+
+    /// Encrypts `data` under a nonce from the operating system. Returns the nonce (24 bytes), the ciphertext and the tag, one behind the other.
+    #[pyo3(signature = (data, associated_data=None))]
+    fn seal_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
+        within_limits(py, data.len())?;
+        new_bytes(py, NONCE + data.len() + TAG_LEN, |all| {
+            let (nonce, sealed) = all.split_first_chunk_mut().ok_or_else(|| errors::of(py, Error::InvalidLength))?;
+            getrandom::fill(nonce).map_err(std::io::Error::from)?;
+            self.seal(py, *nonce, or_empty(associated_data.as_ref()), &data, sealed)
+        })
+    }
+
+    /// Decrypts what `seal_random` has returned. Raises `InvalidTag` if anything is not as it was sealed.
+    #[pyo3(signature = (data, associated_data=None))]
+    fn open_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
+        let len = data.len().checked_sub(NONCE + TAG_LEN).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
+        within_limits(py, len)?;
+        let mut nonce = [0; NONCE];
+        data.read(0, &mut nonce);
+        new_bytes(py, len, |text| self.open(py, nonce, or_empty(associated_data.as_ref()), &data, NONCE, text))
+    }
+
+    /// Encrypts many messages in one call: as `AESGCM.seal_batch`, with nonces of 24 bytes.
+    ///
+    /// >>> import os
+    /// >>> from fastgcm import XAES256GCM
+    /// >>> xaes, nonces = XAES256GCM(bytes(32)), os.urandom(2 * 24)
+    /// >>> xaes.open_batch(nonces, xaes.seal_batch(nonces, [b"one", b"two"], b"for all"), b"for all")
+    /// [b'one', b'two']
+    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
+    fn seal_batch<'py>(
+        &self,
+        nonces: &Bound<'py, PyAny>,
+        datas: &Bound<'py, PyAny>,
+        aads: Option<&Bound<'py, PyAny>>,
+        threads: Threads,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        batch::run::<true, NONCE, Xaes256Gcm>(&self.0, nonces, datas, aads, threads)
+    }
+
+    /// Decrypts what `seal_batch` returns, as `AESGCM.open_batch` does.
+    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
+    fn open_batch<'py>(
+        &self,
+        nonces: &Bound<'py, PyAny>,
+        datas: &Bound<'py, PyAny>,
+        aads: Option<&Bound<'py, PyAny>>,
+        threads: Threads,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        batch::run::<false, NONCE, Xaes256Gcm>(&self.0, nonces, datas, aads, threads)
+    }
+
+    /// `seal_batch` of one buffer of records of equal length to `buf`, as `AESGCM.seal_batch_into` does.
+    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
+    fn seal_batch_into<'py>(
+        &self,
+        nonces: &Bound<'py, PyAny>,
+        datas: Source<'_>,
+        aads: Option<&Bound<'py, PyAny>>,
+        buf: Target,
+        threads: Threads,
+    ) -> PyResult<usize> {
+        batch::run_into::<true, NONCE, Xaes256Gcm>(&self.0, nonces, &datas, aads, buf, threads)
+    }
+
+    /// `open_batch` of one buffer of records of equal length to `buf`, as `AESGCM.open_batch_into` does.
+    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
+    fn open_batch_into<'py>(
+        &self,
+        nonces: &Bound<'py, PyAny>,
+        datas: Source<'_>,
+        aads: Option<&Bound<'py, PyAny>>,
+        buf: Target,
+        threads: Threads,
+    ) -> PyResult<usize> {
+        batch::run_into::<false, NONCE, Xaes256Gcm>(&self.0, nonces, &datas, aads, buf, threads)
+    }
 });
+
+/// Bytes of a nonce of XAES-256-GCM.
+const NONCE: usize = 24;

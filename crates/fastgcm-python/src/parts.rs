@@ -2,8 +2,8 @@
 
 use crate::{
     aead::{AesGcm, of_length, whole_or_apart},
-    buffers::{Source, Target, detached, new_bytes, or_empty},
-    errors,
+    buffers::{Source, Target, bytes_of, detached, new_bytes, or_empty},
+    errors, memory,
     threads::held,
 };
 use fastgcm::{
@@ -22,8 +22,8 @@ pub(crate) struct PartHash(Hash);
 #[pymethods]
 impl PartHash {
     /// 32 bytes for another machine: offset, length, hash. They are secret.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_bytes())
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, &self.0.to_bytes())
     }
 
     /// The same, back.
@@ -165,10 +165,11 @@ pub(crate) fn combine<'py>(
     aesgcm: &AesGcm,
     nonce: Source<'_>,
     associated_data: Option<Source<'_>>,
-    parts: Vec<PartHash>,
+    parts: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
+    let parts: Vec<PartHash> = memory::collected(parts.try_iter()?.map(|part| Ok(part?.extract()?)))?;
     let tag = hazmat::combine(&aesgcm.key, nonce96(&nonce)?, or_empty(associated_data.as_ref()), parts.iter().map(|part| &part.0));
-    tag.map(|tag| PyBytes::new(py, &tag.0)).map_err(|e| of(py, e))
+    tag.map_err(|e| of(py, e)).and_then(|tag| bytes_of(py, &tag.0))
 }
 
 /// The plan of one message that several workers seal: which parts there are, and the hash of each that was sealed.
@@ -202,28 +203,29 @@ impl Plan {
     }
 
     #[getter]
-    fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &held(&self.0, |plan| plan.nonce()))
+    fn nonce<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, &held(&self.0, |plan| plan.nonce()))
     }
 
     /// All parts in order: where each begins and ends, in bytes.
-    fn parts(&self) -> Vec<(u64, u64)> {
-        held(&self.0, |plan| plan.parts().map(|range| (range.start, range.end)).collect())
+    fn parts(&self) -> PyResult<Vec<(u64, u64)>> {
+        held(&self.0, |plan| memory::collected(plan.parts().map(|range| Ok((range.start, range.end)))))
     }
 
     /// Those that were not accepted yet.
-    fn missing(&self) -> Vec<(u64, u64)> {
-        held(&self.0, |plan| plan.missing().map(|range| (range.start, range.end)).collect())
+    fn missing(&self) -> PyResult<Vec<(u64, u64)>> {
+        held(&self.0, |plan| memory::collected(plan.missing().map(|range| Ok((range.start, range.end)))))
     }
 
     /// The hashes that were accepted, in order.
-    fn accepted(&self) -> Vec<PartHash> {
-        held(&self.0, |plan| plan.accepted().cloned().map(PartHash).collect())
+    fn accepted(&self) -> PyResult<Vec<PartHash>> {
+        held(&self.0, |plan| memory::collected(plan.accepted().map(|hash| Ok(PartHash(hash.clone())))))
     }
 
     /// Takes the hash of a part; the same once more changes nothing. Raises `OtherText` if the part was accepted before with another text, `ValueError`
     /// if it is no part of this plan.
     fn accept(&self, py: Python<'_>, part: &PartHash) -> PyResult<()> {
+        memory::probe(1 << 12)?; // a hash that is kept may take a node of a tree
         held(&self.0, |plan| plan.accept(part.0.clone())).map_err(|error| match error {
             Error::InvalidLength => PyValueError::new_err("it is no part of this plan"),
             error => errors::of(py, error),
@@ -233,6 +235,6 @@ impl Plan {
     /// The tag of the whole message, 16 bytes. Raises `ValueError` if a part is missing.
     fn tag<'py>(&self, py: Python<'py>, aesgcm: &AesGcm, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
         let tag = held(&self.0, |plan| plan.tag(&aesgcm.key, or_empty(associated_data.as_ref())));
-        tag.map(|tag| PyBytes::new(py, &tag.0)).map_err(|e| of(py, e))
+        tag.map_err(|e| of(py, e)).and_then(|tag| bytes_of(py, &tag.0))
     }
 }

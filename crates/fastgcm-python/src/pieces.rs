@@ -2,29 +2,27 @@
 
 use crate::{
     aead::{AesGcm, any_nonce, whole_or_apart},
-    buffers::{Source, Target, detached, new_bytes},
-    errors,
+    buffers::{Source, Target, bytes_of, detached, new_bytes},
+    errors, memory,
 };
 use fastgcm::{Error, Key, TAG_LEN, hazmat::Pieces};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use std::sync::Arc;
 
 /// A message that has begun; `None` once it has ended.
 struct Message {
-    key: Arc<Key>,
+    aesgcm: Py<AesGcm>,
     /// In a box, as Python's objects lie at multiples of 16 bytes only.
     pieces: Option<Box<Pieces>>,
 }
 
 impl Message {
-    fn begin(aesgcm: &AesGcm, nonce: &Source<'_>) -> PyResult<Self> {
-        let key = aesgcm.key.clone();
-        let pieces = Some(Box::new(Pieces::new(&key, any_nonce(nonce, &mut Vec::new())?)));
-        Ok(Self { key, pieces })
+    fn begin(aesgcm: Py<AesGcm>, nonce: &Source<'_>) -> PyResult<Self> {
+        let pieces = Box::write(memory::room()?, Pieces::new(&aesgcm.get().key, any_nonce(nonce, &mut [0; 128])?));
+        Ok(Self { aesgcm, pieces: Some(pieces) })
     }
 
     fn running(&mut self, py: Python<'_>) -> PyResult<(&Key, &mut Pieces)> {
-        self.pieces.as_mut().map(|pieces| (&*self.key, &mut **pieces)).ok_or_else(|| errors::already_finalized(py))
+        self.pieces.as_mut().map(|pieces| (&*self.aesgcm.get().key, &mut **pieces)).ok_or_else(|| errors::already_finalized(py))
     }
 
     fn aad(&mut self, py: Python<'_>, data: &Source<'_>) -> PyResult<()> {
@@ -78,7 +76,7 @@ pub(crate) struct Sealer(Message);
 #[pymethods]
 impl Sealer {
     #[new]
-    fn new(aesgcm: &AesGcm, nonce: Source<'_>) -> PyResult<Self> {
+    fn new(aesgcm: Py<AesGcm>, nonce: Source<'_>) -> PyResult<Self> {
         Message::begin(aesgcm, &nonce).map(Self)
     }
 
@@ -102,7 +100,7 @@ impl Sealer {
         let (key, pieces) = self.0.running(py)?;
         let tag = pieces.finish(key).map_err(|e| errors::of(py, e))?;
         self.0.pieces = None;
-        Ok(PyBytes::new(py, &tag.0))
+        bytes_of(py, &tag.0)
     }
 }
 
@@ -113,7 +111,7 @@ pub(crate) struct UnverifiedOpener(Message);
 #[pymethods]
 impl UnverifiedOpener {
     #[new]
-    fn new(aesgcm: &AesGcm, nonce: Source<'_>) -> PyResult<Self> {
+    fn new(aesgcm: Py<AesGcm>, nonce: Source<'_>) -> PyResult<Self> {
         Message::begin(aesgcm, &nonce).map(Self)
     }
 

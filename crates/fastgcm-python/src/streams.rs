@@ -3,11 +3,14 @@
 use crate::{
     buffers::{Place, Source, Target, detached, new_bytes, random_bytes},
     chunks::of_file,
-    errors,
+    errors, memory,
 };
 use fastgcm_file::{CHUNK_LEN, Cipher, Error, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, RangeReader, SEALED_CHUNK_LEN, TAG_LEN};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::{
+    io::{self, Cursor, Read, Seek, SeekFrom},
+    num::NonZero,
+};
 use zeroize::{Zeroize, Zeroizing};
 
 fn key_of(py: Python<'_>, format: Format, key: &Source<'_>) -> PyResult<Key> {
@@ -25,8 +28,10 @@ struct Chunks {
 }
 
 impl Chunks {
-    fn new(cipher: Cipher) -> Self {
-        Self { cipher, number: 0, rest: Zeroizing::new(Vec::with_capacity(SEALED_CHUNK_LEN)) }
+    fn new(cipher: Cipher) -> Result<Self, Error> {
+        let mut rest = Vec::new();
+        rest.try_reserve_exact(SEALED_CHUNK_LEN).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(Self { cipher, number: 0, rest: Zeroizing::new(rest) })
     }
 
     /// Whether as many chunks more are within the format, and one behind them that ends the file.
@@ -72,13 +77,16 @@ fn into_buffer(
     if buf.len() < len {
         return Err(PyValueError::new_err(format!("buffer must be at least {len} bytes")));
     }
-    let copy = if buf.place(data.bytes()) == Place::Apart { None } else { Some(Zeroizing::new(data.bytes().to_vec())) };
+    let copy = if buf.place(data.bytes()) == Place::Apart { None } else { Some(Zeroizing::new(memory::copied(data.bytes())?)) };
     let data = copy.as_ref().map_or(data, |copy| Source::Fixed(copy));
     // SAFETY: what is read lies elsewhere.
     let out = unsafe { buf.bytes() };
     update(&data, &mut out[..len])?;
     Ok(len)
 }
+
+/// What a cipher and a chunk take.
+const ROOM: usize = 1 << 16;
 
 /// Encrypts one message; `None` once it has ended.
 struct Encryptor {
@@ -88,8 +96,11 @@ struct Encryptor {
 
 impl Encryptor {
     fn new(py: Python<'_>, format: Format, key: &Source<'_>, context: &Source<'_>) -> PyResult<Self> {
-        let (header, cipher) = Cipher::create(&key_of(py, format, key)?, context.bytes()).map_err(|e| of_file(py, e))?;
-        Ok(Self { header: Some(header), chunks: Some(Chunks::new(cipher)) })
+        let key = key_of(py, format, key)?;
+        let make = || Cipher::create(&key, context.bytes()).and_then(|(header, cipher)| Ok((header, Chunks::new(cipher)?)));
+        let made = memory::kept(ROOM, make)?;
+        let (header, chunks) = made.map_err(|e| of_file(py, e))?;
+        Ok(Self { header: Some(header), chunks: Some(chunks) })
     }
 
     fn out_len(&self, py: Python<'_>, data: usize) -> PyResult<usize> {
@@ -144,7 +155,9 @@ enum State {
 
 impl Decryptor {
     fn new(py: Python<'_>, format: Format, key: &Source<'_>, context: &Source<'_>) -> PyResult<Self> {
-        Ok(Self { key: key_of(py, format, key)?, context: context.bytes().to_vec(), state: State::Header(Vec::with_capacity(HEADER_LEN)) })
+        let key = key_of(py, format, key)?;
+        let (context, header) = memory::kept(ROOM, || Ok::<_, PyErr>((memory::copied(context.bytes())?, memory::with_room(HEADER_LEN)?)))??;
+        Ok(Self { key, context, state: State::Header(header) })
     }
 
     fn out_len(&self, py: Python<'_>, data: usize) -> PyResult<usize> {
@@ -173,7 +186,9 @@ impl Decryptor {
             header.resize(before + at, 0);
             data.read(0, &mut header[before..]);
             if let Ok(header) = header[..].try_into() {
-                self.state = State::Body(Chunks::new(Cipher::of(&self.key, &self.context, header)?));
+                let make = || Cipher::of(&self.key, &self.context, header).and_then(Chunks::new);
+                let chunks = memory::kept(ROOM, make).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+                self.state = State::Body(chunks?);
             }
         }
         match &mut self.state {
@@ -194,22 +209,27 @@ impl Decryptor {
     }
 
     fn range<'py>(&self, source: &Bound<'py, PyAny>, offset: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let py = source.py();
-        let end = offset.checked_add(length).ok_or_else(|| of_file(py, Error::OutOfRange))?;
-        let text = match Source::extract(source.as_borrowed()) {
+        match Source::extract(source.as_borrowed()) {
             // `RangeReader` reads what it opens to memory of its own, once.
-            Ok(bytes) => {
-                let bytes = Cursor::new(bytes.bytes());
-                detached(py, length as usize, || RangeReader::new(&self.key, &self.context, bytes)?.read(offset..end))
-            }
+            Ok(bytes) => self.range_of(source.py(), Cursor::new(bytes.bytes()), offset, length),
             Err(_) if source.hasattr("seek")? && source.hasattr("read")? => {
-                let file = File(source.clone().unbind());
-                py.detach(|| RangeReader::new(&self.key, &self.context, file)?.read(offset..end))
+                self.range_of(source.py(), File(source.clone().unbind()), offset, length)
             }
-            Err(error) => return Err(error),
-        };
-        let text = text.map(Zeroizing::new).map_err(|e| of_file(py, e))?;
-        Ok(PyBytes::new(py, &text))
+            Err(error) => Err(error),
+        }
+    }
+
+    fn range_of<'py>(&self, py: Python<'py>, source: impl Read + Seek + Send, offset: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
+        memory::probe(ROOM)?;
+        let end = offset.checked_add(length).ok_or_else(|| of_file(py, Error::OutOfRange))?;
+        let mut reader = py.detach(|| RangeReader::new(&self.key, &self.context, source)).map_err(|e| of_file(py, e))?;
+        if end > reader.len() {
+            return Err(of_file(py, Error::OutOfRange));
+        }
+        new_bytes(py, length as usize, |text| {
+            let opened = py.detach(|| reader.copy(offset..end, &mut *text, NonZero::<usize>::MIN));
+            opened.inspect_err(|_| text.zeroize()).map_err(|e| of_file(py, e))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Threads that share the work of one call.
 
+use crate::memory;
 use pyo3::{exceptions::PyValueError, prelude::*};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::{
@@ -34,33 +35,29 @@ impl Threads {
     /// Likewise for what takes longer than a message of as many bytes: a batch, and text that is copied first.
     const PAY_EARLIER: usize = 2 << 20;
 
-    /// Whether there are several, and so much to do that it pays.
+    /// The pool for one message, if there are several threads and so much to do that they pay.
     #[inline]
-    pub(crate) fn pay(self, bytes: usize) -> bool {
-        self.0.get() > 1 && bytes >= Self::PAY
+    pub(crate) fn for_message(self, bytes: usize) -> Option<Arc<ThreadPool>> {
+        if self.0.get() > 1 && bytes >= Self::PAY { self.pool(bytes) } else { None }
     }
 
-    /// Whether it pays for a batch, or for text that is copied first.
+    /// The pool for a batch, or for text that is copied first.
     #[inline]
-    pub(crate) fn pay_earlier(self, bytes: usize) -> bool {
-        self.0.get() > 1 && bytes >= Self::PAY_EARLIER
+    pub(crate) fn for_batch(self, bytes: usize) -> Option<Arc<ThreadPool>> {
+        if self.0.get() > 1 && bytes >= Self::PAY_EARLIER { self.pool(bytes) } else { None }
     }
 
     pub(crate) fn count(self) -> usize {
         self.0.get()
     }
 
-    /// Does the work in a pool of as many threads, which is kept for the next call. Without memory or threads for a pool, it runs here.
-    pub(crate) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
-        match self.pool() {
-            Some(pool) => pool.install(work),
-            None => work(),
-        }
-    }
-
-    /// Never waits for the lock: whoever held it in a process that was forked does not exist in this one.
-    fn pool(self) -> Option<Arc<ThreadPool>> {
+    /// A pool of as many threads, which is kept for the next call. Without memory or threads for it, there is none: then the caller works alone. It never
+    /// waits for the lock: whoever held it in a process that was forked does not exist in this one.
+    fn pool(self, bytes: usize) -> Option<Arc<ThreadPool>> {
+        // A thread takes some KiB to begin, and a part of a message some bytes to be noted down.
+        let room = self.0.get() * (1 << 14) + bytes / 1024;
         let new = || ThreadPoolBuilder::new().num_threads(self.0.get()).thread_name(|_| "fastgcm".into()).build().map(Arc::new).ok();
+        let new = || if memory::is_low() { None } else { memory::kept(room, new).ok().flatten() };
         let Ok(mut pools) = POOLS.try_lock() else { return new() };
         let which = (process::id(), self.0.get());
         if let Some(pool) = pools.get(&which) {

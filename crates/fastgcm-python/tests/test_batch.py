@@ -3,12 +3,13 @@
 import array
 import os
 import random
+import signal
 
 import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Pyca
 
-from fastgcm import AESGCM, CounterNonces
+from fastgcm import AESGCM, XAES256GCM, CounterNonces
 
 KEY = bytes(range(32))
 MIB = 1 << 20
@@ -124,5 +125,112 @@ def test_threads_after_a_fork():
     sealed = ours.encrypt(b"n" * 12, text, None, threads=2)
     child = os.fork()
     if child == 0:
+        signal.alarm(30)  # a pool without threads would be waited for for ever
         os._exit(0 if ours.encrypt(b"n" * 12, text, None, threads=2) == sealed else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_which_message_is_refused(threads):
+    """The first of several, wherever threads come to it; and nothing comes out of the others either."""
+    length, count = 64 << 10, 48  # so many that threads pay
+    for ours, size in ((AESGCM(KEY), 12), (XAES256GCM(KEY), 24)):
+        nonces = [number.to_bytes(size, "big") for number in range(count)]
+        sealed = ours.seal_batch(nonces, [bytes([7]) * length] * count)
+        for wrong in ((5, 9), (2, 47), (47, 46), (0, 1)):
+            changed = [bytearray(one) if number in wrong else one for number, one in enumerate(sealed)]
+            for number in wrong:
+                changed[number][-1] ^= 1
+            with pytest.raises(InvalidTag) as refused:
+                ours.open_batch(nonces, changed, threads=threads)
+            assert refused.value.__notes__ == [f"message {min(wrong)} of the batch"]
+            text = bytearray(b"x" * length * count)
+            with pytest.raises(InvalidTag) as refused:
+                ours.open_batch_into(nonces, b"".join(changed), None, text, threads=threads)
+            assert refused.value.__notes__ == [f"message {min(wrong)} of the batch"] and text == bytes(length * count)
+
+
+class Column:
+    """As pandas has it: no list, and no buffer."""
+
+    def __init__(self, values):
+        self.tolist = lambda: values
+
+
+@pytest.mark.parametrize(("ours", "size"), [(AESGCM(KEY), 12), (XAES256GCM(KEY), 24)])
+def test_errors_name_the_row(ours, size):
+    nonces = [number.to_bytes(size, "big") for number in range(4)]
+    right = [b"0", b"1", b"2", b"3"]
+    for wrong, says in (
+        ("Ada", r"message 2 of the batch: Cannot convert \"<class 'str'>\" instance to a buffer\.\nDid you mean to pass a bytestring"),
+        (None, r"message 2 of the batch: .*NoneType.*\nA row without a value has nothing to seal: leave it out"),
+        (float("nan"), r"message 2 of the batch: .*float.*\nA row without a value"),
+        (7, "message 2 of the batch: .*int"),
+    ):
+        datas = [*right[:2], wrong, right[3]]
+        for call in (lambda: ours.seal_batch(nonces, datas), lambda: ours.seal_batch(tuple(nonces), tuple(datas))):
+            with pytest.raises(TypeError, match=says):
+                call()
+        with pytest.raises(TypeError, match=says.replace("message", "aad")):
+            ours.seal_batch(nonces, right, datas)
+        with pytest.raises(TypeError, match=says.replace("message", "nonce")):
+            ours.seal_batch([*nonces[:2], wrong, nonces[3]], right)
+    for call in (
+        lambda: ours.seal_batch(nonces, Column(right)),
+        lambda: ours.open_batch(Column(nonces), right),
+        lambda: ours.seal_batch(nonces, right, Column(right)),
+    ):
+        with pytest.raises(TypeError, match=r"Column.* instance to a buffer\.\nPass a list of its items: \.tolist\(\)"):
+            call()
+    with pytest.raises(ValueError, match=f"nonce 3 of the batch has {size - 1} bytes, not {size}"):
+        ours.seal_batch([*nonces[:3], nonces[3][1:]], right)
+    with pytest.raises(ValueError, match=f"{size} bytes each, and {4 * size - 1} in all are not that"):
+        ours.seal_batch(b"".join(nonces)[1:], right)
+    with pytest.raises(ValueError, match="nonces 1 and 3 of the batch are the same"):
+        ours.seal_batch([nonces[3], nonces[1], nonces[0], nonces[1]], right)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_of_xaes(threads):
+    """One message at a time says what is right."""
+    ours, draw = XAES256GCM(KEY), random.Random(threads)
+    for lengths in ([], [0], [*range(70)], [64] * 500, [900_000, 0, 1_500_000, 1]):
+        datas, nonces = [draw.randbytes(n) for n in lengths], [draw.randbytes(24) for _ in lengths]
+        each = [draw.randbytes(draw.randrange(40)) for _ in lengths]
+        for aads in (None, b"for all", each):
+            of_each = [aads] * len(datas) if aads is None or isinstance(aads, bytes) else aads
+            expected = [ours.encrypt(n, d, a) for n, d, a in zip(nonces, datas, of_each, strict=True)]
+            assert ours.seal_batch(nonces, datas, aads, threads=threads) == expected
+            assert ours.seal_batch(b"".join(nonces), list(map(bytearray, datas)), aads, threads=threads) == expected
+            for sealed in (expected, tuple(map(bytearray, expected))):
+                assert ours.open_batch(nonces, sealed, aads, threads=threads) == datas
+    nonces, data = draw.randbytes(50 * 24), draw.randbytes(50 * 50_000)
+    cut = lambda all_of, size: [all_of[at : at + size] for at in range(0, len(all_of), size)]
+    expected, buf = b"".join(ours.seal_batch(cut(nonces, 24), cut(data, 50_000), b"aad")), bytearray(50 * 50_016)
+    assert ours.seal_batch(nonces, bytearray(data), b"aad", threads=threads) == expected
+    assert ours.seal_batch_into(nonces, data, b"aad", buf, threads=threads) == len(expected) and buf == expected
+    assert ours.open_batch(nonces, buf, b"aad", threads=threads) == data
+    text = bytearray(len(data))
+    assert ours.open_batch_into(nonces, buf, b"aad", text, threads=threads) == len(data) and text == data
+
+
+def test_xaes_with_random_nonces():
+    ours, seen = XAES256GCM(KEY), set()
+    for length in (0, 1, 100, 100_000):
+        data = os.urandom(length)
+        for aad in (None, b"", b"aad"):
+            for source in (data, bytearray(data)):
+                sealed = ours.seal_random(source, aad)
+                seen.add(sealed[:24])
+                assert ours.encrypt(sealed[:24], data, aad) == sealed[24:] and len(sealed) == 24 + length + 16
+                assert ours.open_random(sealed, aad) == ours.open_random(bytearray(sealed), aad) == data
+        for at in {0, 23, 24, 24 + length // 2, len(sealed) - 1}:
+            wrong = bytearray(sealed)
+            wrong[at] ^= 1
+            for refused in (wrong, bytes(wrong)):
+                with pytest.raises(InvalidTag):
+                    ours.open_random(refused, b"aad")
+    assert len(seen) == 24
+    for short in (b"", bytes(39)):
+        with pytest.raises(InvalidTag):
+            ours.open_random(short)

@@ -98,6 +98,8 @@ CALLS = {
     "array": (4000, lambda text: ONE.seal_batch(FOUR, text), lambda sealed: ONE.open_batch(FOUR, sealed)),
     "siv": (1000, lambda text: SIV.encrypt(NONCE, text, None), lambda sealed: SIV.decrypt(NONCE, sealed, None)),
     "xaes": (1000, lambda text: XAES.encrypt(NONCE * 2, text, None), lambda sealed: XAES.decrypt(NONCE * 2, sealed, None)),
+    "xaes list": (1000, lambda text: XAES.seal_batch([NONCE * 2], [text])[0], lambda sealed: XAES.open_batch([NONCE * 2], [sealed])[0]),
+    "xaes array": (4000, lambda text: XAES.seal_batch(bytes(range(96)), text), lambda sealed: XAES.open_batch(bytes(range(96)), sealed)),
     "stream": (20_000, stream(Cobblestone256Encryptor, KEY, b""), stream(Cobblestone256Decryptor, KEY, b"")),
     "chunks": (20_000, lambda text: by_chunks(text, True), lambda sealed: by_chunks(sealed, False)),
     "pieces": (1000, in_pieces, lambda sealed: ONE.decrypt(NONCE, sealed, None)),
@@ -128,6 +130,15 @@ def test_a_nonce_that_changes_meanwhile():
         expected = {ONE.encrypt(nonce, text, None), ONE.encrypt(other, text, None)}
         rounds = 4000 if threads == 1 else 20
         assert outcomes(nonce, 0, lambda memory: ONE.encrypt(memory, text, None, threads=threads), rounds) == expected
+
+
+def test_a_nonce_of_xaes_that_changes_meanwhile():
+    """What is opened is opened whole under one of both nonces."""
+    sealed, other = XAES.seal_random(b"text"), bytearray(24)
+    assert outcomes(sealed, 3, XAES.open_random, 4000) == {b"text", None}
+    other[3] = 0xFF
+    expected = {XAES.seal_batch(nonces, [b"text"])[0] for nonces in (bytes(24), other)}
+    assert outcomes(bytes(24), 3, lambda memory: XAES.seal_batch(memory, [b"text"])[0], 4000) == expected
 
 
 @pytest.mark.parametrize("nonce", [NONCE, LONG])

@@ -4,6 +4,7 @@ import contextlib
 import doctest
 import os
 import pickle
+import stat
 import threading
 import time
 
@@ -149,6 +150,57 @@ def test_nothing_is_left_while_workers_go_on(paths):
         for one in workers:
             one.join()
         assert [path.name for path in text.parent.iterdir()] == ["text"]
+
+
+def test_what_counts_is_on_the_disk(paths, monkeypatch):
+    """A receipt is for a part that a crash does not take back, and so is its claim; and a target for all of them."""
+    text, sealed, opened = paths
+    text.write_bytes(bytes(3 * CHUNK))
+    synced, fsync = [], os.fsync
+
+    def noting(file):
+        synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{file}")).split(".")[0])
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    job = Sealing.begin(NAME, text, sealed, part=CHUNK)
+    receipts = [job.run(i) for i in range(job.parts)]
+    assert synced == [name for i in range(4) for name in (str(i), "body")]
+    synced.clear()
+    job.finish(receipts)
+    assert synced == ["body", text.parent.name]
+    job = Opening.begin(NAME, sealed, opened, part=CHUNK)
+    synced.clear()
+    receipts = [job.run(i) for i in range(job.parts)]
+    assert synced == ["body"] * 4
+    job.finish(receipts)
+    assert synced == ["body"] * 4 + [text.parent.name]
+
+
+def test_a_system_that_writes_less(paths, monkeypatch):
+    """`pwrite` may write some of what it is asked to."""
+    text, sealed, opened = paths
+    text.write_bytes(os.urandom(5 * CHUNK + 1))
+    pwrite = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda file, data, at: pwrite(file, memoryview(data)[:1001], at))
+    all_of(Sealing.begin(NAME, text, sealed, part=2 * CHUNK))
+    all_of(Opening.begin(NAME, sealed, opened, part=2 * CHUNK))
+    assert opened.read_bytes() == text.read_bytes()
+
+
+def test_only_the_owner_reads(paths):
+    text, sealed, opened = paths
+    text.write_bytes(bytes(CHUNK))
+    mode = lambda path: stat.S_IMODE(os.stat(path).st_mode)
+    before = os.umask(0)
+    try:
+        for begin, source, target in ((Sealing.begin, text, sealed), (Opening.begin, sealed, opened)):
+            job = begin(NAME, source, target)
+            assert mode(job.stage) == 0o700 and mode(job._body()) == 0o600
+            all_of(job)
+            assert mode(target) == 0o600
+    finally:
+        os.umask(before)
 
 
 def test_the_example():

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import hmac
+import importlib.metadata
 import io
 import mmap
 import os
@@ -213,6 +214,34 @@ def test_xaes():
         XAES256GCM(bytes(16))
 
 
+@pytest.mark.parametrize(("cls", "size"), [(AESGCM, 12), (AESGCM, 20), (AESGCMSIV, 12), (XAES256GCM, 24)])
+@pytest.mark.parametrize("length", [64, 1000, 70_000, 5 << 20])
+def test_aad_where_the_output_goes(cls, size, length):
+    """Associated data that lie in `buf`, wherever, are read before they are written over."""
+    ours, nonce, draw = cls(bytes(32)), bytes(size), random.Random(length)
+    text, junk = draw.randbytes(length), draw.randbytes(length + 16)
+    for at, end in ((0, 40), (0, length), (length // 2, length // 2 + 17), (length - 3, length + 16), (length, length + 16)):
+        for threads in (1, 3) if cls is AESGCM else (1,):
+            options = {} if threads == 1 else {"threads": threads}
+            memory = bytearray(junk)
+            view = memoryview(memory)
+            aad = bytes(view[at:end])
+            sealed = ours.encrypt(nonce, text, aad)
+            ours.encrypt_into(nonce, text, view[at:end], view, **options)
+            assert memory == sealed
+            memory[:] = junk
+            if end <= length:
+                ours.decrypt_into(nonce, sealed, view[at:end], view[:length], **options)
+                assert memory[:length] == text
+            # And what is sealed lies there too.
+            memory[:] = junk
+            memory[:length] = text
+            aad = bytes(view[at:end])
+            sealed = ours.encrypt(nonce, text, aad)
+            ours.encrypt_into(nonce, view[:length], view[at:end], view, **options)
+            assert memory == sealed
+
+
 FORMATS = [(getattr(cobblestone, f"Cobblestone{n}Encryptor"), getattr(cobblestone, f"Cobblestone{n}Decryptor"), n) for n in (128, 256)]
 
 
@@ -288,10 +317,14 @@ def test_cpu():
     assert available[-1] == "portable"
 
 
+def test_the_version():
+    assert fastgcm.__version__ == importlib.metadata.version("fastgcm")
+
+
 def test_examples():
     finder, runner, attempted = doctest.DocTestFinder(), doctest.DocTestRunner(), 0
     for module in (fastgcm, hazmat, cobblestone):
-        for name in module.__all__:
+        for name in set(module.__all__) - {"__version__"}:
             for test in finder.find(getattr(module, name), name, module=False):
                 attempted += runner.run(test).attempted
     assert runner.failures == 0 and attempted >= 40

@@ -1,8 +1,11 @@
 """What type checkers read: a program that uses each kind of call. It also runs."""
 
 import io
+import os
+import pathlib
+import tempfile
 
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, InvalidTag, Sealer, cpu
+from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, InvalidTag, Sealer, __version__, cpu, open_file, seal_file
 from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import PartHash, Plan, seal_part
 
@@ -22,6 +25,10 @@ def main() -> None:
     assert len(tag) == 20 and nonces.position == 3
     for other, nonce in ((AESGCMSIV(bytes(16)), bytes(12)), (XAES256GCM(bytes(32)), bytes(24))):
         assert other.decrypt(nonce, other.encrypt(nonce, b"text", None), None) == b"text"
+    xaes = XAES256GCM(bytes(32))
+    alone: bytes = xaes.open_random(xaes.seal_random(b"text", b"aad"), b"aad")
+    of_xaes: list[bytes] = xaes.open_batch(bytes(24), xaes.seal_batch(bytes(24), [alone]))
+    assert of_xaes == [b"text"] and __version__
     plan = Plan(bytes(12), 100, 64)
     parts: list[tuple[int, int]] = plan.missing()
     for begin, end in parts:
@@ -31,6 +38,11 @@ def main() -> None:
     stream = Cobblestone256Encryptor(bytes(32), b"context")
     file = io.BytesIO(stream.update(bytes(20_000)) + stream.finalize())
     assert Cobblestone256Decryptor(bytes(32), b"context").decrypt_range(file, 16_380, 10) == bytes(10)
+    with tempfile.TemporaryDirectory() as folder:
+        text, sealed = os.path.join(folder, "text"), pathlib.Path(folder, "sealed")
+        pathlib.Path(text).write_bytes(b"text")
+        seal_file(bytes(32), text, sealed, context=b"context")
+        open_file(bytes(32), sealed, text, context=b"context", overwrite=True)
     try:
         aesgcm.decrypt(bytes(12), bytes(20), None)
     except InvalidTag:

@@ -1,7 +1,8 @@
 """AES-GCM at the speed limit of the processor, with the interface of pyca/cryptography."""
 
-from ._fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, RandomNonces, Sealer, cpu
+from ._fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, RandomNonces, Sealer, __version__, cpu
 from .exceptions import AlreadyFinalized, Exhausted, InvalidTag, OtherText
+from .files import open_file, seal_file
 
 __all__ = [
     "AESGCM",
@@ -14,5 +15,8 @@ __all__ = [
     "OtherText",
     "RandomNonces",
     "Sealer",
+    "__version__",
     "cpu",
+    "open_file",
+    "seal_file",
 ]

@@ -33,6 +33,7 @@ from fsspec.utils import stringify_path  # type: ignore[import-untyped]
 
 from .cobblestone import Cobblestone128Encryptor, Cobblestone256Encryptor
 from .exceptions import InvalidTag
+from .files import Appearing
 from .hazmat import CobblestoneChunks
 from .jobs import CHUNK, HEADER, TAG, EnvironmentKey, FileKey, FunctionKey, Key, key_of
 
@@ -371,43 +372,13 @@ def _partial(path: str) -> str:
     return f"{folder}{slash}.{name}.{secrets.token_hex(8)}.partial"
 
 
-class _Renamed:
+class _Renamed(Appearing):
     """On this machine: under another name beside it, on the disk, and then renamed."""
 
     def __init__(self, fs: Any, path: str, exclusive: bool) -> None:
-        if os.path.isdir(path):
-            raise IsADirectoryError(path)
-        if fs.auto_mkdir:
+        if fs.auto_mkdir and not os.path.isdir(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        self.path, self.exclusive = path if exclusive else os.path.realpath(path), exclusive
-        self.partial = _partial(self.path)
-        self.file = open(self.partial, "xb", buffering=1 << 18)
-
-    def write(self, sealed: bytes) -> None:
-        self.file.write(sealed)
-
-    def finish(self) -> None:
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        self.file.close()
-
-    def commit(self) -> None:
-        if self.exclusive:
-            os.link(self.partial, self.path)  # fails if it exists
-            os.unlink(self.partial)
-        else:
-            os.replace(self.partial, self.path)
-        folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-    def discard(self) -> None:
-        with contextlib.suppress(OSError):  # the disk is full, say
-            self.file.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.partial)
+        super().__init__(path, exclusive)
 
 
 class _Multipart:

@@ -29,11 +29,11 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, TypeAlias
 
 from .exceptions import InvalidTag, OtherText
+from .files import StrPath, in_place
 from .hazmat import CobblestoneChunks
 
 __all__ = ["CHUNK", "EnvironmentKey", "FileKey", "FunctionKey", "Opening", "OtherText", "Sealing", "key_of", "on_dask", "on_spark"]
 
-StrPath: TypeAlias = str | os.PathLike[str]
 Receipts: TypeAlias = Iterable[tuple[int, str]]
 
 CHUNK = 16384
@@ -146,11 +146,7 @@ class _Staged:
             os.replace(self._body(), self.target)
         else:
             os.link(self._body(), self.target)  # fails if it exists
-        folder = os.open(os.path.dirname(os.path.abspath(self.target)), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        in_place(self.target)
         self.abandon()
 
     def _claim(self, index: int, receipt: str) -> None:

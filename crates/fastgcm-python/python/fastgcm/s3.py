@@ -33,8 +33,9 @@ from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[impor
 
 from . import AESGCM, jobs
 from .exceptions import InvalidTag, OtherText
+from .files import StrPath
 from .hazmat import PartHash, Plan, open_part_into, seal_part_into
-from .jobs import Receipts, StrPath
+from .jobs import Receipts
 
 __all__ = ["MIN_PART", "Envelope", "Opening", "Sealing", "download", "jobs", "upload"]
 

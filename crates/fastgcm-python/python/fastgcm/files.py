@@ -1,0 +1,112 @@
+"""Whole files, sealed and opened: each appears complete, or not at all.
+
+>>> import os, tempfile
+>>> from fastgcm import open_file, seal_file
+>>> folder, key = tempfile.mkdtemp(), os.urandom(32)
+>>> text, sealed, opened = (os.path.join(folder, name) for name in ("text", "text.sealed", "opened"))
+>>> _ = open(text, "wb").write(b"a secret" * 100_000)
+>>> seal_file(key, text, sealed, context=b"text")
+>>> open_file(key, sealed, opened, context=b"text")
+>>> open(opened, "rb").read() == open(text, "rb").read()
+True
+"""
+
+import contextlib
+import os
+import secrets
+from typing import TypeAlias
+
+from .cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
+
+__all__ = ["open_file", "seal_file"]
+
+StrPath: TypeAlias = str | os.PathLike[str]
+PIECE = 1 << 20
+
+
+def seal_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = b"", overwrite: bool = False) -> None:
+    """Seals the file `source` as the Cobblestone file `target`: Cobblestone-256 with a key of 32 bytes, Cobblestone-128 with 16.
+
+    `context` binds the file to what it is for, its name, say; it is not stored, and opening takes the same. The target appears when it is complete and
+    on the disk. `FileExistsError` if it is there, unless `overwrite` replaces it then. In memory is 1 MiB.
+    """
+    cobblestone = Cobblestone128Encryptor if len(key) == 16 else Cobblestone256Encryptor
+    _through(cobblestone(key, context), source, target, overwrite, 0o666)
+
+
+def open_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = b"", overwrite: bool = False) -> None:
+    """Opens what `seal_file` has sealed. `target` appears when all of it was verified, and only its owner may read it. `InvalidTag` if anything is not
+    as it was sealed, `FileExistsError` if the target is there, unless `overwrite` replaces it then.
+    """
+    cobblestone = Cobblestone128Decryptor if len(key) == 16 else Cobblestone256Decryptor
+    _through(cobblestone(key, context), source, target, overwrite, 0o600)
+
+
+def _through(
+    stream: Cobblestone128Encryptor | Cobblestone128Decryptor | Cobblestone256Encryptor | Cobblestone256Decryptor,
+    source: StrPath,
+    target: StrPath,
+    overwrite: bool,
+    mode: int,
+) -> None:
+    with open(source, "rb", buffering=0) as pieces:
+        appearing = Appearing(os.fspath(target), exclusive=not overwrite, mode=mode)
+        try:
+            while piece := pieces.read(PIECE):
+                appearing.write(stream.update(piece))
+            appearing.write(stream.finalize())
+            appearing.finish()
+            appearing.commit()
+        except BaseException:
+            appearing.discard()
+            raise
+
+
+def partial(path: str) -> str:
+    """A name beside it that nobody else has."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{secrets.token_hex(8)}.partial")
+
+
+class Appearing:
+    """A file of this machine that is written under another name beside it, and then renamed. A link stays, and what it leads to is replaced."""
+
+    def __init__(self, path: str, exclusive: bool, mode: int = 0o666) -> None:
+        if os.path.isdir(path):
+            raise IsADirectoryError(path)
+        if exclusive and os.path.lexists(path):
+            raise FileExistsError(path)
+        self.path, self.exclusive = path if exclusive else os.path.realpath(path), exclusive
+        self.partial = partial(self.path)
+        self.file = open(self.partial, "xb", buffering=1 << 18, opener=lambda name, flags: os.open(name, flags, mode))
+
+    def write(self, sealed: bytes) -> None:
+        self.file.write(sealed)
+
+    def finish(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.file.close()
+
+    def commit(self) -> None:
+        if self.exclusive:
+            os.link(self.partial, self.path)  # fails if it exists
+            os.unlink(self.partial)
+        else:
+            os.replace(self.partial, self.path)
+        in_place(self.path)
+
+    def discard(self) -> None:
+        with contextlib.suppress(OSError):  # the disk is full, say
+            self.file.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.partial)
+
+
+def in_place(path: str) -> None:
+    """The name of a file is on the disk, and not only its content."""
+    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
