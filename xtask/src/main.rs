@@ -17,7 +17,6 @@ mod planted;
 mod readme;
 mod suites;
 mod supply;
-mod together;
 mod tools;
 
 use anyhow::{Result, anyhow};
@@ -33,16 +32,15 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("layers", "the rules of ARCHITECTURE.md that can be read off the source", layers::run),
     ("readme", "what README.md tells a reader to type", readme::run),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    ("asm", "guards without a clock: machine code and instructions per message; --bless, --selftest;\n\
-           \x20          --emulated: those also of back ends that this processor cannot run (needs Debian and root)", asm::run),
+    ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", asm::run),
     ("package", "packs each published crate, and tests what was packed", package::run),
     ("supply", "licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in\n\
               \x20          target/sbom; --bless: those that are there now are known", supply::run),
     ("rustcrypto", "the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named", others::rustcrypto),
     ("arrow-rs", "patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files", others::arrow_rs),
     ("quinn", "runs quinn's own tests with rustls-fastgcm", others::quinn),
-    ("faults", "plants each fault of docs/security-model.md in a copy, and others in the kernels: tests must fail; or those named", faults::run),
-    ("mutants", "plants a part of the faults of cargo-mutants; or that part: 7/60", mutants::run),
+    ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of xtask/faults.txt: tests must fail; or those named", faults::run),
+    ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("compilers", "the known answers on builds of every kind", compilers::run),
     ("fuzz", "fuzzes each target for a minute", fuzz::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
@@ -52,7 +50,10 @@ const COMMANDS: &[(&str, &str, Run)] = &[
 ];
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask/ has a parent");
+    // The project that we stand in; a copy of it has the name of its folder in no program.
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = here.ancestors().find(|folder| folder.join(".ci/checks").exists());
+    let root = root.or(Path::new(env!("CARGO_MANIFEST_DIR")).parent()).expect("xtask/ has a parent");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let named = arguments.first().and_then(|name| COMMANDS.iter().find(|(command, ..)| command == name));
     let help = || COMMANDS.iter().map(|(name, help, _)| format!("\ncargo xtask {name:11}{help}")).collect::<String>();

@@ -1,53 +1,144 @@
-//! `cargo xtask mutants [K/N]`: cargo-mutants in the lean copy of the planted faults. `.cargo/mutants.toml` names what it leaves out, with the reasons;
-//! any other mutant that survives fails the check. cargo-mutants changes neither constants nor what stands in macros, which is where kernels go wrong: for
-//! those there are the kernel faults of `cargo xtask faults`.
+//! `cargo xtask mutants [K/N]`: the faults that cargo-mutants makes of the published crates, in the lean copy of the planted faults. It
+//! lists them; they are planted here, one after the other, because the tests of half of the crates stand in workspaces of their own.
+//! `.cargo/mutants.toml` names what is left out, with the reasons; any other mutant that survives fails the check. cargo-mutants changes
+//! neither constants nor what stands in macros, which is where kernels go wrong: for those there is `xtask/faults.txt`.
 //!
-//! All mutants take half a day. A full run takes one of [`SHARDS`] parts, always the same: the first, or with `FASTGCM_SHARD=i/n` the i-th. (Which mutants
-//! these are changes with the code.) `cargo xtask mutants 7/60` takes the eighth.
+//! All mutants take a day. A full run takes one of [`PARTS`] parts, always the same: the first, or with `FASTGCM_SHARD=i/n` the i-th. (Which
+//! mutants these are changes with the code.) `cargo xtask mutants 7/60` takes the seventh. `target/mutants.txt` keeps the verdicts: who
+//! starts a part again goes on where it was, and plants only what has survived, or what is new.
 
 use crate::{
     ci::shard,
-    planted::Copy,
-    tools::{step, tool},
+    planted::{Copy, Verdict},
+    tools::{output, sh, tool},
 };
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use fs_err as fs;
-use std::path::Path;
+use serde_json::Value;
+use std::{
+    collections::{BTreeSet, hash_map::DefaultHasher},
+    hash::{Hash, Hasher},
+    io::Write,
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
-const SHARDS: usize = 60;
+const PARTS: usize = 60;
 
-/// The tests of a user's view, which take seconds when they are to be quick. (Without a limit, `f05_too_long` writes 64 GiB.)
-const OUTSIDE: &str = "--features hazmat --test known_answers --test api --test every_length --test guard_pages --test aliasing --test memory --test batch \
-    --test hazmat --test lists --test nonces --test once --test parts --test pieces --test siv --test xaes -- --skip f05_too_long";
+/// Each crate that is published, and what is run until something fails. `{}` stands for the crate's own workspace.
+const TESTS: [(&str, &[&str]); 11] = [
+    (
+        "fastgcm",
+        &[
+            "cargo test -p fastgcm --features hazmat,rayon,getrandom,aead06 --test known_answers --test api --test every_length --test pieces \
+             --test batch -- --skip f05_too_long",
+            "cargo test -p fastgcm --features hazmat,rayon,getrandom,aead06 --tests -- --skip f05_too_long --skip rows --skip f14 --skip f15",
+            "cargo test -p fastgcm --features hazmat,internals,rayon,getrandom,aead06 --lib -- --skip counts --skip proof",
+        ],
+    ),
+    ("fastgcm-file", &["cargo test -p fastgcm-file"]),
+    ("fastgcm-cli", &["cargo test -p fastgcm-cli"]),
+    ("fastgcm-protocols", &["cargo test -p fastgcm-protocols"]),
+    ("fastgcm-parquet", &["cargo test -p fastgcm-parquet"]),
+    ("fastgcm-capi", &["cd lab/capi && cargo test --locked --test api --test header"]),
+    (
+        "fastgcm-openssl",
+        &["cargo build -p fastgcm-openssl && install -D ../build/debug/libfastgcm_openssl.so ../build/openssl/fastgcm.so
+            unset FASTGCM_ONLY; export FASTGCM_MODULES=$PWD/../build/openssl
+            cd lab/openssl && cargo test --locked --test answers --test memory --test module --test sequences --test siv --test tls"],
+    ),
+    ("aes-gcm-010", &["cargo test {} --features zeroize/default"]),
+    ("aes-gcm-011", &["cargo test {} --features zeroize/default"]),
+    ("rustls-fastgcm", &["cargo test {}"]),
+    ("fastgcm-s3", &["cargo test {}"]),
+];
 
-/// For those that these miss: the library's own, which take longer to compile than to run.
-const INSIDE: &str = "--features hazmat --lib";
+/// A fault that cargo-mutants would make.
+struct Mutant {
+    of: &'static str,
+    name: String,
+    /// Of the code around it, without the numbers of its lines.
+    hash: u64,
+    path: PathBuf,
+    /// What stands there, by bytes, and what takes its place.
+    range: Range<usize>,
+    to: String,
+}
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let (program, copy, output) = (tool(root, "cargo-mutants", "27.1.0")?, Copy::lean(root)?, root.join("target/mutants"));
-    fs::create_dir_all(&output)?;
-    // The names of those that were caught, and of the others. Without a limit of seconds for the build it would be one by what the copy took, of which
-    // most may have been built before.
-    let plant = |choice: &str, tests: &str| -> Result<(Vec<String>, Vec<String>)> {
-        let (program, output, config) = (program.display(), output.display(), root.join(".cargo/mutants.toml"));
-        let options = format!("--in-place --package=fastgcm --build-timeout=900 --config '{}' --output '{output}'", config.display());
-        // 2: some were missed; 3: the tests ran into an endless loop, and so noticed it.
-        let line = format!("'{program}' mutants {options} {choice} -- {tests} || case $? in 2 | 3) ;; *) exit 1 ;; esac");
-        step(&mut copy.sh(&line))?;
-        let lines = |name: &str| -> Result<Vec<String>> {
-            Ok(fs::read_to_string(format!("{output}/mutants.out/{name}"))?.lines().map(str::to_owned).collect())
+    let part = arguments.first().cloned().unwrap_or_else(|| format!("{}/{PARTS}", shard().0));
+    let (i, n): (usize, usize) = part.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?))).context("mutants K/N")?;
+    let (program, copy, path) = (tool(root, "cargo-mutants", "27.1.0")?, Copy::lean(root)?, root.join("target/mutants.txt"));
+    let mutants = listed(root, &program, &copy)?;
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let caught: BTreeSet<u64> = before.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
+    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path)?;
+    let (mut count, mut missed, mut controlled) = (0, Vec::new(), BTreeSet::new());
+    for mutant in mutants.iter().skip(i - 1).step_by(n) {
+        if caught.contains(&mutant.hash) {
+            count += 1;
+            continue;
+        }
+        let own =
+            format!("--locked --manifest-path crates/{}/Cargo.toml --all-features --features fastgcm/default,fastgcm/hazmat", mutant.of);
+        let (_, lines) = TESTS.iter().find(|(of, _)| *of == mutant.of).context("no tests")?;
+        let (mut verdict, mut source) = (Verdict::Missed, fs::read_to_string(&mutant.path)?);
+        source.replace_range(mutant.range.clone(), &mutant.to);
+        let texts = [(mutant.path.clone(), source)];
+        for line in lines.iter().map(|line| line.replace("{}", &own)) {
+            if controlled.insert(line.clone()) {
+                copy.control(&line)?;
+            }
+            verdict = copy.verdict(&texts, &line)?;
+            if !matches!(verdict, Verdict::Missed) {
+                break;
+            }
+        }
+        let by = match verdict {
+            Verdict::Caught(by) => by,
+            Verdict::Unbuilt(_) => "the compiler".to_owned(),
+            Verdict::Missed => {
+                println!("survives: {}", mutant.name);
+                missed.push(mutant.name.clone());
+                continue;
+            }
         };
-        Ok(([lines("caught.txt")?, lines("timeout.txt")?].concat(), lines("missed.txt")?))
-    };
-    let part = arguments.first().cloned().unwrap_or_else(|| format!("{}/{SHARDS}", shard().0 - 1));
-    let (mut caught, mut missed) = plant(&format!("--shard {part} --sharding=round-robin"), OUTSIDE)?;
-    if !missed.is_empty() {
-        let file = |name: &String| name.split(':').next().map(|file| format!("--file={file} "));
-        let name = |name: &String| format!("--re='^{}$' ", name.chars().map(|c| format!("\\x{{{:x}}}", c as u32)).collect::<String>());
-        let (inside, _) = plant(&missed.iter().filter_map(file).chain(missed.iter().map(name)).collect::<String>(), INSIDE)?;
-        caught.extend(missed.extract_if(.., |mutant| inside.contains(mutant)));
+        count += 1;
+        println!("{}: {by}", mutant.name);
+        writeln!(file, "{} {}: {by}", mutant.hash, mutant.name)?;
     }
-    ensure!(!caught.is_empty() && missed.is_empty(), "{} mutants were caught, and these survive:\n  {}", caught.len(), missed.join("\n  "));
-    println!("mutants ok {}", caught.len());
+    ensure!(count > 0 && missed.is_empty(), "{count} mutants were caught, and these survive:\n  {}", missed.join("\n  "));
+    println!("mutants ok {count}");
     Ok(())
+}
+
+/// All mutants, in an order that mixes crates.
+fn listed(root: &Path, program: &Path, copy: &Copy) -> Result<Vec<Mutant>> {
+    let config = root.join(".cargo/mutants.toml");
+    let mut mutants = Vec::new();
+    for (of, _) in TESTS {
+        let list = format!("'{}' mutants --list --json --config '{}'", program.display(), config.display());
+        let json: Vec<Value> = serde_json::from_str(&output(&mut sh(&copy.root.join("crates").join(of), &list))?)?;
+        for value in json {
+            let text = |key: &str| value[key].as_str().map(str::to_owned).with_context(|| format!("cargo-mutants says no {key}: {value}"));
+            let (file, name, diff) = (text("file")?, text("name")?, text("diff")?);
+            let place = |end: &str, of: &str| value["span"][end][of].as_u64().map(|n| n as usize - 1).context("no place");
+            let path = [copy.root.join(&file), copy.root.join("crates").join(of).join(&file)].into_iter().find(|path| path.exists());
+            let path = path.with_context(|| format!("cargo-mutants names {file}, which is not there"))?;
+            let source = fs::read_to_string(&path)?;
+            let starts: Vec<usize> = [0].into_iter().chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+            let at = |end: &str| -> Result<usize> {
+                let line = *starts.get(place(end, "line")?).context("no such line")?;
+                let column = place(end, "column")?;
+                Ok(line + source[line..].char_indices().nth(column).map_or(0, |(at, _)| at))
+            };
+            let (range, to) = (at("start")?..at("end")?, text("replacement")?);
+            let mut hasher = DefaultHasher::new();
+            let code = diff.lines().filter(|line| !line.starts_with("@@"));
+            (&file, name.split_once(": ").map(|(_, what)| what), code.collect::<Vec<_>>()).hash(&mut hasher);
+            mutants.push(Mutant { of, name, hash: hasher.finish(), path, range, to });
+        }
+    }
+    mutants.sort_by_key(|mutant| mutant.hash);
+    Ok(mutants)
 }

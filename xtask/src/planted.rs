@@ -1,180 +1,258 @@
-//! Planted faults: a patch is applied to a copy of the project, and the tests named must fail there.
+//! Faults that are planted in a copy of the project, where tests must fail.
 //!
-//! **Patches** are written like diffs, without line numbers, so that they stand while the code around them changes:
-//! ```text
-//! # name: what is wrong, and who else had it
-//! tests: --test api
-//! --- crates/fastgcm/src/seal.rs
-//! -    wipe(text);
-//! +    _ = text;
-//! ```
-//! What follows a `-` must stand exactly once in that file; the `+` lines after it take its place. `tests` is what one would type behind
-//! `cargo test`: `[-p PACKAGE] TARGETS [-- ARGUMENTS]`. Without a package they are the library's. In front of the first patch it stands for all that
-//! name none.
+//! **Faults** stand in `xtask/faults.txt`, which says how they are written. A fault names a crate, a function and some code of that
+//! function, in whatever file it stands: line breaks, comments and places of functions may change. If the code itself changes, the
+//! fault has lost its place, which `cargo xtask faults` tells by the fault's name.
 //!
-//! **The copy** is lean (`xtask/faults/lean.patch`): it has three back ends, one for each way of messages. The other rows are the same code once more,
-//! and five rows take a minute to compile, two take ten seconds.
+//! **The copy** is lean: of the rows of x86 it has `aesni-avx`, `vpaes-ssse3` and `portable`, one for each way of messages. The other
+//! rows are the same code once more, and five rows take a minute to compile, two take ten seconds. Its library is optimised by one
+//! degree, which halves that time again.
 
 use crate::tools::{files, quietly, sh, write};
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::Command,
 };
 
+/// What leaves out the rows of x86 that are the same code once more.
+pub(crate) const LEAN: &str = "--cfg fastgcm_without_avx512 --cfg fastgcm_without_avx2 --cfg fastgcm_without_sse";
+
 /// A fault to plant.
 #[derive(Debug, Default)]
-pub(crate) struct Patch {
+pub(crate) struct Fault {
     pub(crate) name: String,
     pub(crate) why: String,
-    /// What must fail, as one types it behind `cargo test`.
+    /// The folder of `crates/` that it is in.
+    pub(crate) of: String,
+    /// What must fail.
     pub(crate) tests: String,
-    pub(crate) changes: Vec<Change>,
+    changes: Vec<Change>,
 }
 
-/// Text that goes, and the lines that come.
+/// Code of a function, and what takes its place.
 #[derive(Debug)]
-pub(crate) struct Change {
-    pub(crate) file: String,
-    pub(crate) from: String,
-    pub(crate) to: Vec<String>,
+struct Change {
+    of: String,
+    /// Its name; `*` for anywhere.
+    function: String,
+    from: String,
+    to: String,
 }
 
-impl Patch {
-    /// All patches of a file.
-    pub(crate) fn read(path: &Path) -> Result<Vec<Self>> {
-        let (text, mut file, mut tests) = (fs::read_to_string(path)?, "", "");
-        let mut patches: Vec<Self> = Vec::new();
-        for line in text.lines().filter(|line| !line.is_empty()) {
-            let misplaced = || format!("{}: this line is out of place: {line}", path.display());
-            if let Some((name, why)) = line.strip_prefix("# ").and_then(|title| title.split_once(": ")) {
-                patches.push(Self { name: name.into(), why: why.into(), tests: tests.into(), ..Self::default() });
-                continue;
-            }
-            let Some(patch) = patches.last_mut() else {
-                tests = line.strip_prefix("tests: ").with_context(misplaced)?;
-                continue;
-            };
-            if let Some(tests) = line.strip_prefix("tests: ") {
-                patch.tests = tests.into();
-            } else if let Some(path) = line.strip_prefix("--- ") {
-                file = path.trim();
-            } else if let Some(from) = line.strip_prefix('-') {
-                patch.changes.push(Change { file: file.into(), from: from.trim().into(), to: Vec::new() });
+/// Files with other text than they have.
+pub(crate) type Texts = Vec<(PathBuf, String)>;
+
+impl Fault {
+    /// All of `xtask/faults.txt`.
+    pub(crate) fn read(root: &Path) -> Result<Vec<Self>> {
+        Self::parse(&fs::read_to_string(root.join("xtask/faults.txt"))?)
+    }
+
+    fn parse(text: &str) -> Result<Vec<Self>> {
+        let (mut faults, mut of, mut tests) = (Vec::<Self>::new(), "", "");
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let wrong =
+                || format!("xtask/faults.txt: `== CRATE`, `tests: TESTS`, `NAME: WHY` or `    in FUNCTION: CODE ==> CODE`, not {line}");
+            if let Some(change) = line.strip_prefix("    in ") {
+                let (from, to) = change.split_once(" ==>").with_context(wrong)?;
+                let (place, from) = from.split_once(": ").with_context(wrong)?;
+                let (of, function) = place.split_once(' ').unwrap_or((of, place));
+                let [of, function, from, to] = [of, function, from, to.trim()].map(str::to_owned);
+                faults.last_mut().with_context(wrong)?.changes.push(Change { of, function, from, to });
+            } else if let Some(folder) = line.strip_prefix("== ") {
+                (of, tests) = (folder, "");
+            } else if let Some(what) = line.strip_prefix("tests: ") {
+                tests = what;
             } else {
-                let to = line.strip_prefix('+').with_context(misplaced)?;
-                patch.changes.last_mut().with_context(misplaced)?.to.push(to.trim().into());
+                let (name, why) = line.split_once(": ").with_context(wrong)?;
+                let [name, why, of, tests] = [name, why, of, tests].map(str::to_owned);
+                faults.push(Self { name, why, of, tests, changes: Vec::new() });
             }
         }
-        let is_empty = patches.iter().any(|patch| patch.changes.is_empty()) || patches.is_empty();
-        ensure!(!is_empty, "{}: a patch changes nothing", path.display());
-        Ok(patches)
+        let names: BTreeSet<&str> = faults.iter().map(|fault| &*fault.name).collect();
+        ensure!(names.len() == faults.len(), "xtask/faults.txt: two faults have one name");
+        let idle = faults.iter().find(|fault| fault.changes.is_empty() || fault.tests.is_empty() || fault.of.is_empty());
+        ensure!(idle.is_none(), "xtask/faults.txt: it changes nothing, or no test finds it: {idle:?}");
+        Ok(faults)
     }
 
-    /// That one of `xtask/faults/FILE.patch`.
-    pub(crate) fn named(project: &Path, file: &str, name: &str) -> Result<Self> {
-        let patches = Self::read(&project.join(format!("xtask/faults/{file}.patch")))?;
-        patches.into_iter().find(|patch| patch.name == name).with_context(|| format!("{file}.patch has no {name}"))
-    }
-
-    /// Tests that read the sources find it: nothing need be compiled.
-    pub(crate) fn seen_in_sources(&self) -> bool {
-        self.tests.starts_with("--test source")
-    }
-
-    /// The changed files, as (path, text), of a folder with the project's files. Fails if what is to change does not stand there exactly once.
-    pub(crate) fn changed(&self, root: &Path) -> Result<Vec<(PathBuf, String)>> {
-        let mut texts: Vec<(PathBuf, String)> = Vec::new();
-        for Change { file, from, to } in &self.changes {
-            let path = root.join(file);
-            let at = texts.iter().position(|(other, _)| *other == path).unwrap_or(texts.len());
-            if at == texts.len() {
-                texts.push((path.clone(), fs::read_to_string(&path).context(self.name.clone())?));
+    /// The changed files. Fails if the code does not stand exactly once in the functions of that name.
+    pub(crate) fn planted(&self, root: &Path) -> Result<Texts> {
+        let mut texts = Texts::new();
+        for Change { of, function, from, to } in &self.changes {
+            let mut found = Vec::new();
+            for path in sources(root, of)? {
+                let changed = texts.iter().find(|(other, _)| *other == path);
+                let text = changed.map_or_else(|| fs::read_to_string(&path), |(_, text)| Ok(text.clone()))?;
+                found.extend(places(&text, function, from).into_iter().map(|place| (path.clone(), text.clone(), place)));
             }
-            let text = &mut texts[at].1;
-            let times = text.matches(from.as_str()).count();
-            ensure!(times == 1, "{}: {file} has {times} times, not once: {from}", self.name);
-            *text = text.replacen(from.as_str(), &to.join("\n"), 1);
+            let [(path, text, place)] = &mut found[..] else {
+                let (name, times) = (&self.name, found.len());
+                anyhow::bail!("{name}: `{function}` of crates/{of} has this {times} times, not once: {from}");
+            };
+            text.replace_range(place.clone(), to);
+            texts.retain(|(other, _)| other != path);
+            texts.push((path.clone(), text.clone()));
         }
         Ok(texts)
     }
+
+    /// What one types to run the tests that must find it.
+    pub(crate) fn line(&self) -> String {
+        match (self.tests.starts_with('-'), &*self.of) {
+            (false, _) => self.tests.clone(),
+            (true, "fastgcm") => format!("cargo test -p fastgcm --features hazmat {}", self.tests),
+            (true, of) => format!("cargo test -p {of} {}", self.tests),
+        }
+    }
 }
 
-/// Package, targets and arguments of what one types behind `cargo test`.
-pub(crate) fn parts(tests: &str) -> (&str, &str, &str) {
-    let (targets, arguments) = tests.split_once(" -- ").unwrap_or((tests, ""));
-    let (package, targets) = targets.strip_prefix("-p ").and_then(|rest| rest.split_once(' ')).unwrap_or(("fastgcm", targets));
-    (package, targets, arguments)
+fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
+    let folder = format!("crates/{of}");
+    let found = [files(root, &folder, "*.rs")?, files(root, &folder, "*.py")?].concat();
+    let is_source = |path: &PathBuf| !path.starts_with(root.join(&folder).join("tests"));
+    Ok(found.into_iter().filter(is_source).collect())
 }
 
-/// A copy of the project, and where it is built.
+/// Where the code stands in functions of that name, or in such a structure: from `fn NAME` up to the next function.
+fn places(text: &str, function: &str, code: &str) -> Vec<std::ops::Range<usize>> {
+    let mut regions: Vec<_> = (function == "*").then_some(0..text.len()).into_iter().collect();
+    for word in ["fn ", "def ", "struct "] {
+        for (start, named) in text.match_indices(&format!("{word}{function}")) {
+            let rest = &text[start + named.len()..];
+            let is_head = |at: usize| text[at..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').starts_with(['(', '<']);
+            let word = if word == "struct " { "fn " } else { word };
+            let next = rest.match_indices(word).map(|(at, _)| start + named.len() + at).find(|at| is_head(at + word.len()));
+            if rest.starts_with(['(', '<', ' ']) {
+                regions.push(start..next.unwrap_or(text.len()));
+            }
+        }
+    }
+    let (code, _) = squeezed(code);
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let mut places = Vec::new();
+    for region in regions {
+        let (squeezed, at) = squeezed(&text[region.clone()]);
+        for (start, _) in squeezed.match_indices(&code) {
+            let end = start + code.len();
+            let cuts = |a: Option<char>, b: Option<char>| is_word(a) && is_word(b);
+            let begins_in_word = cuts(squeezed[..start].chars().next_back(), code.chars().next());
+            if !begins_in_word && !cuts(code.chars().next_back(), squeezed[end..].chars().next()) {
+                places.push(region.start + at[start]..region.start + at[end - 1] + 1);
+            }
+        }
+    }
+    places
+}
+
+/// Code without white space, comments and commas before closing brackets, but for a blank between two words; and where each byte was.
+fn squeezed(text: &str) -> (String, Vec<usize>) {
+    let (mut out, mut at, mut blank, mut comment) = (String::new(), Vec::new(), false, false);
+    for (i, c) in text.char_indices() {
+        comment = comment && c != '\n' || text[i..].starts_with("//") && text[..i].ends_with([' ', '\n']);
+        if comment || c.is_whitespace() {
+            blank = true;
+            continue;
+        }
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        if blank && is_word(c) && out.ends_with(is_word) {
+            out.push(' ');
+            at.push(i - 1);
+        }
+        if ")]}".contains(c) && out.ends_with(',') {
+            out.pop();
+            at.pop();
+        }
+        out.push(c);
+        at.extend(i..i + c.len_utf8());
+        blank = false;
+    }
+    (out, at)
+}
+
+/// What came of running tests with a fault.
+pub(crate) enum Verdict {
+    /// By which test, or how the program died.
+    Caught(String),
+    Missed,
+    /// It does not compile.
+    Unbuilt(String),
+}
+
+/// A copy of the project.
 pub(crate) struct Copy {
     pub(crate) root: PathBuf,
-    pub(crate) build: PathBuf,
 }
 
 impl Copy {
-    /// The lean one.
+    /// Copies what has changed since the last time, so that what was compiled is of use still.
     pub(crate) fn lean(project: &Path) -> Result<Self> {
-        Self::new(project, "target/planted", &Patch::named(project, "lean", "lean")?)
-    }
-
-    /// Copies what has changed since the last time, so that what was compiled is of use still; and with that patch.
-    pub(crate) fn new(project: &Path, folder: &str, patch: &Patch) -> Result<Self> {
-        const PARTS: &str = "Cargo.toml Cargo.lock crates lab/Cargo.toml lab/model lab/step lab/fuzz xtask testdata";
-        let copy = Self { root: project.join(folder).join("copy"), build: project.join(folder).join("build") };
-        fs::create_dir_all(copy.root.join("lab"))?;
+        const PARTS: &str = "Cargo.toml Cargo.lock README.md .ci crates docs lab testdata xtask";
+        let (copy, build) = (project.join("target/planted/copy"), project.join("target/planted/build"));
+        let parts: Vec<&str> = PARTS.split(' ').filter(|part| project.join(part).exists()).collect();
         let below = |root: &Path, parts: &str| -> Result<BTreeSet<PathBuf>> {
             files(root, parts, "*")?.iter().map(|file| Ok(file.strip_prefix(root)?.to_owned())).collect()
         };
-        let (files, mut changed) = (below(project, PARTS)?, BTreeMap::from_iter(patch.changed(project)?));
-        below(&copy.root, ".")?.difference(&files).try_for_each(|old| fs::remove_file(copy.root.join(old)))?;
+        fs::create_dir_all(&copy)?;
+        let files = below(project, &parts.join(" "))?;
+        below(&copy, ".")?.difference(&files).try_for_each(|old| fs::remove_file(copy.join(old)))?;
         for file in &files {
             // What is not touched is not compiled again.
-            let (from, to) = (project.join(file), copy.root.join(file));
-            let text = changed.remove(&from).map_or_else(|| fs::read(&from), |text| Ok(text.into_bytes()))?;
-            if !fs::read(&to).is_ok_and(|old| old == text) {
-                write(&to, text)?;
+            let text = fs::read(project.join(file))?;
+            if !fs::read(copy.join(file)).is_ok_and(|old| old == text) {
+                write(&copy.join(file), text)?;
             }
         }
-        Ok(copy)
+        let config = format!(
+            "[build]\ntarget-dir = {build:?}\nrustflags = \"--cap-lints allow {LEAN}\"\n\
+             [profile.dev.package.fastgcm]\nopt-level = 1\n[profile.test]\nopt-level = 1\n"
+        );
+        let path = copy.join(".cargo/config.toml");
+        if !fs::read_to_string(&path).is_ok_and(|old| old == config) {
+            write(&path, config)?;
+        }
+        Ok(Self { root: copy })
     }
 
-    /// A line as one types it, in the copy. Libraries are optimised by one degree (ours: see `lean`): that compiles in half the time, and the quick suites
-    /// take seconds.
+    /// A line as one types it, in the copy. Tests are told to be quick, and which rows there are.
     pub(crate) fn sh(&self, line: &str) -> Command {
         let mut command = sh(&self.root, line);
-        command.env("CARGO_TARGET_DIR", &self.build).env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("RUSTFLAGS", "--cap-lints allow");
-        tell_tests(&mut command);
+        for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "RUSTFLAGS", "FASTGCM_FULL"] {
+            command.env_remove(name);
+        }
+        let rows = "aesni-avx,vpaes-ssse3,portable";
+        command.env("FASTGCM_GATE", "1").env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", rows).env("XTASK", crate::ci::own_program());
         command
     }
 
-    /// Likewise of Cargo. A fault may make a loop endless, and the compiler runs some.
-    pub(crate) fn cargo(&self, arguments: &str) -> Command {
-        self.sh(&format!("ulimit -t 1800; exec timeout --kill-after=5 1800 cargo {arguments}"))
-    }
-
-    /// Plants a fault in a build of its own, and runs its tests: which found it?
-    pub(crate) fn verdict(&self, patch: &Patch) -> Result<Option<String>> {
-        let (package, targets, arguments) = parts(&patch.tests);
-        with_texts(&patch.changed(&self.root)?, || {
-            let (builds, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} --no-run")))?;
-            ensure!(builds, "{output}\n{} does not compile", patch.name);
-            let (passed, output) = quietly(&mut self.cargo(&format!("test -p {package} {targets} -- {arguments}")))?;
-            Ok((!passed).then(|| first_failure(&output)))
+    /// Runs tests with these texts. A fault may make a loop endless: a program may take 500 seconds of a processor's time, a line half an hour.
+    pub(crate) fn verdict(&self, texts: &[(PathBuf, String)], line: &str) -> Result<Verdict> {
+        with_texts(texts, || {
+            let mut command = self.sh("ulimit -t 500; exec timeout --kill-after=5 1800 bash -euo pipefail -c \"$LINE\"");
+            let (passed, said) = quietly(command.env("LINE", line))?;
+            let is_unbuilt = said.contains("error: could not compile");
+            Ok(if passed {
+                Verdict::Missed
+            } else if is_unbuilt {
+                Verdict::Unbuilt(said)
+            } else {
+                Verdict::Caught(first_failure(&said))
+            })
         })
     }
-}
 
-/// Tests are told to be quick, and which rows there are.
-pub(crate) fn tell_tests(command: &mut Command) -> &mut Command {
-    command
-        .env_remove("FASTGCM_FULL")
-        .env("FASTGCM_GATE", "1")
-        .env("FASTGCM_QUICK", "1")
-        .env("FASTGCM_ONLY", "aesni-avx,vpaes-ssse3,portable")
+    /// The control: without a fault the tests pass, and there are some.
+    pub(crate) fn control(&self, line: &str) -> Result<()> {
+        let (passed, said) = quietly(&mut self.sh(line))?;
+        ensure!(passed, "{said}\nthe tests fail without a planted fault: {line}");
+        let is_harness = line.contains("cargo test");
+        let ran = said.lines().any(|line| line.starts_with("test result: ok. ") && !line.contains(" 0 passed"));
+        ensure!(ran || !is_harness, "no test is named so: {line}");
+        Ok(())
+    }
 }
 
 /// Does something while these files have other text.
@@ -187,8 +265,37 @@ pub(crate) fn with_texts<T>(texts: &[(PathBuf, String)], with: impl FnOnce() -> 
 }
 
 /// The test that failed first, or how the program died.
-pub(crate) fn first_failure(output: &str) -> String {
+fn first_failure(output: &str) -> String {
     let failed = output.lines().find_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned));
     let died = || output.lines().find_map(|line| line.split_once("(signal: ").map(|(_, signal)| format!("signal {signal}")));
-    failed.or_else(died).unwrap_or_else(|| "the program died".into())
+    let said = || output.lines().find_map(|line| line.strip_prefix("FAILED ").or(line.strip_prefix("xtask: "))).map(str::to_owned);
+    failed.or_else(died).or_else(said).unwrap_or_else(|| "the program died".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, places};
+
+    const SOURCE: &str = "fn other() { a + b }\nfn sum(a: u8,\n b: u8) -> u8 {\n    // the sum\n    a.add(\n        b, // of both\n    )\n}\nfn last() { a + ab }";
+
+    #[test]
+    fn code_is_found_however_it_is_broken_into_lines() {
+        let found = |function: &str, code: &str| places(SOURCE, function, code).into_iter().map(|place| &SOURCE[place]).collect::<Vec<_>>();
+        assert_eq!(found("sum", "a.add(b)"), ["a.add(\n        b, // of both\n    )"]);
+        assert_eq!(found("sum", "fn sum(a: u8, b: u8)"), ["fn sum(a: u8,\n b: u8)"]);
+        assert_eq!((found("other", "a+b"), found("last", "a + a"), found("sum", "a + b")), (vec!["a + b"], vec![], vec![]));
+        assert_eq!(found("*", "a +").len(), 2);
+    }
+
+    #[test]
+    fn faults_are_lines() {
+        let fault =
+            &Fault::parse("# a comment\n== it\ntests: --lib\nname: why: so\n    in f: a => b ==> c\n    in other *: d ==>\n").unwrap()[0];
+        assert_eq!((&*fault.name, &*fault.why, &*fault.line()), ("name", "why: so", "cargo test -p it --lib"));
+        assert_eq!(format!("{:?}", fault.changes[0]), r#"Change { of: "it", function: "f", from: "a => b", to: "c" }"#);
+        assert_eq!(format!("{:?}", fault.changes[1]), r#"Change { of: "other", function: "*", from: "d", to: "" }"#);
+        for wrong in ["nothing", "== it\nname: why", "== it\ntests: x\nname: why\n    in f: a", "== it\nname: why\n    in f: a ==> b"] {
+            assert!(Fault::parse(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -1,6 +1,112 @@
-//! The gate as a program.
+//! The gate as a program: on made-up checks, each of which fails in a way of its own.
 
-use std::process::Command;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn xtask(folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let mut gate = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    let gate = gate.args(arguments).current_dir(folder).env_remove("FASTGCM_FULL").env_remove("FASTGCM_SHARD");
+    let Output { status, stdout, stderr } = gate.output().unwrap();
+    (status.success(), [stdout, stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat())
+}
+
+/// A project with these files.
+fn project(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    _ = fs::remove_dir_all(&root);
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+/// Checks that must fail, the commands of each, and what is said of it. (`suite` and `rows/*` is what each must print.)
+const BAD: [(&str, &str, &str); 12] = [
+    ("status", "ALL; exit 3", "exit status: 3"),
+    ("earlier", "false\nALL", "exit status: 1"),
+    ("pipe", "false | cat\nALL", "exit status: 1"),
+    ("variable", "echo $NOBODY_HAS_SET_THIS\nALL", "unbound variable"),
+    ("killed", "ALL; kill -9 $$", "signal: 9"),
+    ("missing", "echo rows/here ok 1; echo rows/portable ok 1", "suite: did not run"),
+    ("other name", "ALL | sed s/suite/suites/", "suite: did not run"),
+    ("nothing", "ALL | sed 's/suite ok 7/suite ok 0/'", "suite: ran nothing"),
+    ("row", "ALL | grep -v here", "rows/here: did not run"),
+    ("skipped", "ALL; echo SKIPPED something: nobody allowed it", "something: nobody allowed it"),
+    ("skipped row", "ALL; echo 'test a ... SKIPPED here natively: it is there'", "here natively"),
+    ("not elsewhere", "ALL; echo SKIPPED there: this processor has it", "there: this processor has it"),
+];
+
+#[test]
+fn each_way_to_fail_is_seen() {
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags = cpuinfo.lines().find(|line| ["flags", "Features", "isa"].iter().any(|what| line.starts_with(what))).unwrap();
+    let flag = flags.split_once(':').unwrap().1.trim().split([' ', '_']).next().unwrap();
+    let all = "{ echo suite ok 7; echo test a ... rows/here ok 1; echo rows/portable ok 2; }";
+    let good = [("good", "ALL"), ("allowed", "ALL; echo SKIPPED far: away; echo SKIPPED away natively: x"), ("new", "ALL; echo more ok 1")];
+    let checks = BAD.iter().map(|(name, commands, _)| (*name, *commands)).chain(good).map(|(name, commands)| {
+        format!("\n== {name}: gate\n{}\n", commands.replace("ALL", all)) //
+    });
+    let suites = BAD.iter().map(|bad| bad.0).chain(good.map(|good| good.0)).map(|name| format!("== {name}\nsuite rows/*\n"));
+    let table = format!("\"here\" on any: \"{flag}\"\n\"away\" on any: \"no-processor-has-this\"\n\"portable\" on any\n");
+    let root = project(
+        "gate",
+        &[
+            (".ci/checks", &checks.collect::<String>()),
+            (".ci/suites", &suites.collect::<String>()),
+            (".ci/allowed-skips", &format!("far  no-processor-has-this  so\nthere  {flag}  so\n")),
+            ("crates/fastgcm/src/table.rs", &table),
+        ],
+    );
+    for (name, _, why) in BAD {
+        let (passed, said) = xtask(&root, &["ci", name]);
+        let told = said.lines().skip_while(|line| *line != "== seconds").any(|line| line.contains(why));
+        let told = told || why == "unbound variable" && said.contains(why);
+        assert!(!passed && told && !said.contains("ci ok"), "{name}: {said}");
+        // And nothing is run behind it.
+        assert!(!xtask(&root, &["ci", name, "good"]).0, "{name}");
+    }
+    for (name, _) in good {
+        let (passed, said) = xtask(&root, &["ci", name]);
+        assert!(passed && said.contains("ci ok") && (name != "new" || said.contains("\n== new\nmore\n")), "{name}: {said}");
+    }
+    assert!(!xtask(&root, &["ci", "nobody"]).0 && !xtask(&root, &["ci"]).0 && !xtask(&root, &["nothing"]).0);
+    println!("gate::fails ok {}", BAD.len());
+}
+
+/// A fault that no test finds, that has lost its place or does not compile is a failure.
+#[test]
+fn faults_that_nobody_finds_are_told() {
+    let faults = "\
+        == it\n\
+        tests: grep -q right crates/it/src/lib.rs\n\
+        found: so\n    in say: \"right\" ==> \"wrong\"\n\
+        tests: test -e crates/it\n\
+        missed: so\n    in say: \"right\" ==> \"wrong\"\n\
+        tests: if grep -q wrong crates/it/src/lib.rs; then echo error: could not compile; exit 1; fi\n\
+        unbuilt: so\n    in say: \"right\" ==> \"wrong\"\n\
+        tests: false\n\
+        always: so\n    in say: \"right\" ==> \"wrong\"\n";
+    let source = "fn other() { \"left\" }\nfn say() -> &str {\n    \"right\"\n}\n";
+    let root = project("faults", &[(".ci/checks", ""), ("xtask/faults.txt", faults), ("crates/it/src/lib.rs", source)]);
+    let (passed, said) = xtask(&root, &["faults", "found"]);
+    assert!(passed && said.contains("found caught"), "{said}");
+    for (name, why) in
+        [("missed", "missed (so)"), ("unbuilt", "does not compile"), ("always", "without a planted fault"), ("nobody", "nobody")]
+    {
+        let (passed, said) = xtask(&root, &["faults", name]);
+        assert!(!passed && said.contains(why), "{name}: {said}");
+    }
+    assert_eq!(fs::read_to_string(root.join("crates/it/src/lib.rs")).unwrap(), source);
+    fs::write(root.join("crates/it/src/lib.rs"), source.replace("say", "tell")).unwrap();
+    let (passed, said) = xtask(&root, &["faults", "found"]);
+    assert!(!passed && said.contains("found: `say` of crates/it has this 0 times"), "{said}");
+    println!("gate::faults ok 6");
+}
 
 /// Whoever starts it: what it starts itself sees no variable that would change what is tested.
 #[test]

@@ -12,102 +12,63 @@ use std::{
     path::Path,
 };
 
-/// Numbers of one function, by their names in the table.
-pub(super) type Numbers = BTreeMap<&'static str, u64>;
+/// Numbers by their names.
+type Numbers = Vec<(&'static str, u64)>;
 
-/// Numbers of each of a row's functions (`seal`, `open_long` ...), and what is wrong with them.
-pub(super) fn inspect(program: &Program, row: &Row) -> Result<(BTreeMap<String, Numbers>, Vec<String>)> {
-    let mut numbers = BTreeMap::<String, Numbers>::new();
+/// Bytes, spills and calls of a row's functions, and what is wrong with them.
+pub(super) fn inspect(program: &Program, row: &Row) -> Result<(Numbers, Vec<String>)> {
+    let (functions, features) = (functions(program, row), promised(row)?);
     let mut faults = Vec::new();
-    let features = promised(row)?;
-    for (path, function) in functions(program, row) {
-        let found = [outside(program, row, function), dirty(program, function), foreign(function, &features)];
-        faults.extend(found.into_iter().flatten().map(|what| format!("{} {path}: {what}", row.name)));
-        let sums = numbers.entry(path).or_default();
-        let mut add = |name, number: usize| *sums.entry(name).or_default() += number as u64;
-        add("bytes", function.bytes as usize);
-        if row.made_of_calls() {
-            continue; // what it has of vectors and calls is the compiler's affair
-        }
-        add("calls", program.calls(function).filter(|call| !call.never_returns()).count());
-        KINDS.iter().for_each(|kind| add(kind, 0));
-        for (i, inside) in function.code.iter().zip(function.in_loops()) {
-            kinds(i).filter(|kind| inside || !IN_LOOPS.contains(kind)).for_each(|kind| add(kind, 1));
-        }
+    for function in &functions {
+        let found = [intrinsics(program, function), dirty(program, function), foreign(function, &features)];
+        faults.extend(found.into_iter().flatten().map(|what| format!("{} {}: {what}", row.name, function.name)));
     }
-    if numbers.is_empty() {
-        faults.push(format!("{}: not in the program", row.name));
+    if functions.is_empty() {
+        faults.push(format!("{0}: the program has no function in a module `{1}`", row.name, module(row)));
+    }
+    let sum = |number: &dyn Fn(&Function) -> usize| functions.iter().map(|function| number(function) as u64).sum();
+    let mut numbers = vec![("bytes", sum(&|function| function.bytes as usize))];
+    if !row.made_of_calls() {
+        numbers.push(("calls", sum(&|function| program.calls(function).filter(|call| !call.never_returns()).count())));
+        numbers
+            .push(("spills", sum(&|function| function.in_loops().zip(&function.code).filter(|(inside, i)| *inside && spills(i)).count())));
     }
     Ok((numbers, faults))
 }
 
-/// What a message costs, beside bytes of code: carry-less multiplications; rounds of AES; vectors read from anywhere but the stack (text, powers of H,
-/// round keys, counters); vectors read from the stack (what was spilled, or a constant of a loop that found no register; with an index it is a table that
-/// is meant to be there); and vectors written to the stack.
-const KINDS: [&str; 5] = ["clmul", "aes", "loads", "reloads", "spills"];
-
-/// Of these only those in loops count.
-const IN_LOOPS: [&str; 2] = ["reloads", "spills"];
-
-/// Of what kinds an instruction is.
-pub(super) fn kinds(i: &Instruction) -> impl Iterator<Item = &'static str> {
+/// A vector is written to the stack. (RBP is a register like any other, or in a function that aligns its frame the way to its arguments.
+/// With an index it is a table that is meant to be there.)
+fn spills(i: &Instruction) -> bool {
     let vector = (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_vector_register());
-    let memory = vector && (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory);
-    // RBP is a register like any other, or in a function that aligns its frame the way to its arguments.
-    let stack = i.memory_base() == Register::RSP && i.memory_index() == Register::None;
-    let writes = i.op0_kind() == OpKind::Memory;
-    let name = format!("{:?}", i.mnemonic()).to_lowercase();
-    let is = [
-        name.contains("clmul"),
-        name.contains("aesenc"),
-        memory && !writes && !stack,
-        memory && !writes && stack,
-        memory && writes && stack,
-    ];
-    KINDS.into_iter().zip(is).filter(|(_, is)| *is).map(|(kind, _)| kind)
+    vector && i.op0_kind() == OpKind::Memory && i.memory_base() == Register::RSP && i.memory_index() == Register::None
 }
 
-/// The functions of a row, each with its path in the row's module; and what they call of the library outside of any row, as `helpers`.
-fn functions<'a>(program: &'a Program, row: &Row) -> Vec<(String, &'a Function)> {
-    const HELPERS: [&str; 5] =
-        ["fastgcm::aes::", "fastgcm::isa::", "fastgcm::inout::made::", "fastgcm::gcm::software::", "fastgcm::ghash::pairs::"];
-    let own = |(_, function): &(&u64, &'a Function)| Some((function.name.split_once(&module(row))?.1.to_owned(), *function));
-    let mut found: Vec<(String, &Function)> = program.functions.iter().filter_map(|function| own(&function)).collect();
+/// The functions of a row, which stand in a module of its name; and what they call of the library outside of any row.
+fn functions<'a>(program: &'a Program, row: &Row) -> Vec<&'a Function> {
+    let mut found: Vec<&Function> = program.functions.values().filter(|function| function.name.contains(&module(row))).collect();
+    let rows = found.len();
     let mut next = 0;
-    while let Some((_, function)) = found.get(next) {
+    while let Some(function) = found.get(next) {
         for to in program.calls(function).filter_map(|call| program.functions.get(&call.address?)) {
-            let is_helper = HELPERS.iter().any(|of| to.name.contains(of));
-            if is_helper && !found.iter().any(|(_, other)| std::ptr::eq(*other, to)) {
-                found.push(("helpers".into(), to));
+            let is_helper = to.name.starts_with("fastgcm::") || to.name.starts_with("<fastgcm::");
+            if is_helper && !found.iter().any(|other| std::ptr::eq(*other, to)) {
+                found.push(to);
             }
         }
         next += 1;
     }
-    found
+    if rows == 0 { Vec::new() } else { found }
 }
 
-/// `entry.rs` puts each row in a module of its own.
 fn module(row: &Row) -> String {
-    format!("::backend::{}::", row.name.replace('-', "_"))
+    format!("::{}::", row.name.replace('-', "_"))
 }
 
-/// Calls that should not be. An intrinsic whose caller lacks its target feature becomes a call: right, and sixty times slower. So does
-/// an operation that is not inlined, and all vectors go through memory. (Rows without AES instructions are made of calls.)
-fn outside(program: &Program, row: &Row, function: &Function) -> Vec<String> {
-    let module = module(row);
-    // `made` is the row's own code, in a function apart; `Runs` has no vectors.
-    let ours = |to: &str| to.contains(&module) || to.starts_with("fastgcm::inout::made::") || to == "fastgcm::runs::Runs::next_gathered";
-    let may = |to: &str| ours(to) || matches!(to, "memcpy" | "memset");
-    let mut faults = BTreeSet::new();
-    for call in program.calls(function).filter(|call| !call.never_returns()) {
-        let to = call.to.unwrap_or("something through a register");
-        if to.contains("core_arch") || to.contains("core::arch") {
-            faults.insert(format!("a call of {to}: its target feature is not enabled here"));
-        } else if !row.made_of_calls() && !may(to) {
-            faults.insert(format!("a call of {to}"));
-        }
-    }
-    faults.into_iter().collect()
+/// An intrinsic whose caller lacks its target feature becomes a call: right, and sixty times slower.
+fn intrinsics(program: &Program, function: &Function) -> Vec<String> {
+    let called = program.calls(function).filter_map(|call| call.to);
+    let intrinsics: BTreeSet<&str> = called.filter(|to| to.contains("core_arch") || to.contains("core::arch")).collect();
+    intrinsics.into_iter().map(|to| format!("a call of {to}: its target feature is not enabled here")).collect()
 }
 
 /// Ways out of the function that leave the upper halves of vector registers in use: SSE code, if the caller has any, then takes a
@@ -165,4 +126,25 @@ fn show(i: &Instruction) -> String {
     let mut text = String::new();
     IntelFormatter::new().format(i, &mut text);
     format!("{:x}: {text}", i.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{dirty, spills};
+    use crate::asm::program::{Function, Program};
+
+    /// `vpxor ymm0, ymm0, ymm0`, perhaps `vzeroupper`, `ret`; and a loop that keeps a vector on the stack.
+    #[test]
+    fn registers_in_use_and_spills_are_found() {
+        let program = Program::default();
+        let decode = |code: &[u8]| Function::decode("it".into(), 0x1000, code, &|_| None);
+        let clean = decode(&[0xc5, 0xfd, 0xef, 0xc0, 0xc5, 0xf8, 0x77, 0xc3]);
+        let left = decode(&[0xc5, 0xfd, 0xef, 0xc0, 0xc3]);
+        assert_eq!((dirty(&program, &clean).len(), dirty(&program, &left).len()), (0, 1));
+        // movaps [rsp+16], xmm0; dec ecx; jnz back; movaps [rsp+16], xmm0; ret
+        let spill = [0x0f, 0x29, 0x44, 0x24, 0x10];
+        let function = decode(&[&spill[..], &[0xff, 0xc9, 0x75, 0xf7], &spill, &[0xc3]].concat());
+        let found: Vec<bool> = function.in_loops().zip(&function.code).map(|(inside, i)| inside && spills(i)).collect();
+        assert_eq!(found, [true, false, false, false, false]);
+    }
 }

@@ -6,6 +6,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Regist
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SymbolKind};
 use std::{collections::BTreeMap, path::Path};
 
+#[derive(Default)]
 pub(super) struct Program {
     /// By address.
     pub(super) functions: BTreeMap<u64, Function>,
@@ -107,7 +108,7 @@ impl Program {
 }
 
 impl Function {
-    fn decode<'a>(name: String, start: u64, bytes: &[u8], data: &Data<'a>) -> Self {
+    pub(super) fn decode<'a>(name: String, start: u64, bytes: &[u8], data: &Data<'a>) -> Self {
         let code: Vec<Instruction> = Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).into_iter().collect();
         let index = |address: u64| code.binary_search_by_key(&address, Instruction::ip).ok();
         let next = (0..code.len()).map(|i| {
@@ -131,7 +132,7 @@ impl Function {
     }
 
     /// Which instructions can come to themselves again.
-    pub(super) fn in_loops(&self) -> Vec<bool> {
+    pub(super) fn in_loops(&self) -> impl Iterator<Item = bool> {
         let mut before = vec![Vec::new(); self.code.len()];
         for (i, next) in self.next.iter().enumerate() {
             next.iter().for_each(|&n| before[n].push(i));
@@ -149,7 +150,7 @@ impl Function {
                 }
             }
         }
-        inside
+        inside.into_iter()
     }
 }
 
