@@ -18,7 +18,7 @@ const LAYERS: &str = "\
 lib rustcrypto internals
 hazmat parallel xaes
 parts once gathered batch nonces siv
-seal stream gmac
+seal stream gmac place
 key
 running
 backend entry

@@ -37,8 +37,8 @@ pub enum Module {
     BloomFilterBitset = 9,
 }
 
-/// Where a module stands: numbers from 0 on. What a module does not have is not looked at: a footer has none, and only data pages and their headers have
-/// a page.
+/// Where a module stands: numbers from 0 to 32,767 (the format has them as signed numbers of 16 bits). What a module does not have is not looked at: a
+/// footer has none, and only data pages and their headers have a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// Of the row group in the file.
@@ -52,16 +52,21 @@ pub struct Location {
 impl Module {
     /// The AAD of a module: `file` (the AAD prefix of the file and its unique identifier, one behind the other), its kind, and where it stands. So no
     /// module can stand for another one, nor one file for another.
-    pub fn aad(self, file: &[u8], location: Location) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) if one of its numbers is more than 32,767: no other reader opens such a module.
+    pub fn aad(self, file: &[u8], location: Location) -> Result<Vec<u8>, Error> {
+        let Location { row_group, column, page } = location;
+        let numbers = match self {
+            Self::Footer => &[][..],
+            Self::DataPage | Self::DataPageHeader => &[row_group, column, page],
+            _ => &[row_group, column],
+        };
         let mut aad = [file, &[self as u8]].concat();
-        if self != Self::Footer {
-            aad.extend(location.row_group.to_le_bytes());
-            aad.extend(location.column.to_le_bytes());
+        for number in numbers {
+            aad.extend(i16::try_from(*number).map_err(|_| Error::TooLong)?.to_le_bytes());
         }
-        if matches!(self, Self::DataPage | Self::DataPageHeader) {
-            aad.extend(location.page.to_le_bytes());
-        }
-        aad
+        Ok(aad)
     }
 }
 

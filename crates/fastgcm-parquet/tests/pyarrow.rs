@@ -62,8 +62,8 @@ fn files_of_pyarrow() {
         };
         for (row_group, column, page) in (0..8).map(|i| (i >> 2, (i >> 1) & 1, i & 1)) {
             let at = Location { row_group, column, page };
-            let header = next(&headers[usize::from(column)], &Module::DataPageHeader.aad(&unique, at), false);
-            let text = next(&pages[usize::from(column)], &Module::DataPage.aad(&unique, at), is_ctr);
+            let header = next(&headers[usize::from(column)], &Module::DataPageHeader.aad(&unique, at).unwrap(), false);
+            let text = next(&pages[usize::from(column)], &Module::DataPage.aad(&unique, at).unwrap(), is_ctr);
             assert_eq!(header.last(), Some(&0), "the end of a structure of Thrift");
             let first = 20 * i64::from(row_group) + 10 * i64::from(page);
             let numbers: Vec<u8> = (first..first + 10).flat_map(|row| ((7 + i64::from(column)) * row).to_le_bytes()).collect();
@@ -73,7 +73,7 @@ fn files_of_pyarrow() {
         let (rest, end) = bytes.split_at(bytes.len() - 8);
         let length = u32::from_le_bytes(end[..4].try_into().unwrap()) as usize;
         let footer = &rest[rest.len() - length..];
-        let aad = Module::Footer.aad(&unique, Location::default());
+        let aad = Module::Footer.aad(&unique, Location::default()).unwrap();
         if &end[4..] == b"PARE" {
             let at = (0..footer.len()).find(|at| module_len(&footer[*at..]) == Some(footer.len() - at)).unwrap();
             assert_eq!(gcm.decrypt(&footer[at..], &aad).unwrap().last(), Some(&0));
@@ -132,6 +132,29 @@ fn there_and_back() {
     }
     assert_eq!(Cipher::gcm(&[7; 17]).err(), Some(Error::InvalidLength));
     passed("there_and_back", checked, 3 * 2 * 7 + 4 * 3);
+}
+
+/// The numbers of a module are those that it has, as the format has them: signed, of 16 bits. What is beyond is refused.
+#[test]
+fn numbers_of_modules() {
+    const LAST: u16 = i16::MAX as u16;
+    let mut checked = 0;
+    for (module, has) in
+        [(Module::Footer, 0), (Module::OffsetIndex, 2), (Module::DictionaryPage, 2), (Module::DataPage, 3), (Module::DataPageHeader, 3)]
+    {
+        let at = |[row_group, column, page]: [u16; 3]| module.aad(b"file", Location { row_group, column, page });
+        let expected = [&b"file"[..], &[module as u8], &[1, 2, 0xff, 0x7f, 3, 0][..2 * has]].concat();
+        assert_eq!(at([0x201, LAST, 3]).unwrap(), expected);
+        for place in 0..3 {
+            for (number, right) in [(0, true), (LAST, true), (LAST + 1, false), (u16::MAX, false)] {
+                let mut numbers = [7; 3];
+                numbers[place] = number;
+                assert_eq!(at(numbers).err(), (!right && place < has).then_some(Error::TooLong), "{module:?}, {numbers:?}");
+                checked += 1;
+            }
+        }
+    }
+    passed("numbers_of_modules", checked, 5 * 3 * 4);
 }
 
 fn passed(name: &str, count: usize, expected: usize) {

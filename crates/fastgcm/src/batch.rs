@@ -162,12 +162,12 @@ impl Key {
     fn one<const SEAL: bool>(&self, packet: &mut Packet<'_>) -> Result<(), Error> {
         let (nonce, aad) = (Nonce(Kind::Public(packet.nonce96())), packet.aad);
         if SEAL {
-            packet.tag = Tag::of(self.encrypt(nonce, aad, packet.in_out().ok_or(Error::InvalidLength)?)?);
+            packet.tag = Tag::of(self.seal_inout(nonce, aad, packet.in_out().ok_or(Error::InvalidLength)?)?);
             return Ok(());
         }
         let tag = packet.tag;
         let text = packet.in_out().ok_or(Error::InvalidLength)?;
-        let wrong = self.decrypt(nonce, aad, text, |found| tags_differ(found, &tag))?;
+        let wrong = self.open_inout(nonce, aad, text, |found| tags_differ(found, &tag))?;
         verdict(wrong, packet.written())
     }
 }

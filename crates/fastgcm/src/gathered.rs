@@ -165,7 +165,7 @@ impl Key {
             && let Some(aad) = together(aad, &mut room)
         {
             copy(text, extra, ciphertext)?;
-            return self.encrypt(nonce, aad, InOut::in_place(ciphertext));
+            return self.seal_inout(nonce, aad, InOut::in_place(ciphertext));
         }
         self.gathered(nonce, aad, &mut Runs::new(text, extra, ciphertext)?, true, |tag| tag)
     }

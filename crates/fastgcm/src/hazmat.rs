@@ -241,7 +241,7 @@ impl fmt::Debug for Pieces {
 /// [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
 #[inline]
 pub fn open_unverified<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-    key.decrypt(nonce.into(), aad, InOut::in_place(text), Tag::of)
+    key.open_inout(nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
 /// The same under a key of 16, 24 or 32 bytes that is used for this message only, as [`open_once`](crate::open_once) does it, with the back end

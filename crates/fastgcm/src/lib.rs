@@ -1,6 +1,7 @@
-//! **fastgcm** is AES-GCM (NIST SP 800-38D) written once, in Rust, over vectors of one, two or four blocks, and run on the best
-//! instructions that the processor has: AVX-512, AVX2 or 128-bit AES instructions on x86-64, and plain integers anywhere else.
-//! It contains no C, no assembler and no build script, and nothing has to be configured.
+//! **fastgcm** is AES-GCM (NIST SP 800-38D) in Rust. The algorithm is written once, over vectors of one, two or four blocks. It runs on the best
+//! instructions that the processor has: AVX-512, AVX2 or 128-bit AES instructions on x86-64, AES instructions on AArch64, vector AES on RISC-V. Without AES
+//! instructions it permutes bytes by SSSE3 on x86-64, and computes in plain integers on every other machine, both in constant time.
+//! It contains no C, no file of assembler and no build script, and nothing has to be configured. It has not been audited, and it is not FIPS-validated.
 //!
 //! ```
 //! use fastgcm::Key;
@@ -13,7 +14,29 @@
 //! # Ok::<(), fastgcm::Error>(())
 //! ```
 //!
-//! [`seal_once`] and [`open_once`] are for a key that seals one message only. They make only the powers of the hash key that the message needs.
+//! # Which nonce
+//! A nonce that is used twice under one key gives away the XOR of two texts, and the hash key with which anybody can forge. So choose how nonces are made
+//! before anything else:
+//!
+//! | your program | take |
+//! |---|---|
+//! | has a number for each message (records, packets), or can count them | that number, in 12 bytes; [`nonces::SealingKey`] counts by itself |
+//! | cannot count, or several machines seal under one key | [`Xaes256Gcm`] and its `seal_random` (feature `getrandom`): nonces of 24 random bytes |
+//! | must have 12 random bytes | `nonces::RandomNonces` (feature `getrandom`), for up to 2^32 messages |
+//! | cannot be sure that a nonce never repeats | [`AesGcmSiv`] |
+//! | has a new key for each message | any, [`seal_once`] and [`open_once`]: they make only the powers of the hash key that the message needs |
+//!
+//! # Where text and tag lie
+//! | | tag apart | tag behind the text |
+//! |---|---|---|
+//! | in place | [`Key::seal`], [`Key::open`] | [`Key::seal_appended`], [`Key::open_appended`] |
+//! | from one buffer to another | [`Key::seal_detached_to`], [`Key::open_detached_to`] | [`Key::seal_to`], [`Key::open_to`] |
+//! | in a `Vec` | | `Key::seal_vec`, `Key::open_vec`; `Key::seal_in_place_append_tag`, [`Key::open_within`] |
+//! | in several buffers | [`gathered`] | |
+//! | in pieces, one after the other | [`Key::sealer`] | |
+//! | many messages | [`batch`] | |
+//!
+//! [`seal`] has them all, and what each does to its buffers.
 //!
 //! # What it promises
 //! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A failed open leaves no
@@ -27,9 +50,9 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `std` | yes | implies `alloc`; `From<Error> for std::io::Error`; on AArch64 it also finds the instructions for AES (see below) |
-//! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`], [`Key::seal_in_place_append_tag`] |
+//! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`], [`Key::seal_in_place_append_tag`], and `Vec` forms of other keys |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
-//! | `getrandom` | | nonces from the operating system (`nonces::RandomNonces`); with `aead06` keys too (`Generate`) |
+//! | `getrandom` | | nonces from the operating system (`Xaes256Gcm::seal_random`, `nonces::RandomNonces`); with `aead06` keys too (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR; one message sealed in parts, by several machines (`fastgcm::hazmat`) |
 //! | `rayon` | | one message on all cores (`Key::parallel`) |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
@@ -40,14 +63,6 @@
 //!
 //! **A smaller program.** All back ends of a target are compiled in. `RUSTFLAGS="--cfg fastgcm_without_avx512"` leaves out `vaes-avx512`;
 //! `fastgcm_without_avx2`, `fastgcm_without_avx`, `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other ones of x86-64. `portable` stays.
-//!
-//! # Layers
-//! ```text
-//! lib ── seal · stream · gathered · gmac · once · parallel · nonces · xaes · siv    public verbs
-//!         └── key ── backend ── entry              one row of the table, one crossing
-//!                         └── engine ── gcm ── ghash · aes    the algorithm: safe code, no instruction-set word in it
-//!                                               └── isa · inout    the machine: `unsafe` lives here
-//! ```
 #![no_std]
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
@@ -68,6 +83,12 @@ extern crate std;
 
 #[macro_use]
 mod unroll;
+
+// In the order in which rustdoc shows what each adds to a `Key`.
+mod key;
+pub mod seal;
+pub mod stream;
+
 mod aes;
 mod backend;
 pub mod batch;
@@ -89,7 +110,6 @@ pub mod internals;
 #[allow(unsafe_code)]
 #[cfg_attr(feature = "internals", allow(missing_docs))]
 mod isa;
-mod key;
 pub mod limits;
 mod material;
 mod nonce;
@@ -101,14 +121,13 @@ mod parallel;
 #[cfg(any(feature = "hazmat", feature = "rayon"))]
 #[cfg_attr(not(feature = "hazmat"), allow(unreachable_pub))]
 mod parts;
+mod place;
 mod running;
 mod runs;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
-pub mod seal;
 mod siv;
 mod steps;
-pub mod stream;
 mod tag;
 mod xaes;
 
@@ -138,3 +157,13 @@ struct Readme;
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../../docs/migrating.md")]
 struct Migrating;
+
+/// The code in docs/nonces.md, likewise.
+#[cfg(all(doctest, feature = "alloc", feature = "getrandom"))]
+#[doc = include_str!("../../../docs/nonces.md")]
+struct WhichNonce;
+
+/// The code in docs/udp.md, likewise.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../../../docs/udp.md")]
+struct Udp;

@@ -10,7 +10,9 @@
 //!
 //! `docs/nonces.md` in the repository says which to take, and when [`Xaes256Gcm`](crate::Xaes256Gcm) is the better choice.
 
-use crate::{AnyTag, Backend, Error, Key, Nonce, Tag, limits};
+use crate::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, TAG_LEN, Tag, limits};
+#[cfg(feature = "alloc")]
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 /// Nonces of 96 bits, each given out once. It cannot be implemented elsewhere.
@@ -177,6 +179,18 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
 /// assert_eq!(&text, b"to be sealed");
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
+///
+/// The nonce may travel in front of the message, where [`open_prefixed`] and `open_vec` find it:
+///
+/// ```
+/// # use fastgcm::{Key, nonces::{self, CounterNonces, SealingKey}};
+/// let mut key = SealingKey::new(&[7; 32], CounterNonces::new(*b"left"))?;
+/// let mut packet = [0; 12 + 4 + 16]; // nonce, text, tag
+/// packet[12..16].copy_from_slice(b"text");
+/// key.seal_prefixed(b"header", &mut packet)?;
+/// assert_eq!(nonces::open_prefixed(&Key::new(&[7; 32])?, b"header", &mut packet)?, b"text");
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
 pub struct SealingKey<N> {
     key: Key,
     nonces: N,
@@ -213,6 +227,69 @@ impl<N: Nonces> SealingKey<N> {
         Ok((nonce, self.key.seal(nonce, aad, text)?))
     }
 
+    /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these. Returns the nonce, which goes with the message.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, else as for [`seal`](Self::seal): `buffer` is untouched, and no
+    /// nonce is used.
+    pub fn seal_appended(&mut self, aad: &[u8], buffer: &mut [u8]) -> Result<[u8; NONCE_LEN], Error> {
+        let (text, place) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
+        let (nonce, tag) = self.seal(aad, text)?;
+        *place = tag.0;
+        Ok(nonce)
+    }
+
+    /// Encrypts `buffer` in place, except for its first 12 and its last 16 bytes, and writes the nonce and the tag to these.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 28 bytes, else as for [`seal`](Self::seal): `buffer` is untouched, and no
+    /// nonce is used.
+    pub fn seal_prefixed(&mut self, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
+        let (place, rest) = buffer.split_first_chunk_mut::<NONCE_LEN>().ok_or(Error::InvalidLength)?;
+        *place = self.seal_appended(aad, rest)?;
+        Ok(())
+    }
+
+    /// Encrypts `text` to a new vector, which holds nonce, ciphertext and tag: 28 bytes more than the text.
+    ///
+    /// # Errors
+    /// As for [`seal`](Self::seal).
+    ///
+    /// ```
+    /// # use fastgcm::nonces::{CounterNonces, SealingKey};
+    /// # let mut key = SealingKey::new(&[7; 32], CounterNonces::new(*b"left"))?;
+    /// let message = key.seal_vec(b"header", b"text")?;
+    /// assert_eq!(key.open_vec(b"header", &message)?, b"text");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn seal_vec(&mut self, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+        limits::check(aad.len(), text.len())?;
+        let mut message = vec![0; NONCE_LEN + text.len() + TAG_LEN];
+        let (place, sealed) = message.split_at_mut(NONCE_LEN);
+        let nonce = self.nonces.draw()?;
+        place.copy_from_slice(&nonce);
+        self.key.seal_to(nonce, aad, text, sealed)?;
+        Ok(message)
+    }
+
+    /// [`open_prefixed`] with this key.
+    ///
+    /// # Errors
+    /// As for it.
+    pub fn open_prefixed<'b>(&self, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+        open_prefixed(&self.key, aad, buffer)
+    }
+
+    /// [`open_vec`] with this key.
+    ///
+    /// # Errors
+    /// As for it.
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
+        open_vec(&self.key, aad, message)
+    }
+
     /// [`Key::open`].
     ///
     /// # Errors
@@ -232,6 +309,28 @@ impl<N: Nonces> SealingKey<N> {
     pub fn backend(&self) -> Backend {
         self.key.backend()
     }
+}
+
+/// Decrypts `buffer`, which holds a nonce of 12 bytes, ciphertext and tag, in place, and returns the text. [`SealingKey::seal_prefixed`] and
+/// `SealingKey::seal_vec` make such messages.
+///
+/// # Errors
+/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `buffer` has fewer than 28 bytes: all between nonce and tag is zero then.
+/// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `buffer` is untouched.
+pub fn open_prefixed<'b>(key: &Key, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+    let (nonce, sealed) = buffer.split_first_chunk_mut::<NONCE_LEN>().ok_or(Error::Unauthentic)?;
+    key.open_appended(Nonce::from(&*nonce), aad, sealed)
+}
+
+/// Decrypts `message`, which holds a nonce of 12 bytes, ciphertext and tag, to a new vector.
+///
+/// # Errors
+/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `message` has fewer than 28 bytes; [`TooLong`](Error::TooLong) as for
+/// [`Key::seal`].
+#[cfg(feature = "alloc")]
+pub fn open_vec(key: &Key, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
+    let (nonce, sealed) = message.split_first_chunk::<NONCE_LEN>().ok_or(Error::Unauthentic)?;
+    key.open_vec(nonce, aad, sealed)
 }
 
 impl<N: fmt::Debug> fmt::Debug for SealingKey<N> {

@@ -106,7 +106,7 @@ pub(crate) fn decrypt<T>(
     if let Some(done) = kernels.once(key, nonce, aad, InOut::in_place(text), false, then) {
         return Ok(done);
     }
-    with_key(kernels, key, lengths(nonce, aad.len(), text.len()), |key| key.decrypt(nonce, aad, InOut::in_place(text), then))
+    with_key(kernels, key, lengths(nonce, aad.len(), text.len()), |key| key.open_inout(nonce, aad, InOut::in_place(text), then))
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by

@@ -128,7 +128,7 @@ impl<'a> Parallel<'a> {
         let threads = if length < PAYS { 1 } else { rayon::current_num_threads().min(length.div_ceil(PART)) };
         if threads == 1 && self.watch.is_none() {
             let text = text.in_out().ok_or(Error::InvalidLength)?;
-            return if seal { self.key.encrypt(nonce, aad, text).map(Tag::of) } else { self.key.decrypt(nonce, aad, text, Tag::of) };
+            return if seal { self.key.seal_inout(nonce, aad, text).map(Tag::of) } else { self.key.open_inout(nonce, aad, text, Tag::of) };
         }
         let mut parts = cut(text);
         let (todo, done, stopped) = (Mutex::new(parts.iter_mut()), AtomicUsize::new(0), AtomicBool::new(false));

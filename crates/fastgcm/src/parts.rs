@@ -33,6 +33,7 @@ pub struct PartHash {
     hash: Block,
 }
 
+#[cfg(feature = "hazmat")]
 impl PartHash {
     /// The length in bytes of what [`to_bytes`](Self::to_bytes) returns.
     pub const LEN: usize = 32;
@@ -224,8 +225,15 @@ pub fn combine<'n, 'p>(
 /// key.open([1; 12], b"aad", &mut text, &tag)?;
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
+///
+/// It cannot be cloned: two plans would accept two texts for one part.
+///
+/// ```compile_fail,E0599
+/// let plan = fastgcm::hazmat::Plan::new([1; 12], 16, 16).unwrap();
+/// let second = plan.clone();
+/// ```
 #[cfg(all(feature = "hazmat", feature = "alloc"))]
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Plan {
     nonce: [u8; 12],
     text: u64,

@@ -118,7 +118,7 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
         buffer: InOutBuf<'_, '_, u8>,
     ) -> Result<Tag<TagSize>, Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
-        let tag = self.key.encrypt(nonce, associated_data, InOut::of(buffer)).map(crate::Tag::of).map_err(|_| Error)?;
+        let tag = self.key.seal_inout(nonce, associated_data, InOut::of(buffer)).map(crate::Tag::of).map_err(|_| Error)?;
         Ok(Array::from_fn(|i| tag.0[i]))
     }
 
@@ -135,7 +135,7 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
         let in_place = text.is_in_place();
         let differs = |found| tags_differ(found, &TagSize::native(tag));
         // No error: `checked` has seen the lengths. So there is one branch, on the verdict.
-        if self.key.decrypt(nonce, associated_data, text, differs).unwrap_or(true) {
+        if self.key.open_inout(nonce, associated_data, text, differs).unwrap_or(true) {
             let text = buffer.get_out();
             if in_place {
                 restore(&self.key, nonce, associated_data, text);

@@ -43,7 +43,7 @@ impl Key {
     /// ```
     #[inline(always)]
     pub fn seal<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        self.encrypt(nonce.into(), aad, InOut::in_place(text)).map(Tag::of)
+        self.seal_inout(nonce.into(), aad, InOut::in_place(text)).map(Tag::of)
     }
 
     /// Decrypts `text` in place. The tag is a [`Tag`] or a [`ShortTag`](crate::ShortTag).
@@ -53,7 +53,7 @@ impl Key {
     /// then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
     #[inline(always)]
     pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
+        let wrong = self.open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
         verdict(wrong, text)
     }
 
@@ -83,7 +83,7 @@ impl Key {
     #[inline]
     pub fn open_restoring<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
         let nonce = nonce.into();
-        if self.decrypt(nonce, aad, InOut::in_place(text), |found| tags_differ(found, tag))? {
+        if self.open_inout(nonce, aad, InOut::in_place(text), |found| tags_differ(found, tag))? {
             restore(self, nonce, aad, text);
             return Err(Error::Unauthentic);
         }
@@ -114,7 +114,7 @@ impl Key {
     #[inline(always)]
     pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
-        *tag = self.encrypt(nonce.into(), aad, InOut::in_place(text))?.to_le_bytes();
+        *tag = self.seal_inout(nonce.into(), aad, InOut::in_place(text))?.to_le_bytes();
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl Key {
     pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Unauthentic)?;
         // The tag is read last: of a text that is too long nothing is.
-        let wrong = self.decrypt(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
+        let wrong = self.open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
         verdict(wrong, text)?;
         Ok(text)
     }
@@ -151,7 +151,7 @@ impl Key {
     #[cfg(feature = "alloc")]
     #[inline]
     pub fn seal_in_place_append_tag<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut Vec<u8>) -> Result<(), Error> {
-        let tag = self.encrypt(nonce.into(), aad, InOut::in_place(text))?;
+        let tag = self.seal_inout(nonce.into(), aad, InOut::in_place(text))?;
         text.extend_from_slice(&tag.to_le_bytes());
         Ok(())
     }
@@ -195,7 +195,7 @@ impl Key {
     /// is untouched.
     #[inline(always)]
     pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
-        self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?).map(Tag::of)
+        self.seal_inout(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?).map(Tag::of)
     }
 
     /// Decrypts `ciphertext` to `text`, which has the same length.
@@ -212,7 +212,7 @@ impl Key {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, tag))
+        self.open_apart(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, tag))
     }
 
     /// Encrypts `text` to `sealed`, which is 16 bytes longer and receives ciphertext and tag.
@@ -233,7 +233,7 @@ impl Key {
     #[inline(always)]
     pub fn seal_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
-        *tag = self.encrypt(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?.to_le_bytes();
+        *tag = self.seal_inout(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?.to_le_bytes();
         Ok(())
     }
 
@@ -246,7 +246,7 @@ impl Key {
     pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         // The tag is read last, as above.
-        self.decrypt_to(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
+        self.open_apart(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
     }
 
     /// Encrypts `text` to a new vector, which holds ciphertext and tag.
@@ -278,7 +278,7 @@ impl Key {
     /// Encrypts, and returns the tag, as a number: a `Result` of sixteen bytes is stored in pieces, 3 to 5 % of a short message. (For the same reason `any`
     /// gives it to a closure: a `Result` that one of two ways writes to memory lies in memory for both.)
     #[inline(always)]
-    pub(crate) fn encrypt(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
+    pub(crate) fn seal_inout(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
             Kind::Public(nonce) => self.kernels.seal(&self.material, nonce, aad, text),
             Kind::Any(_) => {
@@ -291,7 +291,7 @@ impl Key {
 
     /// Decrypts from one buffer to another, and wipes the text of a message that is refused.
     #[inline(always)]
-    fn decrypt_to(
+    fn open_apart(
         &self,
         nonce: Nonce<'_>,
         aad: &[u8],
@@ -299,14 +299,14 @@ impl Key {
         text: &mut [u8],
         differs: impl FnOnce(Block) -> bool,
     ) -> Result<(), Error> {
-        let wrong = self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, differs)?;
+        let wrong = self.open_inout(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, differs)?;
         verdict(wrong, text)
     }
 
     /// Decrypts, and returns what `then` makes of the tag that the message should have: whether it is another than the caller's. Only the answer is
     /// given back: with feature `scrub` the tag itself, which would be a forger's, must not outlive the call.
     #[inline(always)]
-    pub(crate) fn decrypt<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
+    pub(crate) fn open_inout<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         match nonce.0 {
             Kind::Public(nonce) => self.kernels.open(&self.material, nonce, aad, text, then),
             Kind::Any(_) => self.any(nonce, aad, text, false, then),

@@ -84,7 +84,7 @@ impl AesGcmSiv {
     /// # Errors
     /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than [`LIMIT`](Self::LIMIT) bytes.
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        self.encrypt(nonce, aad, InOut::in_place(text))
+        self.seal_inout(nonce, aad, InOut::in_place(text))
     }
 
     /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies nothing first.
@@ -92,10 +92,10 @@ impl AesGcmSiv {
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal). `ciphertext` is untouched.
     pub fn seal_detached_to(&self, nonce: &[u8; 12], aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
-        self.encrypt(nonce, aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
+        self.seal_inout(nonce, aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
     }
 
-    fn encrypt(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>) -> Result<Tag, Error> {
+    fn seal_inout(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>) -> Result<Tag, Error> {
         within_limits(aad, text.len())?;
         Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, text, None, Tag::of))
     }
@@ -106,7 +106,7 @@ impl AesGcmSiv {
     /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as for [`seal`](Self::seal): `text` is
     /// untouched.
     pub fn open(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        let wrong = self.decrypt(nonce, aad, InOut::in_place(text), tag)?;
+        let wrong = self.open_inout(nonce, aad, InOut::in_place(text), tag)?;
         verdict(wrong, text)
     }
 
@@ -116,12 +116,12 @@ impl AesGcmSiv {
     /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then. [`InvalidLength`](Error::InvalidLength) if the lengths
     /// differ, `TooLong` as for [`seal`](Self::seal): `text` is untouched.
     pub fn open_detached_to(&self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        let refused = self.decrypt(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
+        let refused = self.open_inout(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
         verdict(refused, text)
     }
 
     /// Whether the tag is a wrong one.
-    fn decrypt(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, tag: &Tag) -> Result<bool, Error> {
+    fn open_inout(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, tag: &Tag) -> Result<bool, Error> {
         within_limits(aad, text.len())?;
         let (given, then) = (Some(Block::from_le_bytes(tag.0)), |found| tags_differ(found, tag));
         Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, text, given, then))

@@ -3,14 +3,29 @@
 #[cfg(doc)]
 use crate::Key;
 use crate::{Block, Error};
+use core::ops::Deref;
 
 /// The length in bytes of a full tag ([`Tag`]).
 pub const TAG_LEN: usize = 16;
 
 /// The tag of a message: 16 bytes that only the owner of the key can make.
 ///
-/// `==` compares two tags in constant time: its time does not depend on which bytes differ. A program that opens a message does not
-/// need it: [`Key::open`] takes the tag and compares it.
+/// It derefs to its bytes: `&*tag` is an array, and `tag.to_vec()`, `tag[..4]` and `tag.iter()` do what they do with one. [`Tag::from`] makes a tag of an
+/// array, [`Tag::try_from`] of a slice.
+///
+/// `==` compares two tags in constant time: its time does not depend on which bytes differ. (It compares arrays byte by byte, so compare tags, not their
+/// bytes.) A program that opens a message does not need it: [`Key::open`] takes the tag and compares it.
+///
+/// ```
+/// # use fastgcm::{Key, Tag};
+/// let key = Key::aes256(&[7; 32]);
+/// let mut message = b"text".to_vec();
+/// let tag = key.seal([1; 12], b"", &mut message)?;
+/// message.extend_from_slice(&*tag);
+/// let (text, tag) = message.split_last_chunk_mut::<16>().unwrap();
+/// key.open([1; 12], b"", text, &Tag(*tag))?;
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
 // Aligned, because rustc puts bytes behind the first byte of a `Result`, and LLVM moves them from there in five pieces: 9 % of an ESP packet of 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
@@ -19,7 +34,7 @@ pub struct Tag(pub [u8; 16]);
 /// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and 4.
 ///
 /// A forger's chance grows by a factor of 2^8 for every byte that is missing. Appendix C of the standard says how often a key with tags
-/// of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`].
+/// of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`]. It derefs to its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
@@ -83,6 +98,24 @@ macro_rules! short_tags {
 }
 
 short_tags! { 15 14 13 12 #[cfg(feature = "hazmat")] 8 #[cfg(feature = "hazmat")] 4 }
+
+impl Deref for Tag {
+    type Target = [u8; TAG_LEN];
+
+    #[inline]
+    fn deref(&self) -> &[u8; TAG_LEN] {
+        &self.0
+    }
+}
+
+impl<const N: usize> Deref for ShortTag<N> {
+    type Target = [u8; N];
+
+    #[inline]
+    fn deref(&self) -> &[u8; N] {
+        &self.0
+    }
+}
 
 impl AsRef<[u8]> for Tag {
     fn as_ref(&self) -> &[u8] {

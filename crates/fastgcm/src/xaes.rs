@@ -13,9 +13,13 @@ use crate::{
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
 
+/// Bytes of a nonce.
+#[cfg(feature = "alloc")]
+const NONCE: usize = 24;
+
 /// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
 ///
-/// Its nonces have 24 bytes. Drawn at random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here either.
+/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. Drawn at random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here either.
 /// The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
 ///
 /// ```
@@ -85,13 +89,61 @@ impl Xaes256Gcm {
 
     /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with the message, and the tag.
     ///
+    /// It needs the library's feature `getrandom`: `fastgcm = { ..., features = ["getrandom"] }`.
+    ///
     /// # Errors
     /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes, else as for [`seal`](Self::seal): `text` is untouched.
+    ///
+    /// ```
+    /// # use fastgcm::Xaes256Gcm;
+    /// let key = Xaes256Gcm::new(&[7; 32]);
+    /// let mut text = *b"to be sealed";
+    /// let (nonce, tag) = key.seal_random(b"header", &mut text)?; // send nonce, text and tag
+    /// key.open(&nonce, b"header", &mut text, &tag)?;
+    /// assert_eq!(&text, b"to be sealed");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
     #[cfg(feature = "getrandom")]
     #[inline]
     pub fn seal_random(&self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 24], Tag), Error> {
         let nonce = crate::nonces::random()?;
         Ok((nonce, self.seal(&nonce, aad, text)?))
+    }
+
+    /// Encrypts `text` under a nonce from the operating system, to a new vector, which holds nonce, ciphertext and tag: 40 bytes more than the text.
+    ///
+    /// It needs the library's feature `getrandom`. [`open_random_vec`](Self::open_random_vec), which opens the result, does not.
+    ///
+    /// # Errors
+    /// As for [`seal_random`](Self::seal_random).
+    ///
+    /// ```
+    /// # use fastgcm::Xaes256Gcm;
+    /// let key = Xaes256Gcm::new(&[7; 32]);
+    /// let message = key.seal_random_vec(b"header", b"text")?;
+    /// assert_eq!(key.open_random_vec(b"header", &message)?, b"text");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[cfg(all(feature = "alloc", feature = "getrandom"))]
+    pub fn seal_random_vec(&self, aad: &[u8], text: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        crate::limits::check(aad.len(), text.len())?;
+        let nonce: [u8; NONCE] = crate::nonces::random()?;
+        let mut message = alloc::vec::Vec::with_capacity(NONCE + text.len() + crate::TAG_LEN);
+        message.extend_from_slice(&nonce);
+        message.extend_from_slice(text);
+        let tag = self.seal(&nonce, aad, &mut message[NONCE..])?;
+        message.extend_from_slice(&*tag);
+        Ok(message)
+    }
+
+    /// Decrypts `message`, which holds a nonce of 24 bytes, ciphertext and tag, to a new vector.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 40 bytes; `TooLong` as for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn open_random_vec(&self, aad: &[u8], message: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        let (nonce, sealed) = message.split_first_chunk::<NONCE>().ok_or(Error::Unauthentic)?;
+        self.open_vec(nonce, aad, sealed)
     }
 
     /// Encrypts `text` to a new vector: ciphertext and tag, as the specification has them.

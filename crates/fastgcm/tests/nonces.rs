@@ -79,6 +79,57 @@ fn f13_a_key_seals_until_its_nonces_end() {
     passed("nonces::f13_a_key_seals_until_its_nonces_end", seen.len(), 256);
 }
 
+/// Nonce, ciphertext and tag in one buffer, in that order, whichever way they were put there and found; what is refused leaves no text and uses no nonce.
+#[test]
+fn f13_the_nonce_goes_with_the_message() {
+    use fastgcm::nonces::{open_prefixed, open_vec};
+    let key = Key::new(&[7; 16]).unwrap();
+    let mut sealing = SealingKey::new(&[7; 16], CounterNonces::new(*b"left")).unwrap();
+    let mut messages = 0;
+    for length in (0..100).chain([1000, 5000]) {
+        let text: Vec<u8> = (0..length).map(|i| (i * 7 + 1) as u8).collect();
+        let expected = |number: u64| {
+            let nonce = [&b"left"[..], &number.to_be_bytes()].concat();
+            let sealed = key.seal_vec(fastgcm::Nonce::any(&nonce).unwrap(), b"aad", &text).unwrap();
+            (nonce.clone(), [nonce, sealed].concat())
+        };
+        let now = sealing.nonces().position().unwrap();
+        let message = sealing.seal_vec(b"aad", &text).unwrap();
+        assert_eq!(message, expected(now).1, "{length}");
+        let mut buffer = [&[0; 12][..], &text, &[0; 16]].concat();
+        sealing.seal_prefixed(b"aad", &mut buffer).unwrap();
+        assert_eq!(buffer, expected(now + 1).1, "{length}");
+        let mut appended = [&text[..], &[0; 16]].concat();
+        let nonce = sealing.seal_appended(b"aad", &mut appended).unwrap();
+        assert_eq!((nonce.to_vec(), [&nonce[..], &appended].concat()), expected(now + 2), "{length}");
+        assert_eq!(sealing.nonces().position(), Some(now + 3));
+
+        assert_eq!(sealing.open_vec(b"aad", &message).unwrap(), text);
+        assert_eq!(open_vec(&key, b"aad", &buffer).unwrap(), text);
+        assert_eq!(sealing.open_prefixed(b"aad", &mut buffer.clone()).unwrap(), text);
+        for wrong in [0, 11, 12.min(11 + length), 12 + length, 27 + length] {
+            let mut other = buffer.clone();
+            other[wrong] ^= 1;
+            assert_eq!(open_vec(&key, b"aad", &other), Err(Error::Unauthentic), "{length}, {wrong}");
+            assert_eq!(open_prefixed(&key, b"aad", &mut other), Err(Error::Unauthentic), "{length}, {wrong}");
+            assert!(other[12..12 + length].iter().all(|byte| *byte == 0));
+        }
+        assert_eq!(open_prefixed(&key, b"aad", &mut buffer).unwrap(), text);
+        messages += 3;
+    }
+    // What is too short is no message, and no place for one.
+    let now = sealing.nonces().position();
+    for length in 0..28 {
+        let mut buffer = vec![9; length];
+        assert_eq!(sealing.open_vec(b"", &buffer), Err(Error::Unauthentic));
+        assert_eq!(sealing.open_prefixed(b"", &mut buffer), Err(Error::Unauthentic));
+        assert_eq!(sealing.seal_prefixed(b"", &mut buffer), Err(Error::InvalidLength));
+        assert!(length >= 16 || sealing.seal_appended(b"", &mut buffer) == Err(Error::InvalidLength));
+        assert_eq!((buffer, sealing.nonces().position()), (vec![9; length], now));
+    }
+    passed("nonces::f13_the_nonce_goes_with_the_message", messages, 3 * 102);
+}
+
 /// AAD that is too long uses no nonce.
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
@@ -141,6 +192,8 @@ fn f13_without_random_bytes_nothing_is_sealed() {
             assert_eq!(sealing.nonces().used(), (1 << 32) - 1, "a failure is counted");
         }
         assert_eq!(Xaes256Gcm::new(&[7; 32]).seal_random(b"aad", &mut text).err(), Some(Error::NoEntropy));
+        assert_eq!(sealing.seal_vec(b"aad", b"text"), Err(Error::NoEntropy));
+        assert_eq!(Xaes256Gcm::new(&[7; 32]).seal_random_vec(b"aad", b"text"), Err(Error::NoEntropy));
         assert_eq!(&text, b"text");
         // Who has no nonce left hears that first.
         assert_eq!(RandomNonces::after(1 << 32).draw(), Err(Error::Exhausted));

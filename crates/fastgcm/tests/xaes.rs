@@ -133,3 +133,23 @@ fn f13_random_nonces_differ() {
     assert!((0..24).all(|i| seen.iter().map(|nonce| nonce[i]).collect::<std::collections::BTreeSet<_>>().len() > 200));
     suite::passed("xaes::f13_random_nonces_differ", seen.len(), 1000);
 }
+
+/// Random nonces stand in front, differ, and each byte of them is drawn.
+#[test]
+#[cfg(feature = "getrandom")]
+fn f13_random_nonces() {
+    let key = Xaes256Gcm::new(&[7; 32]);
+    let mut nonces = std::collections::BTreeSet::new();
+    for length in 0..300 {
+        let text = vec![length as u8; length];
+        let message = key.seal_random_vec(b"aad", &text).unwrap();
+        let (nonce, sealed) = message.split_first_chunk().unwrap();
+        assert_eq!(key.seal_vec(nonce, b"aad", &text).unwrap(), sealed);
+        assert_eq!(key.open_random_vec(b"aad", &message).unwrap(), text);
+        assert_eq!(key.open_random_vec(b"AAD", &message), Err(Error::Unauthentic));
+        nonces.insert(*nonce);
+    }
+    assert!((0..24).all(|i| nonces.iter().map(|nonce| nonce[i]).collect::<std::collections::BTreeSet<_>>().len() > 100));
+    assert!((0..40).all(|length| key.open_random_vec(b"", &vec![0; length]) == Err(Error::Unauthentic)));
+    suite::passed("xaes::f13_random_nonces", nonces.len(), 300);
+}
