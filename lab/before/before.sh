@@ -57,15 +57,15 @@ measure() {
         cargo build --quiet --release
         cp target/release/fastgcm-before "target/order-$order"
     done
-    # Cold caches: which pages the system gives to a program counts, so it starts several times; the first of
-    # these, right after it was built, is up to 25 % off and does not count.
-    local first=1 last=1 files=()
-    if [[ $1 == cold ]]; then first=0 last=5; fi
+    # Cold caches: which pages the system gives to a program counts, so it starts several times. Some
+    # starts are up to 25 % off, hence the median of them.
+    local starts=1 files=()
+    if [[ $1 == cold ]]; then starts=5; fi
     for order in $orders; do
-        for launch in $(seq $first $last); do
+        for launch in $(seq $starts); do
+            files+=("target/cells-$order-$launch")
             # shellcheck disable=SC2086
-            $run "target/order-$order" "$@" > "target/cells-$order-$launch"
-            if [[ $launch != 0 ]]; then files+=("target/cells-$order-$launch"); fi
+            $run "target/order-$order" "$@" > "${files[-1]}"
         done
     done
     "target/order-${orders%% *}" report "${files[@]}"

@@ -201,8 +201,11 @@ struct Cell {
 }
 
 impl Cell {
+    /// The median of the runs; of two, their mean.
     fn ratio(&self) -> f64 {
-        geomean(&Vec::from_iter(self.times.iter().map(|[old, new]| new / old)))
+        let mut ratios = Vec::from_iter(self.times.iter().map(|[old, new]| new / old));
+        ratios.sort_by(f64::total_cmp);
+        geomean(&ratios[(ratios.len() - 1) / 2..=ratios.len() / 2])
     }
 }
 
