@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 prefix=${1:-/usr/local}
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' ../../Cargo.toml)
-cargo build --release --package fastgcm-capi ${TARGET:+--target "$TARGET"}
+cargo rustc --release --package fastgcm-capi --crate-type staticlib,cdylib ${TARGET:+--target "$TARGET"}
 built=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/${TARGET:+$TARGET/}release
 lib=${DESTDIR:-}$prefix/lib
 install -d "$lib/pkgconfig" "${DESTDIR:-}$prefix/include"

@@ -59,6 +59,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     println!("layers ok {}", files.len());
     let published = published(root)?;
     published.iter().try_for_each(features)?;
+    published.iter().try_for_each(built_alone)?;
     println!("features ok {}", published.len());
     Ok(())
 }
@@ -72,6 +73,17 @@ fn features(Published { folder, name, .. }: &Published) -> Result<()> {
     for (feature, may) in [("internals", false), ("scrub", name == "fastgcm-cli")] {
         ensure!(library.contains(&feature) == may, "{name} has the library's feature {feature}: {}, not {may}", !may);
     }
+    Ok(())
+}
+
+/// What other languages load is no part of what `cargo build` makes of a workspace: it would have the features that any other package turns on.
+/// `cargo rustc --crate-type cdylib` builds one package, and so does a workspace of its own.
+fn built_alone(Published { name, is_apart, manifest, .. }: &Published) -> Result<()> {
+    let kinds = manifest.lines().find(|line| line.starts_with("crate-type")).unwrap_or_default();
+    ensure!(
+        *is_apart || !kinds.contains("cdylib") && !kinds.contains("staticlib"),
+        "{name} is built beside other packages, with their features: {kinds}"
+    );
     Ok(())
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Published {
     version: String,
     /// It is a workspace of its own.
     pub(crate) is_apart: bool,
-    manifest: String,
+    pub(crate) manifest: String,
 }
 
 /// All of them: those in `crates`.

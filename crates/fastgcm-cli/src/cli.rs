@@ -46,6 +46,9 @@ pub(crate) enum Command {
     ///
     /// It asks the program `openssl` on PATH. Exit code 7 says that a program with this configuration would not use the provider, or should
     /// not. It takes some seconds, in which one core is busy.
+    ///
+    /// Some programs clear their environment, and so do not know OPENSSL_CONF. Postfix hands on what `import_environment` in main.cf names,
+    /// Dovecot what `import_environment` in dovecot.conf does; a unit of systemd has `Environment=`. `--pid` shows whether it worked.
     Doctor(Doctor),
     /// Print the completion script of a shell.
     Completions {
@@ -202,7 +205,7 @@ pub(crate) struct Selftest {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Write the configuration to FILE first, which must not exist.
+    /// Write the configuration to FILE first, which must not exist: all that the machine's own says (it includes that file), and the provider.
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
     /// The provider for that configuration; `fastgcm.so` among OpenSSL's modules if left out.
@@ -211,6 +214,9 @@ pub(crate) struct Doctor {
     /// The configuration to check; that which OPENSSL_CONF names if left out, or else /etc/ssl/fastgcm.cnf.
     #[arg(conflicts_with = "write")]
     pub(crate) file: Option<PathBuf>,
+    /// Say whether the process of that number, which runs, has loaded the provider, and if not, what may be the cause.
+    #[arg(long, value_name = "PID", conflicts_with_all = ["write", "file"])]
+    pub(crate) pid: Option<u32>,
 }
 
 /// How the cipher is run.

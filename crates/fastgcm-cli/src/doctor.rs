@@ -1,77 +1,116 @@
 //! `fastgcm doctor`: whether programs use the OpenSSL provider by a configuration, as OpenSSL's own program tells.
 
+mod configuration;
+mod process;
+
 use crate::{
     cli,
     failure::{Code, Failure},
     output::{BY_UMASK, Target},
     print,
 };
+use configuration::Configuration;
 use fastgcm::Backend;
 use std::{
     env, fs,
     io::Write,
     os::unix::fs::PermissionsExt,
-    path::{self, Path},
+    path::{self, Path, PathBuf},
     process::{Command, Stdio},
 };
 
-/// The configuration that the provider's crate hands out.
-const CONFIGURATION: &str = include_str!("fastgcm.cnf");
-
-/// Where that is, once it is installed.
+/// Where a configuration is, once it is installed.
 const INSTALLED: &str = "/etc/ssl/fastgcm.cnf";
 
-const UNREACHED: &str = "It reaches no program in Go or Java, with rustls or BoringSSL, nor one with an OpenSSL of its own that does not read OPENSSL_CONF,\n\
-    such as Node.js from nodejs.org (there: node --openssl-shared-config).\n";
+/// What no configuration reaches, a line each.
+const UNREACHED: [&str; 3] = [
+    "It reaches no program in Go or Java, with rustls or BoringSSL, nor one with an OpenSSL of its own that does not read OPENSSL_CONF, such as Node.js \
+     from nodejs.org (there: node --openssl-shared-config).",
+    "It reaches no program that has more rights than who started it (setuid, or capabilities of its file), nor one whose environment was cleared: Postfix \
+     and Dovecot hand on what `import_environment` names.",
+    "`fastgcm doctor --pid PID` says whether a process that runs has loaded the provider.",
+];
 
 /// Checks a configuration, and measures what it gains.
 pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
+    if let Some(pid) = args.pid {
+        return process::run(pid);
+    }
     let named = args.write.clone().or_else(|| args.file.clone());
     let named = named.or_else(|| env::var_os("OPENSSL_CONF").filter(|name| !name.is_empty()).map(Into::into));
     // The program that uses it may run in another folder.
     let file = path::absolute(named.unwrap_or_else(|| INSTALLED.into())).map_err(|error| Failure::io("this folder", error))?;
     let version = openssl(None, &["version"])?;
+    let machine = machine()?;
     if let Some(new) = &args.write {
-        write(new, args.module.as_deref())?;
+        write(new, args.module.as_deref(), machine.as_ref())?;
     }
     // OpenSSL passes over a file that it cannot read.
-    let mut text = fs::read_to_string(&file).map_err(|error| Failure::io(file.display(), error))?;
-    include(&mut text);
-    let list = openssl(Some(&file), &["list", "-providers", "-verbose"])?;
-    let ciphers = openssl(Some(&file), &["list", "-cipher-algorithms"])?;
+    let read = Configuration::read(&file)?;
+    let problems = problems(&read, &file)?;
 
+    let shown = file.display();
+    let mut report = format!("{}\n", version.trim());
+    if let [first, others @ ..] = &problems[..] {
+        print(report)?;
+        let failure = Failure::new(Code::Provider, format_args!("{shown}: {first}"));
+        return Err(others.iter().map(String::as_str).chain(UNREACHED).fold(failure, Failure::note));
+    }
+    let list = openssl(Some(&file), &["list", "-providers", "-verbose"])?;
+    let back_end = provider(&list, "fastgcm").and_then(|lines| lines.split_once("build info: ")?.1.lines().next()).unwrap_or("unknown");
+    let (without, with) = (speed(None)?, speed(Some(&file))?);
+    report += &format!("{shown}: the provider loads, with the back end {back_end}\n");
+    report += &format!("AES-256-GCM, 16 KiB: {with:.2} GB/s with it, {without:.2} without it: {:.2} times the speed\n", with / without);
+    report += &format!("A program uses it that is started with OPENSSL_CONF={shown}\n");
+    let module = read.at(&["openssl_conf", "providers", "fastgcm", "module"]).map(Path::new);
+    for closed in [Some(&*file), module].into_iter().flatten().filter_map(closed) {
+        report += &format!("Other users cannot read {}: a program that runs as one of them does not use it\n", closed.display());
+    }
+    if let Some((own, machine)) = &machine {
+        report += &dropped(&read, &list, own, machine)?;
+    }
+    print(UNREACHED.iter().fold(report, |report, line| report + line + "\n"))
+}
+
+/// What is wrong with a configuration; first what may be the cause of the rest.
+fn problems(read: &Configuration, file: &Path) -> Result<Vec<String>, Failure> {
+    let list = openssl(Some(file), &["list", "-providers", "-verbose"])?;
+    let ciphers = openssl(Some(file), &["list", "-cipher-algorithms"])?;
     let mut problems = Vec::new();
     let mut check = |well: bool, problem: &str| {
         if !well {
             problems.push(problem.to_owned())
         }
     };
+    let properties = properties(read);
+    let has = |wanted: &str| properties.iter().any(|property| property == wanted);
+    let fips = ["fips=yes", "?fips=yes", "fips", "?fips"].into_iter().any(has) || provider(&list, "fips").is_some();
+    check(!fips, "FIPS is in force, and this provider is not validated: do not use it here");
+    // What OpenSSL does with the rest of a file in which it misses a section is no cause of anything.
+    if let Some(missing) = missing(read) {
+        check(false, &missing);
+        return Ok(problems);
+    }
     let active = provider(&list, "fastgcm").is_some();
-    check(active, &if active { String::new() } else { why_not(&text) });
+    check(active, &if active { String::new() } else { why_not(read) });
     check(
         provider(&list, "default").is_some(),
         "OpenSSL's own provider is not active, so all but AES-GCM is missing: activate `default` too",
     );
     for name in ["fastgcm", "default"] {
-        let activate = value(&text, &["openssl_conf", "providers", name, "activate"]).unwrap_or_default();
+        let activate = read.at(&["openssl_conf", "providers", name, "activate"]).unwrap_or_default();
         let off = ["0", "no", "false", "off"].iter().any(|off| activate.eq_ignore_ascii_case(off));
         check(
             !off,
             &format!("`activate = {activate}` of `{name}` is a yes to OpenSSL 3.0 and a no to newer ones: say `1`, or leave the line out"),
         );
     }
-    let properties = value(&text, &["openssl_conf", "alg_section", "default_properties"]).unwrap_or_default();
-    let plain = |property: &str| property.chars().filter(|letter| !letter.is_whitespace() && !"\"'".contains(*letter)).collect::<String>();
-    let properties: Vec<_> = properties.split(',').map(plain).collect();
-    let has = |wanted: &str| properties.iter().any(|property| property == wanted);
-    let fips = ["fips=yes", "?fips=yes", "fips", "?fips"].into_iter().any(has) || provider(&list, "fips").is_some();
-    check(!fips, "FIPS is in force, and this provider is not validated: do not use it here");
     let only = properties.iter().find(|property| property.starts_with("provider") || property.starts_with("x.fastgcm"));
     let named = only.map(|property| property.split('=').next().unwrap_or_default()).unwrap_or_default();
     check(only.is_none(), &format!("`{named}` without `?` refuses what other providers have"));
     check(
         only.is_some() || has("?x.fastgcm=yes") || has("?x.fastgcm") || has("?provider=fastgcm"),
-        "AES-GCM is not taken from the provider: the algorithms' section needs `default_properties = ?x.fastgcm=yes`",
+        "AES-GCM is not taken from the provider: the section that `alg_section` names needs `default_properties = ?x.fastgcm=yes`",
     );
     if let Some(name) = env::var_os("FASTGCM_BACKEND") {
         let known = name.to_str().and_then(|name| name.parse::<Backend>().ok()).filter(|backend| backend.is_available());
@@ -81,25 +120,71 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     }
     let offered = ciphers.contains("aes-256-gcm, id-aes256-GCM } @ fastgcm");
     check(offered || fips || !active, "with these properties OpenSSL finds no AES-GCM of the provider");
+    Ok(problems)
+}
 
-    let shown = file.display();
-    let mut report = format!("{}\n", version.trim());
-    if problems.is_empty() {
-        let back_end = provider(&list, "fastgcm").and_then(|lines| lines.split_once("build info: ")?.1.lines().next()).unwrap_or("unknown");
-        let (without, with) = (speed(None)?, speed(Some(&file))?);
-        report += &format!("{shown}: the provider loads, with the back end {back_end}\n");
-        report += &format!("AES-256-GCM, 16 KiB: {with:.2} GB/s with it, {without:.2} without it: {:.2} times the speed\n", with / without);
-        report += &format!("A program uses it that is started with OPENSSL_CONF={shown}\n");
-        let module = value(&text, &["openssl_conf", "providers", "fastgcm", "module"]).map(Path::new);
-        for closed in [Some(&*file), module].into_iter().flatten().filter_map(closed) {
-            report += &format!("Other users cannot read {}: a program that runs as one of them does not use it\n", closed.display());
-        }
+/// What must be there to get to the provider, and is not.
+fn missing(read: &Configuration) -> Option<String> {
+    let Some(init) = read.at(&["openssl_conf"]) else {
+        return Some("it has no line `openssl_conf = SECTION` before its first section, so OpenSSL reads nothing of it".into());
+    };
+    let Some(providers) = read.value(init, "providers") else {
+        return Some(match read.has(init) {
+            true => format!("its section [{init}], which `openssl_conf` names, has no line `providers = SECTION`"),
+            false => format!("it has no section [{init}], which `openssl_conf` names"),
+        });
+    };
+    if read.value(providers, "fastgcm").is_none() {
+        return Some(match read.has(providers) {
+            true => format!("its section [{providers}], which `providers` names, has no line `fastgcm = SECTION`"),
+            false => format!("it has no section [{providers}], which `providers` names"),
+        });
     }
-    print(report + UNREACHED)?;
-    let mut problems = problems.into_iter();
-    let Some(first) = problems.next() else { return Ok(()) };
-    let failure = Failure::new(Code::Provider, format_args!("{shown}: {first}"));
-    Err(problems.fold(failure, Failure::note))
+    let mut named = read.settings(providers);
+    let (name, section) = named.find(|(_, section)| !read.has(section))?;
+    Some(format!("it has no section [{section}], which `{name}` in [{providers}] names: OpenSSL stops there"))
+}
+
+/// The properties that are asked for by default.
+fn properties(read: &Configuration) -> Vec<String> {
+    let plain = |property: &str| property.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+    let properties = read.at(&["openssl_conf", "alg_section", "default_properties"]).unwrap_or_default();
+    properties.split(',').map(plain).filter(|property| !property.is_empty()).collect()
+}
+
+/// The configuration that programs read without OPENSSL_CONF, if there is one.
+fn machine() -> Result<Option<(PathBuf, Configuration)>, Failure> {
+    let said = openssl(None, &["version", "-d"])?;
+    let folder = said.split('"').nth(1).unwrap_or_default();
+    let file = Path::new(folder).join("openssl.cnf");
+    if file.exists() { Ok(Some((file.clone(), Configuration::read(&file)?))) } else { Ok(None) }
+}
+
+/// What programs lose that read a configuration in place of the machine's own, in words.
+fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration) -> Result<String, Failure> {
+    let shown = own.display();
+    let mut lost = Vec::new();
+    let settings = read.lost(machine);
+    let mut sections: Vec<_> = settings.iter().map(|(section, _)| format!("[{section}]")).collect();
+    sections.dedup();
+    if !settings.is_empty() {
+        let more = if sections.len() > 3 { format!(" and {} other sections", sections.len() - 3) } else { String::new() };
+        sections.truncate(3);
+        lost.push(format!("{} settings of {}{more}", settings.len(), sections.join(", ")));
+    }
+    let before = openssl(Some(own), &["list", "-providers", "-verbose"])?;
+    let names = before.lines().filter_map(|line| line.strip_prefix("  ").filter(|name| !name.starts_with(' ')));
+    lost.extend(
+        names.filter(|name| provider(&before, name).is_some() && provider(list, name).is_none()).map(|name| format!("provider `{name}`")),
+    );
+    let asked = properties(read);
+    lost.extend(
+        properties(machine).into_iter().filter(|property| !asked.contains(property)).map(|property| format!("property `{property}`")),
+    );
+    if lost.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!("Such a program loses what {shown} says: {}. `fastgcm doctor --write FILE` keeps all of that\n", lost.join(", ")))
 }
 
 /// The part of a path that keeps other users from reading the file: itself, or a folder.
@@ -108,20 +193,55 @@ fn closed(path: &Path) -> Option<&Path> {
     path.ancestors().enumerate().find(|&(depth, part)| lacks(part, if depth == 0 { 0o4 } else { 0o1 })).map(|(_, part)| part)
 }
 
-/// Writes a new configuration, with that module in it.
-fn write(file: &Path, module: Option<&Path>) -> Result<(), Failure> {
-    let mut text = CONFIGURATION.to_owned();
-    if let Some(module) = module {
-        let path = module.canonicalize().map_err(|error| Failure::io(module.display(), error))?;
-        let path = path.to_str().filter(|path| !path.contains(['$', '#', '\\', '"', '\'', '`', '\n']) && path.trim() == *path);
-        let path = path.ok_or_else(|| Failure::usage(format_args!("{}: OpenSSL's configurations have no such names", module.display())))?;
-        text = text.replace("\nmodule = fastgcm.so\n", &format!("\nmodule = {path}\n"));
+/// Writes a new configuration: all that the machine's own says, and the provider in the sections that it names.
+fn write(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<(), Failure> {
+    let module = module.map(|module| module.canonicalize().map_err(|error| Failure::io(module.display(), error))).transpose()?;
+    let module = plain(module.as_deref().unwrap_or("fastgcm.so".as_ref()))?.to_owned();
+    let nothing = Configuration::default();
+    let (own, machine) = machine.map_or((None, &nothing), |(own, machine)| (Some(own), machine));
+    let init = machine.at(&["openssl_conf"]);
+    let named = |name| init.and_then(|init| machine.value(init, name));
+    let (providers, algorithms) = (named("providers").unwrap_or("fastgcm_providers"), named("alg_section").unwrap_or("fastgcm_algorithms"));
+    let default = machine.value(providers, "default").unwrap_or("fastgcm_default");
+    let mut asked = properties(machine);
+    if asked.iter().any(|property| property.trim_start_matches('?').starts_with("fips")) {
+        return Err(Failure::new(
+            Code::Provider,
+            "FIPS is in force on this machine, and this provider is not validated: do not use it here",
+        ));
     }
+    asked.retain(|property| property != "?x.fastgcm=yes");
+    asked.push("?x.fastgcm=yes".into());
+    let mut text = format!(
+        "# A program that is started with OPENSSL_CONF={} has AES-GCM and GMAC of fastgcm, and all else as before.\n",
+        path::absolute(file).unwrap_or(file.into()).display()
+    );
+    if init.is_none() {
+        text += "openssl_conf = fastgcm_init\n";
+    }
+    if let Some(own) = own {
+        text += &format!(".include {}\n", plain(own)?);
+    }
+    text += &format!(
+        "\n# The sections that it names go on here.\n[{}]\nproviders = {providers}\nalg_section = {algorithms}\n\n\
+         [{providers}]\ndefault = {default}\nfastgcm = fastgcm_provider\n\n[{default}]\nactivate = 1\n\n\
+         # By its name alone OpenSSL looks for it among its modules (`openssl version -m`).\n[fastgcm_provider]\nmodule = {module}\nactivate = 1\n\n\
+         # A preference, for what fastgcm has. (`?provider=fastgcm` would be forgotten where a program asks for a provider by itself, as stunnel does.)\n\
+         [{algorithms}]\ndefault_properties = {}\n",
+        init.unwrap_or("fastgcm_init"),
+        asked.join(",")
+    );
     let target = Target::plan(file, false, BY_UMASK)?;
     target.refuse_existing()?;
     let mut output = target.create()?;
     output.write_all(text.as_bytes()).map_err(|error| Failure::io(file.display(), error))?;
     output.commit()
+}
+
+/// A path that a configuration can have as it is.
+fn plain(path: &Path) -> Result<&str, Failure> {
+    let text = path.to_str().filter(|path| !path.contains(['$', '#', '\\', '"', '\'', '`', '\n']) && path.trim() == *path);
+    text.ok_or_else(|| Failure::usage(format_args!("{}: OpenSSL's configurations have no such names", path.display())))
 }
 
 /// What OpenSSL's program says with that configuration, or with none.
@@ -146,11 +266,9 @@ fn provider<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     Some(&lines[..end.map_or(lines.len(), |(at, _)| at)]).filter(|lines| lines.contains("status: active"))
 }
 
-/// Why the provider is not active.
-fn why_not(text: &str) -> String {
-    let Some(module) = value(text, &["openssl_conf", "providers", "fastgcm", "module"]) else {
-        return "it has no section of a provider `fastgcm` with a `module`".into();
-    };
+/// Why the provider is not active, though its section is there.
+fn why_not(read: &Configuration) -> String {
+    let module = read.at(&["openssl_conf", "providers", "fastgcm", "module"]).unwrap_or("fastgcm"); // what OpenSSL takes for it
     let mut arguments = vec!["list", "-providers"];
     if let Some(folder) = Path::new(module).parent().and_then(Path::to_str).filter(|folder| !folder.is_empty()) {
         arguments.extend(["-provider-path", folder]);
@@ -160,44 +278,6 @@ fn why_not(text: &str) -> String {
         Ok(_) => "the provider is not active: its section needs `activate = 1`".into(),
         Err(failure) => failure.message().into(),
     }
-}
-
-/// Puts what a configuration includes in the place of each `.include`: a file, or those of a folder whose names end with `.cnf` or `.conf`. OpenSSL passes
-/// over one that it cannot read. A file that includes itself ends at some depth.
-fn include(text: &mut String) {
-    let included = |line: &str| {
-        let name = line.trim().strip_prefix(".include").filter(|rest| rest.starts_with([' ', '\t', '=']))?;
-        let path = Path::new(name.trim_start_matches([' ', '\t', '=']).trim());
-        let base = env::var_os("OPENSSL_CONF_INCLUDE").unwrap_or_default();
-        let path = Path::new(&base).join(path);
-        let mut files = vec![path.clone()];
-        if let Ok(folder) = fs::read_dir(&path) {
-            files = folder
-                .filter_map(|file| Some(file.ok()?.path()))
-                .filter(|file| file.extension().is_some_and(|end| end == "cnf" || end == "conf"))
-                .collect();
-            files.sort();
-        }
-        Some(files.iter().filter_map(|file| fs::read_to_string(file).ok()).map(|text| text + "\n").collect::<String>())
-    };
-    for _ in 0..5 {
-        *text = text.lines().map(|line| included(line).unwrap_or_else(|| format!("{line}\n"))).collect();
-    }
-}
-
-/// What is found in a configuration on the way of those keys: each value but the last names the section with the next.
-fn value<'a>(text: &'a str, way: &[&str]) -> Option<&'a str> {
-    way.iter().try_fold("", |section, key| {
-        let (mut at, mut found) = ("", None);
-        for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
-            match (line.strip_prefix('['), line.split_once('=')) {
-                (Some(name), _) => at = name.trim_end_matches(']').trim(),
-                (None, Some((name, value))) if at == section && name.trim() == *key => found = Some(value.trim()),
-                _ => {}
-            }
-        }
-        found
-    })
 }
 
 /// GB/s of AES-256-GCM, in calls of 16 KiB.

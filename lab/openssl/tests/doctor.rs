@@ -1,66 +1,157 @@
-//! `fastgcm doctor`, with a configuration that is right, and with every fault that it knows.
+//! `fastgcm doctor`, with a configuration that is right, and with every fault that it knows; on machines whose own configuration says little, or much; and
+//! of processes that run.
 
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use std::{env, fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Command};
+use std::{
+    env, fs,
+    os::unix::fs::{PermissionsExt, chown},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
 use suite::passed;
+
+/// A machine, as `fastgcm` sees one: its OpenSSL looks for its own configuration in a folder of the test.
+struct Machine {
+    folder: PathBuf,
+    module: PathBuf,
+}
+
+impl Machine {
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("fastgcm-doctor-{name}-{}", std::process::id()));
+        for part in ["bin", "machine", "empty"] {
+            fs::create_dir_all(folder.join(part)).unwrap();
+        }
+        let modules = PathBuf::from(env::var_os("FASTGCM_MODULES").expect("FASTGCM_MODULES names the folder of fastgcm.so"));
+        let new = Self { module: modules.join("fastgcm.so"), folder };
+        let script = format!(
+            "#!/bin/sh\nif [ \"$*\" = 'version -d' ]; then echo 'OPENSSLDIR: \"{}\"'; else exec {} \"$@\"; fi\n",
+            new.folder.join("machine").display(),
+            openssl().display()
+        );
+        fs::write(new.folder.join("bin/openssl"), script).unwrap();
+        fs::set_permissions(new.folder.join("bin/openssl"), fs::Permissions::from_mode(0o755)).unwrap();
+        new
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// A program in the folder.
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        let path = format!("{}:{}", self.path("bin").display(), env::var("PATH").unwrap());
+        // No module is installed, whatever the machine of the test has.
+        command.env("PATH", path).env_remove("OPENSSL_CONF").env("OPENSSL_MODULES", self.path("empty")).current_dir(&self.folder);
+        command
+    }
+
+    /// `fastgcm doctor`: how it ends, and what it says.
+    fn doctor(&self, arguments: &[&str], variable: (&str, &str)) -> (Option<i32>, String) {
+        let program = fs::canonicalize(env::var_os("FASTGCM_PROGRAM").expect("FASTGCM_PROGRAM is the program `fastgcm`")).unwrap();
+        let output = self.command(program).arg("doctor").args(arguments).env(variable.0, variable.1).output().unwrap();
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+        (output.status.code(), said)
+    }
+
+    /// Writes a configuration.
+    fn written(&self, name: &str) -> (String, String) {
+        let (code, said) = self.doctor(&["--write", name, "--module", self.module.to_str().unwrap()], PORTABLE);
+        assert!(code == Some(0) && said.contains("with the back end portable\n") && said.contains(" times the speed"), "{said}");
+        (self.read(name), said)
+    }
+
+    /// What OpenSSL's program says with a configuration.
+    fn says(&self, configuration: &str, arguments: &[&str]) -> String {
+        let output = self.command("openssl").args(arguments).env("OPENSSL_CONF", self.path(configuration)).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+const PORTABLE: (&str, &str) = ("FASTGCM_BACKEND", "portable");
+
+/// OpenSSL's own program.
+fn openssl() -> PathBuf {
+    env::split_paths(&env::var_os("PATH").unwrap()).map(|folder| folder.join("openssl")).find(|program| program.exists()).unwrap()
+}
+
+/// The number before those words.
+fn before(said: &str, words: &str) -> f64 {
+    said.split(words).next().unwrap().split_whitespace().last().unwrap().parse().unwrap()
+}
 
 #[test]
 fn doctor() {
-    let program = fs::canonicalize(env::var_os("FASTGCM_PROGRAM").expect("FASTGCM_PROGRAM is the program `fastgcm`")).unwrap();
-    let module = PathBuf::from(env::var_os("FASTGCM_MODULES").expect("FASTGCM_MODULES names the folder of fastgcm.so")).join("fastgcm.so");
-    let folder = env::temp_dir().join(format!("fastgcm-doctor-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let run = |arguments: &[&str], variable: (&str, &str)| {
-        let mut command = Command::new(&program);
-        let output =
-            command.arg("doctor").args(arguments).env_remove("OPENSSL_CONF").env(variable.0, variable.1).current_dir(&folder).output();
-        let output = output.unwrap();
-        let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
-        (output.status.code(), said)
-    };
-    let module = module.to_str().unwrap();
-    let (code, said) = run(&["--write", "right.cnf", "--module", module], ("FASTGCM_BACKEND", "portable"));
-    assert!(code == Some(0) && said.contains("with the back end portable\n") && said.contains(" times the speed"), "{said}");
-    let right = fs::read_to_string(folder.join("right.cnf")).unwrap();
+    let machine = Machine::new("faults");
+    let (run, folder) = (|arguments: &[&str], variable| machine.doctor(arguments, variable), &machine.folder);
+    let (right, said) = machine.written("right.cnf");
+    // `portable` takes many times as long as OpenSSL's own.
+    let [with, without, ratio] = [" GB/s with it", " without it", " times the speed"].map(|words| before(&said, words));
+    assert!(with > 0.0 && with < without && (ratio - with / without).abs() < 0.02, "{said}");
     let mut seen = 1;
 
+    let module = machine.module.to_str().unwrap();
     let garbage = folder.join("garbage.so");
     fs::write(&garbage, "no module".repeat(100)).unwrap();
     let garbage = garbage.to_str().unwrap();
-    let faults: [(&str, &str, &str); 18] = [
+    let faults = [
         (module, "/no/such/fastgcm.so", "/no/such/fastgcm.so"),
         (module, garbage, "invalid ELF header"),
-        ("fastgcm = fastgcm_provider\n", "", "no section of a provider `fastgcm`"),
-        ("\nactivate = 1\n\n[algorithms]", "\n[algorithms]", "its section needs `activate = 1`"),
-        ("[default_provider]\nactivate = 1", "[default_provider]", "activate `default` too"),
-        ("[default_provider]\nactivate = 1", "[default_provider]\nactivate = no", "`activate = no` of `default` is a yes to OpenSSL 3.0"),
+        ("openssl_conf = fastgcm_init\n", "", "no line `openssl_conf = SECTION` before its first section"),
+        ("openssl_conf = ", "openssl_config = ", "no line `openssl_conf = SECTION`"),
+        ("[fastgcm_init]", "[another]", "no section [fastgcm_init], which `openssl_conf` names"),
+        ("providers = fastgcm_providers\n", "", "section [fastgcm_init], which `openssl_conf` names, has no line `providers = SECTION`"),
+        ("[fastgcm_providers]", "[another]", "no section [fastgcm_providers], which `providers` names"),
+        ("fastgcm = fastgcm_provider\n", "", "section [fastgcm_providers], which `providers` names, has no line `fastgcm = SECTION`"),
+        ("[fastgcm_provider]", "[another]", "no section [fastgcm_provider], which `fastgcm` in [fastgcm_providers] names"),
+        ("[fastgcm_default]", "[another]", "no section [fastgcm_default], which `default` in [fastgcm_providers] names"),
+        ("\nactivate = 1\n\n# A preference", "\n\n# A preference", "its section needs `activate = 1`"),
+        ("[fastgcm_default]\nactivate = 1", "[fastgcm_default]", "activate `default` too"),
+        ("[fastgcm_default]\nactivate = 1", "[fastgcm_default]\nactivate = no", "`activate = no` of `default` is a yes to OpenSSL 3.0"),
         ("default_properties = ?x.fastgcm=yes", "", "needs `default_properties = ?x.fastgcm=yes`"),
         ("alg_section", "no_section", "needs `default_properties = ?x.fastgcm=yes`"),
+        ("[fastgcm_algorithms]", "[another]", "needs `default_properties = ?x.fastgcm=yes`"),
         ("?x.fastgcm=yes", "x.fastgcm=yes", "`x.fastgcm` without `?`"),
         ("?x.fastgcm=yes", "provider=fastgcm", "`provider` without `?`"),
-        ("?x.fastgcm=yes", "?x.fastgcm=yes, fips = yes", "FIPS is in force"),
         ("?x.fastgcm=yes", "?x.fastgcm=yes, provider = default", "`provider` without `?`"),
         ("?x.fastgcm=yes", "?fastgcm=yes", "needs `default_properties = ?x.fastgcm=yes`"),
-        (module, "fastgcm.so", "fastgcm.so: cannot open shared object file"),
-        ("openssl_conf = ", "openssl_config = ", "no section of a provider `fastgcm`"),
-        ("[fastgcm_provider]", "[fastgcm_providers]", "no section of a provider `fastgcm`"),
-        ("[algorithms]", "[algorithm]", "needs `default_properties = ?x.fastgcm=yes`"),
+        ("?x.fastgcm=yes", "?x.fastgcm=yes, fips = yes", "FIPS is in force"),
+        ("?x.fastgcm=yes", "?x.fastgcm=yes, ?fips=yes", "FIPS is in force"),
+        ("?x.fastgcm=yes", "?x.fastgcm=yes, ?fips", "FIPS is in force"),
+        ("?x.fastgcm=yes", "?x.fastgcm=yes, fips", "FIPS is in force"),
         ("?x.fastgcm=yes", "fips=yes", "FIPS is in force"),
+        (module, "fastgcm.so", "fastgcm.so: cannot open shared object file"),
     ];
     for (what, fault, wanted) in faults {
         assert_eq!(right.matches(what).count(), 1, "{what}");
         fs::write(folder.join("wrong.cnf"), right.replace(what, fault)).unwrap();
         let (code, said) = run(&[], ("OPENSSL_CONF", "wrong.cnf"));
-        assert!(code == Some(7) && said.contains(wanted) && !said.contains("times the speed"), "{fault}: {code:?} {said}");
+        // The reason comes first.
+        let first = said.lines().nth(1).unwrap_or_default();
+        assert!(code == Some(7) && first.contains(wanted) && !said.contains("times the speed"), "{fault}: {code:?} {said}");
         seen += 1;
     }
 
     // What other users cannot read is told: servers run as one of them.
     for (mode, told) in [(0o644, false), (0o600, true)] {
         fs::set_permissions(folder.join("right.cnf"), fs::Permissions::from_mode(mode)).unwrap();
-        let (code, said) = run(&["right.cnf"], ("FASTGCM_BACKEND", "portable"));
+        let (code, said) = run(&["right.cnf"], PORTABLE);
         let closed = format!("Other users cannot read {}: ", folder.join("right.cnf").display());
         assert!(code == Some(0) && said.contains(&closed) == told, "{mode:o}: {said}");
         seen += 1;
@@ -68,32 +159,25 @@ fn doctor() {
 
     // The preference of most manuals does it too.
     fs::write(folder.join("provider.cnf"), right.replace("?x.fastgcm=yes", "?provider=fastgcm")).unwrap();
-    let (code, said) = run(&["provider.cnf"], ("FASTGCM_BACKEND", "portable"));
+    let (code, said) = run(&["provider.cnf"], PORTABLE);
     assert!(code == Some(0) && said.contains(" times the speed"), "{said}");
     seen += 1;
 
     // Sections in files of their own.
-    let (head, tail) = right.split_at(right.find("[algorithms]").unwrap());
+    let (head, tail) = right.split_at(right.find("[fastgcm_algorithms]").unwrap());
     fs::create_dir(folder.join("parts")).unwrap();
     fs::write(folder.join("parts/algorithms.cnf"), tail).unwrap();
     for how in [".include parts/algorithms.cnf", ".include=parts"] {
         fs::write(folder.join("including.cnf"), format!("{head}{how}\n")).unwrap();
-        let (code, said) = run(&["including.cnf"], ("FASTGCM_BACKEND", "portable"));
+        let (code, said) = run(&["including.cnf"], PORTABLE);
         assert!(code == Some(0) && said.contains(" times the speed"), "{how}: {said}");
         seen += 1;
     }
 
     // A back end that nobody has: the provider passes it over, and a program would not notice.
-    fs::write(folder.join("wrong.cnf"), &right).unwrap();
     for name in ["nonsense", "", "aes-neon"] {
-        let mut command = Command::new(&program);
-        command.args(["doctor", "wrong.cnf"]).env("FASTGCM_BACKEND", name).current_dir(&folder);
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.code() == Some(7) && said.contains(&format!("FASTGCM_BACKEND={name} is passed over: this machine has ")),
-            "{said}"
-        );
+        let (code, said) = run(&["provider.cnf"], ("FASTGCM_BACKEND", name));
+        assert!(code == Some(7) && said.contains(&format!("FASTGCM_BACKEND={name} is passed over: this machine has ")), "{said}");
         seen += 1;
     }
 
@@ -107,9 +191,142 @@ fn doctor() {
     ] {
         let (ended, said) = run(arguments, ("PATH", path));
         assert!(ended == Some(code) && said.contains(wanted), "{arguments:?}: {ended:?} {said}");
-        assert!(!folder.join("new.cnf").exists() && fs::read_to_string(folder.join("right.cnf")).unwrap() == right);
+        assert!(!folder.join("new.cnf").exists() && machine.read("right.cnf") == right);
         seen += 1;
     }
-    fs::remove_dir_all(folder).unwrap();
-    passed("openssl::doctor", seen, 1 + 18 + 2 + 1 + 2 + 3 + 5);
+    passed("openssl::doctor", seen, 1 + 26 + 2 + 1 + 2 + 3 + 5);
+}
+
+/// What is written keeps what the machine's own configuration says, whatever names that has; and a configuration that drops some of it is told.
+#[test]
+fn nothing_is_dropped() {
+    let machine = Machine::new("machines");
+    let own = machine.path("machine/openssl.cnf");
+    let mut seen = 0;
+
+    // Debian's names its section, and says nothing there: what is handed out is made for it.
+    fs::write(&own, "openssl_conf = openssl_init\n[openssl_init]\n").unwrap();
+    let (written, _) = machine.written("debian.cnf");
+    let shipped = fs::read_to_string("../../crates/fastgcm-openssl/fastgcm.cnf").unwrap();
+    let mut made = written.replace(machine.module.to_str().unwrap(), "fastgcm.so");
+    made = made.replace(machine.path("debian.cnf").to_str().unwrap(), "/etc/ssl/fastgcm.cnf");
+    assert_eq!(made.replace(own.to_str().unwrap(), "/usr/lib/ssl/openssl.cnf"), shipped);
+    seen += 1;
+
+    // A policy for TLS, another provider, properties, and what requests of certificates want, by names of its own.
+    let policy = "openssl_conf = all\n[all]\nproviders = every\nssl_conf = tls\nalg_section = how\n[every]\nlegacy = old\ndefault = own\n[old]\nactivate = 1\n\
+        [own]\nactivate = 1\n[how]\ndefault_properties = ?x.other=yes\n[tls]\nsystem_default = policy\n[policy]\nCiphersuites = TLS_AES_256_GCM_SHA384\n\
+        CipherString = @SECLEVEL=3:kEECDH\nMinProtocol = TLSv1.3\n[req]\ndistinguished_name = who\nx509_extensions = more\n[who]\n\
+        commonName = name\n[more]\nbasicConstraints = critical,CA:true\n";
+    fs::write(&own, policy).unwrap();
+    // With the modules of OpenSSL itself.
+    let modules = String::from_utf8(Command::new(openssl()).args(["version", "-m"]).output().unwrap().stdout).unwrap();
+    std::os::unix::fs::symlink(Path::new(modules.split('"').nth(1).unwrap()).join("legacy.so"), machine.path("empty/legacy.so")).unwrap();
+    let (written, said) = machine.written("policy.cnf");
+    assert!(!said.contains("loses") && written.contains("default_properties = ?x.other=yes,?x.fastgcm=yes\n"), "{said} {written}");
+    let providers = machine.says("policy.cnf", &["list", "-providers"]);
+    assert!(["  legacy\n", "  default\n", "  fastgcm\n"].iter().all(|name| providers.contains(name)), "{providers}");
+    let suites = ["policy.cnf", "machine/openssl.cnf", "debian.cnf"].map(|file| machine.says(file, &["ciphers"]));
+    assert_eq!(suites[0], suites[1]);
+    fs::write(&own, "openssl_conf = openssl_init\n[openssl_init]\n").unwrap();
+    assert_ne!(suites[0], machine.says("debian.cnf", &["ciphers"]), "the policy is not in force");
+    fs::write(&own, policy).unwrap();
+    let request =
+        ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x", "-keyout", "k", "-text"];
+    assert!(machine.says("policy.cnf", &request).contains("CA:TRUE"));
+    seen += 1;
+
+    // A configuration that stands alone, one that names another section after it has included all, and one that lists other providers.
+    let alone = shipped
+        .replace(".include /usr/lib/ssl/openssl.cnf", "openssl_conf = openssl_init")
+        .replace("= fastgcm.so", &format!("= {}", machine.module.display()));
+    let including = format!(".include {}\n[default]\n{alone}", own.display());
+    let in_place = written.replace("[every]\ndefault = own\n", "[all]\nproviders = mine\n[mine]\ndefault = own\n");
+    for (text, wanted) in [
+        (&alone, "settings of [default], [all], ["),
+        (&including, "1 settings of [default], provider `legacy`, property `?x.other=yes`"),
+        (&in_place, "openssl.cnf says: provider `legacy`. "),
+        (&written.replace("?x.other=yes,", ""), "openssl.cnf says: property `?x.other=yes`. "),
+    ] {
+        fs::write(machine.path("drops.cnf"), text).unwrap();
+        let (code, said) = machine.doctor(&["drops.cnf"], PORTABLE);
+        assert!(code == Some(0) && said.contains("Such a program loses") && said.contains(wanted), "{wanted}: {code:?} {said}");
+        seen += 1;
+    }
+
+    // Where FIPS is in force nothing is written.
+    fs::write(&own, policy.replace("?x.other=yes", "fips=yes")).unwrap();
+    let (code, said) = machine.doctor(&["--write", "fips.cnf"], PORTABLE);
+    assert!(code == Some(7) && said.contains("FIPS is in force on this machine") && !machine.path("fips.cnf").exists(), "{said}");
+    passed("openssl::nothing_is_dropped", seen + 1, 7);
+}
+
+/// A process that waits for its input, and ends with the test.
+struct Waits(Child);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        _ = (self.0.kill(), self.0.wait());
+    }
+}
+
+/// Of a process that runs it is told whether it has loaded the module; and if not, what the kernel says of why.
+#[test]
+fn processes() {
+    let machine = Machine::new("processes");
+    let copy = machine.path("fastgcm.so");
+    fs::copy(&machine.module, &copy).unwrap();
+    machine.written("right.cnf");
+    let right = machine.read("right.cnf").replace(machine.module.to_str().unwrap(), copy.to_str().unwrap());
+    fs::write(machine.path("right.cnf"), right).unwrap();
+    // With the rights of another user, whoever starts it.
+    let raised = machine.path("raised");
+    fs::copy(openssl(), &raised).unwrap();
+    fs::set_permissions(&machine.folder, fs::Permissions::from_mode(0o755)).unwrap();
+    chown(&raised, Some(65534), Some(65534)).unwrap();
+    fs::set_permissions(&raised, fs::Permissions::from_mode(0o4755)).unwrap();
+    let openssl = openssl();
+    let mut seen = 0;
+    for (program, configuration, code, wanted) in [
+        (&*openssl, Some("right.cnf"), 0, format!("has loaded {}\n", copy.display())),
+        (
+            &openssl,
+            Some("missing.cnf"),
+            7,
+            format!("it was started with OPENSSL_CONF={}: `fastgcm doctor ", machine.path("missing.cnf").display()),
+        ),
+        (&openssl, None, 7, "it was started without OPENSSL_CONF".into()),
+        (&raised, Some("right.cnf"), 7, "it has more rights than who started it".into()),
+        (Path::new("cat"), None, 7, "it has no library of OpenSSL 3 or 4 loaded".into()),
+        (&openssl, Some("right.cnf"), 0, "That file was replaced since".into()),
+    ] {
+        let mut command = machine.command(program);
+        if let Some(file) = configuration {
+            command.env("OPENSSL_CONF", machine.path(file));
+        }
+        if program != Path::new("cat") {
+            command.arg("dgst");
+        }
+        let waits = Waits(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let pid = waits.0.id().to_string();
+        let mut said = (None, String::new());
+        // It takes a moment until it has loaded all, and waits for its input.
+        for _ in 0..200 {
+            thread::sleep(Duration::from_millis(25));
+            if code == 0 && wanted.contains("replaced") {
+                // As `install` does it: a new file gets the name.
+                let mapped = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap().contains("fastgcm.so");
+                if mapped { fs::remove_file(&copy).unwrap_or_default() } else { continue }
+            }
+            said = machine.doctor(&["--pid", &pid], PORTABLE);
+            if said.1.contains(&wanted) {
+                break;
+            }
+        }
+        assert!(said.0 == Some(code) && said.1.contains(&wanted), "{wanted}: {said:?}");
+        seen += 1;
+    }
+    let (code, said) = machine.doctor(&["--pid", "4194305"], PORTABLE);
+    assert!(code == Some(1) && said.contains("No such file"), "{said}");
+    passed("openssl::processes", seen + 1, 7);
 }

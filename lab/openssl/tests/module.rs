@@ -151,12 +151,17 @@ fn readme() {
     let (block, _) = block.split_once("\n```").unwrap();
     let (commands, server) = block.rsplit_once('\n').unwrap();
     assert!(server.starts_with("OPENSSL_CONF=/etc/ssl/fastgcm.cnf nginx"), "{server}");
-    let said = output(Command::new("bash").args(["-euo", "pipefail", "-c", commands]).current_dir("../.."));
     let folder = output(Command::new("openssl").args(["version", "-m"]));
-    fs::remove_file(PathBuf::from(folder.split('"').nth(1).unwrap()).join("fastgcm.so")).unwrap();
-    fs::remove_file("/etc/ssl/fastgcm.cnf").unwrap();
+    let files = [PathBuf::from(folder.split('"').nth(1).unwrap()).join("fastgcm.so"), "/etc/ssl/fastgcm.cnf".into()];
+    // What is installed here stays.
+    let kept = files.each_ref().map(|file| fs::rename(file, file.with_extension("kept")).is_ok());
+    let said = output(Command::new("bash").args(["-euo", "pipefail", "-c", commands]).current_dir("../.."));
+    for (file, kept) in files.iter().zip(kept) {
+        fs::remove_file(file).unwrap();
+        assert!(!kept || fs::rename(file.with_extension("kept"), file).is_ok());
+    }
     assert!(said.contains("name: fastgcm") && said.contains("name: OpenSSL Default Provider"), "{said}");
-    passed("openssl::readme", commands.lines().count(), 4);
+    passed("openssl::readme", commands.lines().count(), 5);
 }
 
 /// The back end is the machine's best, that which `FASTGCM_BACKEND` names, or the best again where that is none; and where the program has more rights

@@ -104,9 +104,12 @@ fn package() {
     let file = run("../../crates/fastgcm-openssl/deb.sh", &[folder.to_str().unwrap()]);
     run("dpkg", &["-i", file.trim()]);
     let providers = run("openssl", &["list", "-providers"]);
+    let written = fs::read_to_string("/etc/ssl/fastgcm.cnf").unwrap();
     run("dpkg", &["--purge", "fastgcm-openssl"]);
     fs::remove_dir_all(folder).unwrap();
-    let left = Command::new("find").args(["/usr/lib", "/etc/ssl", "/usr/share/doc", "-name", "*fastgcm*"]).output().unwrap().stdout;
+    let left =
+        Command::new("find").args(["/usr/bin", "/usr/lib", "/etc/ssl", "/usr/share/doc", "-name", "*fastgcm*"]).output().unwrap().stdout;
     assert!(providers.contains("name: fastgcm") && left.is_empty(), "{providers}, left: {}", String::from_utf8_lossy(&left));
+    assert!(written.contains(".include /usr/lib/ssl/openssl.cnf\n"), "{written}");
     passed("openssl::package", 2, 2);
 }

@@ -19,6 +19,14 @@ fn main() {
             line(&format!("AES-{bits} used context, seal {size}"), rounds, [run(Whose::Default, 1), run(Whose::Fastgcm, 1)]);
             line(&format!("AES-{bits} used context, open {size}"), rounds, [run(Whose::Default, 0), run(Whose::Fastgcm, 0)]);
         }
+        for piece in [1, 15, 16, 64, 1024] {
+            let run = |whose| pieces(openssl, whose, key, 0, 16384, piece);
+            line(&format!("AES-{bits} 16 KiB in pieces of {piece}"), rounds, [run(Whose::Default), run(Whose::Fastgcm)]);
+        }
+        for piece in [1, 16, 64] {
+            let run = |whose| pieces(openssl, whose, key, 4096, 0, piece);
+            line(&format!("AES-{bits} AAD, 4 KiB in pieces of {piece}"), rounds, [run(Whose::Default), run(Whose::Fastgcm)]);
+        }
         for size in [64, 1024, 65536] {
             let run = |whose| fresh(openssl, whose, key, size);
             line(&format!("AES-{bits} new context, seal {size}"), rounds, [run(Whose::Default), run(Whose::Fastgcm)]);
@@ -84,6 +92,18 @@ fn used(openssl: &OpenSsl, whose: Whose, key: usize, size: usize, direction: i32
         context.init(ptr::null(), None, Some(&nonce), direction);
         message(&mut context, direction, &mut text, &mut tag);
         nonce[0] &= 15;
+    })
+}
+
+/// A used context seals a message that comes in pieces, AAD or text.
+fn pieces(openssl: &OpenSsl, whose: Whose, key: usize, aad: usize, text: usize, piece: usize) -> Call<'_> {
+    let (mut context, aad, mut text, mut tag) = (Context::new(), vec![2; aad], vec![1; text], [1; 16]);
+    assert_eq!(context.init(openssl.cipher(whose, key), Some(&vec![3; key]), None, 1), 1);
+    Box::new(move || {
+        context.init(ptr::null(), None, Some(&[7; 12]), 1);
+        let mut done = aad.chunks(piece).all(|piece| context.aad(piece) == 1);
+        done &= text.chunks_mut(piece).all(|piece| context.text(piece).0 == 1);
+        assert!(done && context.finish() == 1 && context.control(control::GET_TAG, &mut tag) == 1);
     })
 }
 
