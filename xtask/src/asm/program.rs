@@ -130,39 +130,6 @@ impl Function {
     fn holds(&self, address: u64) -> bool {
         self.code.first().is_some_and(|first| (first.ip()..first.ip() + self.bytes).contains(&address))
     }
-
-    /// Which instructions can come to themselves again.
-    pub(super) fn in_loops(&self) -> impl Iterator<Item = bool> {
-        let mut before = vec![Vec::new(); self.code.len()];
-        for (i, next) in self.next.iter().enumerate() {
-            next.iter().for_each(|&n| before[n].push(i));
-        }
-        let mut inside = vec![false; self.code.len()];
-        // Every cycle has an edge that goes back: what it leads to, and what leads to it, is the loop.
-        for (from, next) in self.next.iter().enumerate() {
-            for &to in next {
-                if to > from || inside[from] && inside[to] {
-                    continue;
-                }
-                let (after, ahead) = (reach(&self.next, to), reach(&before, from));
-                if after[from] {
-                    inside.iter_mut().enumerate().for_each(|(i, inside)| *inside |= after[i] && ahead[i]);
-                }
-            }
-        }
-        inside.into_iter()
-    }
-}
-
-/// Where one can come from `start`.
-fn reach(next: &[Vec<usize>], start: usize) -> Vec<bool> {
-    let (mut reached, mut todo) = (vec![false; next.len()], vec![start]);
-    while let Some(i) = todo.pop() {
-        if !std::mem::replace(&mut reached[i], true) {
-            todo.extend(&next[i]);
-        }
-    }
-    reached
 }
 
 /// Targets of a jump behind `before`: a table of distances from its own address, which the last `lea` of constant data gives.
