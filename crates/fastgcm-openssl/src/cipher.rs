@@ -119,6 +119,7 @@ impl<'p> Context<'p> {
         } else {
             let key = self.key.as_mut().ok_or(None)?.for_pieces()?;
             self.pieces = Some(Pieces::new(key, Nonce::any(&self.iv[..self.iv_length]).map_err(|_| None)?));
+            self.short.begin([0; 12]);
         }
         self.iv_state = Iv::Begun;
         Ok(())
@@ -129,15 +130,23 @@ impl<'p> Context<'p> {
     fn in_pieces(&mut self) -> Result<(&Key, &mut Pieces), Failure> {
         let key = self.key.as_mut().ok_or(None)?.for_pieces()?;
         let pieces = match &mut self.pieces {
-            Some(pieces) => pieces,
+            Some(pieces) => {
+                self.short.aad_goes_on(key, pieces).map_err(|_| None)?;
+                pieces
+            }
             none => self.short.go_on(key, none.insert(Pieces::new(key, self.short.nonce))).map_err(|_| None)?,
         };
         Ok((key, pieces))
     }
 
+    /// Small pieces of AAD wait until there is more: a call of the library takes as long for one byte as for a vector.
     pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<(), Failure> {
         self.begun()?;
-        if self.pieces.is_none() && self.short.aad(piece) {
+        if self.short.aad(piece) {
+            return Ok(());
+        }
+        self.in_pieces()?;
+        if self.short.aad(piece) {
             return Ok(());
         }
         let (key, pieces) = self.in_pieces()?;
@@ -172,6 +181,7 @@ impl<'p> Context<'p> {
         if self.pieces.is_none() && self.short.takes(size) {
             return self.short.text(self.key.as_mut().ok_or(None)?, size, moved, seals);
         }
+        self.short.aad_ends();
         let (key, pieces) = self.in_pieces()?;
         let done = if apart >= size {
             // SAFETY: the caller's promise; it does not overlap.

@@ -5,8 +5,8 @@ use crate::{key::Keyed, object::Failure, shared::room};
 use fastgcm::{Error, Key, Tag, hazmat::Pieces};
 use std::{mem::MaybeUninit, ptr, slice};
 
-/// The most bytes of AAD.
-const AAD: usize = 16;
+/// The most bytes of AAD: IPsec, SRTP and QUIC have more than 16. What comes in smaller pieces is hashed when so much has come.
+const AAD: usize = 256;
 /// Bytes of text that a context has room for.
 const TEXT: usize = 64;
 /// The most bytes of text: as many as a packet has. (Its ciphertext is kept, which takes longer the more there is.)
@@ -28,7 +28,10 @@ fn long() -> Result<Box<Long>, Failure> {
 pub(crate) struct Short {
     pub(crate) nonce: [u8; 12],
     aad: [u8; AAD],
+    /// Of a message in pieces: what waits.
     aad_length: usize,
+    /// AAD may come.
+    aad_waits: bool,
     /// The ciphertext, for a message that goes on, if it fits.
     text: [u8; TEXT],
     /// Or that of a longer one.
@@ -41,8 +44,17 @@ pub(crate) struct Short {
 }
 
 impl Short {
-    pub(crate) const NONE: Self =
-        Self { nonce: [0; 12], aad: [0; AAD], aad_length: 0, text: [0; TEXT], long: None, text_length: 0, most: LONG, tag: [0; 16] };
+    pub(crate) const NONE: Self = Self {
+        nonce: [0; 12],
+        aad: [0; AAD],
+        aad_length: 0,
+        aad_waits: true,
+        text: [0; TEXT],
+        long: None,
+        text_length: 0,
+        most: LONG,
+        tag: [0; 16],
+    };
 
     /// What makes another one in the same state. (Nearly always there is no long text, and what copies one stands out of the way: a copy of a context 8 ns.)
     #[inline(always)]
@@ -58,13 +70,13 @@ impl Short {
     }
 
     pub(crate) fn begin(&mut self, nonce: [u8; 12]) {
-        (self.nonce, self.aad_length, self.text_length, self.long) = (nonce, 0, 0, None);
+        (self.nonce, self.aad_length, self.aad_waits, self.text_length, self.long) = (nonce, 0, true, 0, None);
     }
 
     /// Keeps a piece of AAD. `false` if it is too long, or comes behind text.
     #[inline]
     pub(crate) fn aad(&mut self, piece: &[u8]) -> bool {
-        let Some(room) = self.aad[self.aad_length..].get_mut(..piece.len()).filter(|_| self.text_length == 0) else { return false };
+        let Some(room) = self.aad[self.aad_length..].get_mut(..piece.len()).filter(|_| self.aad_waits) else { return false };
         room.copy_from_slice(piece);
         self.aad_length += piece.len();
         true
@@ -97,7 +109,7 @@ impl Short {
         if seals {
             self.keep(text);
         }
-        self.text_length = text.len();
+        (self.text_length, self.aad_waits) = (text.len(), false);
         Ok(())
     }
 
@@ -134,10 +146,26 @@ impl Short {
         Ok(tag)
     }
 
+    /// Text comes, and no AAD behind it.
+    #[inline]
+    pub(crate) fn aad_ends(&mut self) {
+        self.aad_waits = false;
+    }
+
+    /// Does in pieces what AAD has been waiting.
+    #[inline]
+    pub(crate) fn aad_goes_on(&mut self, key: &Key, pieces: &mut Pieces) -> Result<(), Error> {
+        if self.aad_length > 0 {
+            pieces.aad(key, &self.aad[..self.aad_length])?;
+            self.aad_length = 0;
+        }
+        Ok(())
+    }
+
     /// Does in pieces what there has been.
     #[inline]
     pub(crate) fn go_on<'a>(&mut self, key: &Key, pieces: &'a mut Pieces) -> Result<&'a mut Pieces, Error> {
-        pieces.aad(key, &self.aad[..self.aad_length])?;
+        self.aad_goes_on(key, pieces)?;
         if self.text_length != 0 {
             // What is opened is of no use: it is wiped.
             let text = self.kept();

@@ -45,7 +45,10 @@ impl Call {
                 Self::SetTag(random.bytes(n))
             }
             6 | 7 => Self::GetTag([16, 16, 1 + random.below(16), 17][random.below(4)]),
-            8 => Self::Aad(bytes(random, 40)),
+            8 => {
+                let most = [40, 40, 300, 600][random.below(4)];
+                Self::Aad(bytes(random, most))
+            }
             9..=11 => {
                 let most = [90, 90, 90, 1700][random.below(4)];
                 Self::Text(bytes(random, most), random.below(2) == 0)
