@@ -7,7 +7,6 @@ mod compilers;
 mod cross;
 mod emulate;
 mod faults;
-mod fuzz;
 mod layers;
 mod matrix;
 mod mutants;
@@ -42,7 +41,6 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of xtask/faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("compilers", "the known answers on builds of every kind", compilers::run),
-    ("fuzz", "fuzzes each target for a minute", fuzz::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
     ("matrix", "writes into SECURITY.md what ran where, from the logs of runs", matrix::run),
     ("dispatch", "random messages on many x86 processors, and without each single feature (likewise)", |root, _| cross::run(root, &["x86".into()])),
