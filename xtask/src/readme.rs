@@ -1,16 +1,29 @@
 //! What README.md tells a reader to type, and its program, run as they stand there. A command fails if it ends with an error, or if a file
-//! that its line names is not there behind it; what is opened must be what was sealed.
+//! that its line names is not there behind it; what is opened must be what was sealed. And what the pages tell a reader to write into Cargo.toml, in a program
+//! that lies beside this repository.
 
 use crate::{
     ci::full,
-    tools::{emptied, run as type_in, sh, step, write},
+    tools::{emptied, files, output, run as type_in, sh, step, write},
 };
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How the names end of the files that a line writes.
 const FILES: [&str; 6] = [".key", ".sealed", ".tar", ".html", ".json", ".csv"];
+
+/// A program of the reader's. (`cargo new` would make it a member of our workspace.)
+const PROGRAM: &str = "[package]\nname = \"program\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n";
+
+/// What every program over `aes-gcm` calls, of whichever version.
+const AES_GCM: &str = "use aes_gcm::{Aes256Gcm, aead::{Aead, KeyInit}};
+fn main() {
+    let cipher = Aes256Gcm::new(&[7; 32].into());
+    let sealed = cipher.encrypt(&[1; 12].into(), &b\"text\"[..]).unwrap();
+    assert_eq!(cipher.decrypt(&[1; 12].into(), &sealed[..]).unwrap(), b\"text\");
+}
+";
 
 pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     let (readme, checks) = (fs::read_to_string(root.join("README.md"))?, fs::read_to_string(root.join(".ci/checks"))?);
@@ -23,7 +36,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     let path = format!("{0}/target/release:{0}/lab/target/release:{1}", root.display(), std::env::var("PATH")?);
     let (mut commands, mut tests) = (0, 0);
     for block in blocks(&readme, "sh") {
-        let folder = emptied(root.join("target/readme"))?;
+        let folder = beside(root)?;
         let typed = |line: &str| step(sh(&folder, line).env("PATH", &path));
         typed("cp -r ../../docs ../../README.md . && tar cf backup.tar docs")?;
         for line in block.lines() {
@@ -35,12 +48,12 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
             if command.starts_with("cargo test") {
                 tests += checks.matches(&format!("\n{command} -- --nocapture #")).count();
             } else if command.starts_with("cargo add ") {
-                // A new program with our library: the block of Rust. (`cargo new` would make it a member of our workspace.)
+                // A new program with our library: the block of Rust.
                 let program = *blocks(&readme, "rust").first().context("README.md: no program")?;
                 let main = format!("fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{program}\n    Ok(())\n}}\n");
                 write(&folder.join("program/src/main.rs"), main)?;
-                write(&folder.join("program/Cargo.toml"), "[package]\nname = \"program\"\nedition = \"2024\"\n[workspace]\n")?;
-                typed(&format!("cd program; {command} --quiet --path ../../../crates/fastgcm; cargo run --quiet"))?;
+                write(&folder.join("program/Cargo.toml"), PROGRAM)?;
+                typed(&format!("cd program; {command}; cargo run --quiet"))?;
             } else {
                 // What it opens is put aside, and must be there again; what it would show is put where it was.
                 let opened = command.split(' ').find_map(|word| word.strip_suffix(".sealed").filter(|_| command.contains("open ")));
@@ -61,7 +74,60 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     }
     ensure!(tests == 1, "README.md: the test command is not that of the check `tests`");
     println!("readme ok {commands}");
+    println!("manifests ok {}", manifests(root)?);
+    in_place_of_aes_gcm(root)?;
+    println!("patched ok 1");
+    emptied(root.join("target/readme"))?;
     Ok(())
+}
+
+/// What the pages have for a Cargo.toml: Cargo finds each package there, and a program over `aes-gcm` compiles.
+fn manifests(root: &Path) -> Result<usize> {
+    let mut lines = 0;
+    for page in files(root, "README.md docs crates", "*.md")? {
+        let text = fs::read_to_string(&page)?;
+        for dependencies in blocks(&text, "toml") {
+            let of_aes_gcm = dependencies.contains("\naes-gcm = ") || dependencies.starts_with("aes-gcm = ");
+            let folder = beside(root)?;
+            write(&folder.join("program/src/main.rs"), if of_aes_gcm { AES_GCM } else { "fn main() {}" })?;
+            write(&folder.join("program/Cargo.toml"), PROGRAM.to_owned() + dependencies.trim_start_matches("[dependencies]\n") + "\n")?;
+            let line = if of_aes_gcm { "cargo check --quiet --target-dir ../../readme-built" } else { "cargo tree --quiet --depth 1" };
+            type_in(&folder.join("program"), line).with_context(|| page.display().to_string())?;
+            lines += dependencies.lines().filter(|line| line.contains("path = \"../fastgcm/")).count();
+        }
+    }
+    Ok(lines)
+}
+
+/// What docs/migrating.md has for a dependency of somebody else's: two of these, which want the newest `aes-gcm` 0.10, have ours. And each of our versions
+/// has the number of that which it is tested beside.
+fn in_place_of_aes_gcm(root: &Path) -> Result<()> {
+    for name in ["aes-gcm-010", "aes-gcm-011"] {
+        let manifest = fs::read_to_string(root.join("crates").join(name).join("Cargo.toml"))?;
+        let number = |mark: &str| manifest.split_once(mark).and_then(|(_, rest)| rest.split('"').next());
+        let (ours, theirs) = (number("\nversion = \""), number("\naes-gcm = { version = \"="));
+        ensure!(ours.is_some() && ours == theirs, "crates/{name} has version {ours:?}, and is tested beside {theirs:?}");
+    }
+    let page = fs::read_to_string(root.join("docs/migrating.md"))?;
+    let recipe = *blocks(&page, "sh").first().context("docs/migrating.md: no lines for a dependency of somebody else's")?;
+    let program = beside(root)?.join("program");
+    write(&program.join("src/main.rs"), "fn main() {}")?;
+    write(&program.join("Cargo.toml"), format!("{PROGRAM}pgp = \"=0.21.0\"\nwebrtc-dtls = \"=0.12.0\"\n"))?;
+    // As it is with their `aes-gcm`, which the lock file then has.
+    let before = output(&mut sh(&program, "cargo tree -i aes-gcm"))?;
+    let after = output(&mut sh(&program, recipe))?;
+    print!("{after}");
+    let (first, folder) = (after.lines().next().unwrap_or_default(), program.join("aes-gcm"));
+    ensure!(!before.contains("/aes-gcm)") && first.ends_with(&format!(" ({})", folder.display())), "Cargo takes RustCrypto's: {first}");
+    ensure!(["pgp", "webrtc-dtls"].iter().all(|name| after.contains(&format!("{name} v"))), "who uses it:\n{after}");
+    Ok(())
+}
+
+/// A folder for programs, beside this repository, which is `fastgcm` there.
+fn beside(root: &Path) -> Result<PathBuf> {
+    let folder = emptied(root.join("target/readme"))?;
+    type_in(&folder, "ln -s ../.. fastgcm")?;
+    Ok(folder)
 }
 
 /// The blocks of that language.

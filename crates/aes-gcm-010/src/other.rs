@@ -6,7 +6,7 @@ use aes::cipher::{BlockCipher, BlockEncrypt, BlockSizeUser, InnerIvInit, KeyInit
 use ctr::Ctr32BE;
 use fastgcm::Tag;
 use ghash::{GHash, universal_hash::UniversalHash};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, optimization_barrier};
 
 type Block = GenericArray<u8, U16>;
 
@@ -23,6 +23,14 @@ impl<Cipher: BlockEncrypt + BlockSizeUser<BlockSize = U16>> Other<Cipher> {
         let ghash = GHash::new(&hash_key);
         hash_key.as_mut_slice().zeroize();
         Self { cipher, ghash }
+    }
+}
+
+/// `ghash` 0.5 wipes nothing here, with its feature `zeroize` neither: it keeps the hash key in a union of `polyval` 0.6.
+impl<Cipher> Drop for Other<Cipher> {
+    fn drop(&mut self) {
+        self.ghash = GHash::new(&Block::default());
+        optimization_barrier(&self.ghash);
     }
 }
 

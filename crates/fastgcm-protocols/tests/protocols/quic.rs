@@ -190,6 +190,48 @@ fn f13_packet_numbers() {
     });
 }
 
+/// As many masks as samples, whether they go through the processor together or not.
+#[test]
+fn masks() {
+    each("quic::masks", 100, |backend| {
+        let mut random = Random(5);
+        for count in 0..100 {
+            let hp = random.bytes([16, 32][count % 2]);
+            let samples: Vec<[u8; 16]> = (0..count).map(|_| random.array()).collect();
+            let (key, model, mut masks) = (HeaderKey::with_backend(&hp, backend).unwrap(), Model::new(&hp), samples.clone());
+            key.masks(&mut masks);
+            for (i, (sample, mask)) in samples.iter().zip(&masks).enumerate() {
+                assert_eq!(*mask, model.cipher(sample), "{backend}: mask {i} of {count}");
+                assert_eq!(key.mask(sample), mask[..5]);
+            }
+        }
+        100
+    });
+}
+
+/// The last number is one, in each way to seal a packet and to open it; what is beyond is none.
+#[test]
+fn f13_the_last_number() {
+    each("quic::f13_the_last_number", 6, |backend| {
+        let key = PacketKey::with_backend(&[1; 16], &[2; 12], backend).unwrap();
+        let nonce = |number: u64| (2_u128 * (u128::MAX / 255) ^ u128::from(number)).to_be_bytes()[4..].to_vec();
+        for number in [LAST_NUMBER - 1, LAST_NUMBER] {
+            let (ciphertext, tag) = Model::new(&[1; 16]).seal(&nonce(number), b"header", b"text");
+            let (mut text, mut gathered) = (*b"text", [0; 4]);
+            assert_eq!(key.seal(number, b"header", &mut text), Ok(tag));
+            assert_eq!(key.seal_gathered(number, b"header", &[b"te", b"xt"], &mut gathered), Ok(tag));
+            assert_eq!((&text[..], &gathered[..]), (&ciphertext[..], &ciphertext[..]));
+            assert_eq!(key.open(number, b"header", &mut [&ciphertext[..], &tag].concat()).unwrap(), b"text");
+        }
+        for number in [LAST_NUMBER + 1, LAST_NUMBER + 2, 1 << 63, u64::MAX] {
+            refused(b"text", Error::Exhausted, |text| key.seal(number, b"header", text).map(drop));
+            refused(b"text", Error::Exhausted, |text| key.seal_gathered(number, b"header", &[b"te", b"xt"], text).map(drop));
+            refused(&[7; 20], Error::Malformed, |packet| key.open(number, b"header", packet).map(drop));
+        }
+        6
+    });
+}
+
 /// Packets without a sample, with another number than is said, with a number that there is not; keys of other lengths.
 #[test]
 fn f03_f13_what_is_no_packet() {

@@ -145,7 +145,7 @@ fn f01_random_rtcp() {
 /// Packets that are too short for what their headers say, of another version, with an index of more than 31 bits; keys of other lengths.
 #[test]
 fn f03_f13_what_is_no_packet() {
-    each("srtp::f03_f13_what_is_no_packet", 28 + 28 + 7 + 3 + 2, |backend| {
+    each("srtp::f03_f13_what_is_no_packet", 28 + 28 + 7 + 6 + 3 + 2, |backend| {
         let session = Session::with_backend(&[1; 16], SALT, backend).unwrap();
         let mut done = 0;
         for length in 0..28 {
@@ -169,6 +169,16 @@ fn f03_f13_what_is_no_packet() {
             refused(&packet, Error::Malformed, |packet| session.seal_rtp(packet, 0));
             refused(&packet, Error::Malformed, |packet| session.open_rtp(packet, 0).map(drop));
             done += 1;
+        }
+        // Of RTCP likewise, in what is encrypted and in what is not.
+        for first in [0x01, 0x41, 0xc1] {
+            for word in [0x00, 0x80] {
+                let mut packet = vec![0; 20 + TRAILER];
+                (packet[0], packet[20 + TAG]) = (first, word);
+                refused(&packet, Error::Malformed, |packet| session.seal_rtcp(packet, 0, word != 0));
+                refused(&packet, Error::Malformed, |packet| session.open_rtcp(packet).map(drop));
+                done += 1;
+            }
         }
         for words in [2_u16, 3, u16::MAX] {
             let mut packet = vec![0; 12 + 4 + 4 + TAG];
