@@ -17,6 +17,8 @@ mod readme;
 mod suites;
 mod supply;
 mod tools;
+#[cfg(test)]
+mod verbs;
 
 use anyhow::{Result, anyhow};
 use std::{path::Path, process::ExitCode};

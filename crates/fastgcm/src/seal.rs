@@ -338,8 +338,8 @@ pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
 #[cold]
 #[inline(never)]
 pub(crate) fn restore(key: &Key, nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) {
-    // The lengths have been checked, so it cannot fail. The tag must not leave: it is the one that the forger was looking for.
-    if key.seal(nonce, aad, text).is_err() {
+    // The lengths have been checked, so it cannot fail. The tag must not leave, nor stay on the stack: it is the one that the forger was looking for.
+    if Frame::wiped_after_all(|| key.seal(nonce, aad, text).is_err()) {
         text.iter_mut().for_each(|byte| *byte = 0);
     }
 }

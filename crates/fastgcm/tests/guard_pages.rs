@@ -1,14 +1,19 @@
 //! F7: not a byte beside a buffer is read or written. Each buffer begins, or ends, at a page that may not be touched.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "alloc"))]
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/guarded.rs"]
 mod guarded;
 #[path = "support/backends.rs"]
 mod support;
+#[path = "support/verbs.rs"]
+mod verbs;
 
 use fastgcm::{AesGcmSiv, Backend, Error, Key, Nonce, Tag, Xaes256Gcm};
 use guarded::{Guarded, SIDES, Side};
 use support::{Tally, backends};
+use verbs::{Job, Keys, Message};
 
 /// AAD: none, one byte, TLS 1.2's, one block, IPsec's, and more than any tail takes.
 const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
@@ -83,6 +88,51 @@ fn f07_nothing_beside_long_buffers_is_touched() {
     }
     assert_eq!(lengths, 2000usize.div_ceil(step()) + 5 * 19);
     calls.passed("guard_pages::f07_long", lengths * SIDES.len() * 6);
+}
+
+/// Every verb of the table, with key, nonce, AAD, what is read, what is written and the tag between guards of their own.
+#[test]
+fn f07_nothing_beside_the_buffers_of_any_verb_is_touched() {
+    let lengths = || (0..=66).chain([80, 127, 128, 129, 200, 255, 256, 257, 511, 513, 1100, 2600]).step_by(step());
+    let (mut memory, mut calls) = (Memory::new(), Tally::default());
+    let mut all: Vec<Keys> = backends().into_iter().map(Keys::new).collect();
+    let (mut portable, mut heap) = (Keys::new(Backend::Portable), vec![0; verbs::heap(2600)]);
+    for verb in verbs::table() {
+        for (i, length) in lengths().enumerate() {
+            let (key, nonce) = verb.key_and_nonce([16, 24, 32][i % 3], [12, 12, 16, 1][i % 4]);
+            let parts = [bytes(key, 1), bytes(nonce, 4), bytes(AADS[i % AADS.len()], 3), bytes(verb.text(length), 2)];
+            let message = Message::sealed_by(&mut portable, verb, parts.each_ref().map(|part| &part[..]));
+            let mut forged = message.clone();
+            forged.tag.0[i % verb.tag] ^= 1;
+            for keys in all.iter_mut().filter(|keys| verb.runs_on(keys.key.backend())) {
+                keys.set(verb, &message.key);
+                for (side, right) in
+                    SIDES.into_iter().flat_map(|side| [(side, true), (side, false)]).filter(|(_, right)| *right || verb.opens())
+                {
+                    let message = if right { &message } else { &forged };
+                    let (from, to) = verb.input(message);
+                    let mut job = Job {
+                        keys,
+                        key_bytes: memory.key.put(side, &message.key),
+                        nonce: memory.nonce.put(side, &message.nonce),
+                        aad: memory.aad.put(side, &message.aad),
+                        from: memory.from.put(side, &from),
+                        to: memory.to.put(side, &to),
+                        tag: memory.tag.put_tag(side, message.tag),
+                        heap: &mut heap,
+                    };
+                    if right {
+                        verb.check(&mut job, message)
+                    } else {
+                        verb.refuse(&mut job, message)
+                    }
+                    calls.add(&keys.key, 1);
+                }
+            }
+        }
+    }
+    let each = |backend| verbs::table().iter().filter(move |verb| verb.runs_on(backend)).map(|verb| if verb.opens() { 4 } else { 2 });
+    calls.passed_by("guard_pages::f07_every_verb", |backend| each(backend).sum::<usize>() * lengths().count());
 }
 
 /// A nonce of each length, up to more than a turn of the widest back end.

@@ -11,6 +11,8 @@ mod backends;
 #[cfg(all(target_os = "linux", feature = "getrandom"))]
 #[path = "support/no_random.rs"]
 mod no_random;
+#[path = "support/referee.rs"]
+mod referee;
 #[path = "support/suite.rs"]
 mod suite;
 #[path = "support/verbs.rs"]
@@ -46,12 +48,12 @@ fn mix() {
         })
             .collect::<Vec<u64>>(),
     };
-    let (mut tally, table) = (Tally::default(), verbs::all());
+    let (mut tally, table) = (Tally::default(), verbs::table());
     for &round in &rounds {
         let messages = messages(&mut Random(round));
         for backend in backends() {
             let _round = Round(round, backend);
-            let mut mix = Mix::new(round, backend, &table);
+            let mut mix = Mix::new(round, backend, table);
             let mut left = &messages[..];
             while !left.is_empty() {
                 left = &left[mix.step(left)..];
@@ -96,7 +98,7 @@ fn messages(random: &mut Random) -> Vec<Drawn> {
                 };
             }
             let [nonce, aad, text] = [nonce, aad, text].map(|n| random.bytes(n));
-            Drawn { key, message: Message::new(Form::Gcm, &keys[key], &nonce, &aad, &text) }
+            Drawn { key, message: referee::message(Form::Gcm, &keys[key], &nonce, &aad, &text) }
         })
         .collect()
 }
@@ -178,7 +180,7 @@ impl<'t> Mix<'t> {
         }
         let lengths = verb.key_and_nonce(message.key.len(), message.nonce.len());
         let (key, nonce) = (random.bytes(lengths.0), random.bytes(lengths.1));
-        let mut own = Message::new(verb.form, &key, &nonce, &message.aad, &message.text[..verb.text(message.text.len())]);
+        let mut own = referee::message(verb.form, &key, &nonce, &message.aad, &message.text[..verb.text(message.text.len())]);
         let forges = verb.opens() && random.below(2) == 0;
         if forges {
             let parts: [&mut [u8]; 5] = [&mut own.key, &mut own.nonce, &mut own.aad, &mut own.sealed, &mut own.tag.0[..verb.tag]];
@@ -517,7 +519,7 @@ impl<'t> Mix<'t> {
         drop(packets);
         for (i, (nonce, tag)) in of_batch.iter().enumerate().filter(|_| !ends) {
             let own = [&fixed[..], &(next + i as u64).to_be_bytes()].concat();
-            let expected = Message::new(Form::Gcm, bytes, &own, aad, text);
+            let expected = referee::message(Form::Gcm, bytes, &own, aad, text);
             let mut alone = text.clone();
             assert_eq!(sealing.seal(aad, &mut alone).unwrap(), (*nonce, *tag), "{key:?}, {i}");
             assert_eq!((&nonce[..], *tag), (&expected.nonce[..], expected.tag), "{key:?}, {i}");
@@ -551,12 +553,12 @@ impl<'t> Mix<'t> {
                 continue;
             }
             let (nonce, tag) = xaes.seal_random(aad, &mut written).unwrap();
-            let own = Message::new(Form::Xaes, &wide, &nonce, aad, text);
+            let own = referee::message(Form::Xaes, &wide, &nonce, aad, text);
             assert!(seen.insert(nonce[..12].to_vec()) && written == own.sealed && tag == own.tag);
             written.copy_from_slice(text);
             match sealing.seal(aad, &mut written) {
                 Ok((nonce, tag)) => {
-                    let own = Message::new(Form::Gcm, bytes, &nonce, aad, text);
+                    let own = referee::message(Form::Gcm, bytes, &nonce, aad, text);
                     assert!(seen.insert(nonce.to_vec()) && written == own.sealed && tag == own.tag);
                     expected += 1;
                 }

@@ -10,8 +10,12 @@
 mod allocator;
 #[path = "support/backends.rs"]
 mod backends;
+#[path = "constant_time/call.rs"]
+mod call;
 #[path = "support/suite.rs"]
 mod suite;
+#[path = "support/verbs.rs"]
+mod verbs;
 
 use allocator::allocating_in;
 use backends::{Tally, backends, boxed};
@@ -239,7 +243,7 @@ struct Left(Vec<u8>);
 struct Registers([u8; 32 * 64 + 8 * 8 + 9 * 8]);
 
 /// Calls `f` on a stack of zeros, and returns that stack and the registers behind the call.
-fn after(call: &mut Call, f: extern "sysv64" fn(&mut Call)) -> Left {
+fn after<T>(call: &mut T, f: extern "sysv64" fn(&mut T)) -> Left {
     static ROOM: std::sync::Mutex<(Aligned, Registers)> = std::sync::Mutex::new((Aligned([0; STACK]), Registers([0; 2184])));
     #[repr(align(64))]
     struct Aligned([u8; STACK]);
@@ -418,6 +422,56 @@ fn f16_derived_keys_leave_nothing_behind() {
 #[test]
 fn f16_parts_leave_nothing_behind() {
     check([Verb::Combine], &SHAPES[1..], "combined_");
+}
+
+/// F16: nor any verb of the table, whether it opens, seals or refuses, but those that say why.
+#[test]
+fn f16_every_verb_leaves_nothing_behind() {
+    const NONCES: [usize; 2] = [12, 16];
+    const TEXTS: [usize; 3] = [20, 300, 1420];
+    let (mut calls, mut left_behind) = (Tally::default(), [0, 0]);
+    let promised = |backend| verbs::table().iter().filter(move |verb| verb.leaves.is_none() && verb.runs_on(backend));
+    let mut faults = Vec::new();
+    for backend in backends() {
+        let mut call = call::Call::new(backend);
+        call.only_keys_and_texts = true;
+        for verb in promised(backend) {
+            for (nonce, text, forged) in
+                NONCES.into_iter().flat_map(|nonce| TEXTS.map(|text| [(nonce, text, false), (nonce, text, true)])).flatten()
+            {
+                if forged && !verb.opens() {
+                    continue;
+                }
+                let public = call::Public::new(verb, [32, nonce, 13, text]);
+                let mut left = |secret| {
+                    call.prepare(public, secret);
+                    if forged {
+                        call.forge();
+                    }
+                    let left = after(&mut call, call::Call::perform);
+                    assert_eq!(call.verdict, !forged, "{backend}, {public:?}");
+                    // A tag that is sealed is the caller's, wherever it stands. (There is none of a right one that somebody else has made.)
+                    let behind = verb.lengths(public.text).1 == public.text + 16;
+                    let tag = if behind { call.to[public.text..][..16].try_into().unwrap() } else { call.tag.0 };
+                    (left, tag)
+                };
+                left(11);
+                let ((a, tag_a), (b, tag_b)) = (left(12), left(13));
+                let found = differences(&a, &b, [&tag_a, &tag_b]);
+                let (first, last) = (found.first(), found.last());
+                left_behind[usize::from(!found.is_empty())] += 1;
+                if cfg!(feature = "scrub") && !found.is_empty() {
+                    faults.push(format!("{backend}, {public:?}, forged {forged}: {} bytes, {first:?} to {last:?} of {STACK}", found.len()));
+                }
+                calls.add(&call.keys.key, 1);
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let [without, with] = left_behind;
+    assert!(cfg!(feature = "scrub") || 2 * with > without, "without `scrub`, {with} leave something, and {without} nothing");
+    let each = |backend| promised(backend).map(|verb| if verb.opens() { 2 } else { 1 }).sum::<usize>() * NONCES.len() * TEXTS.len();
+    calls.passed_by(if cfg!(feature = "scrub") { "wiping::every_verb_with_scrub" } else { "wiping::every_verb_without_scrub" }, each);
 }
 
 fn check<const N: usize>(verbs: [Verb; N], shapes: &[(usize, usize)], what: &str) {

@@ -1,7 +1,7 @@
 //! What is not as it was sealed is refused, and leaves no plaintext.
 
 use crate::{
-    bytes, each_backend,
+    bytes, each_backend, referee,
     support::{self, Tally},
     verbs::{self, Keys, Message, STALE},
 };
@@ -19,7 +19,7 @@ fn f01_no_plaintext_after_a_forgery() {
     let (mut right, mut forged) = (Tally::default(), Tally::default());
     let (mut expected, mut seed) = (Vec::new(), 0_u64);
     let texts: Vec<usize> = TEXTS.iter().copied().step_by(if std::env::var_os("FASTGCM_QUICK").is_some() { 3 } else { 1 }).collect();
-    let verbs = verbs::all();
+    let verbs = verbs::table();
     for backend in support::backends() {
         let (mut keys, mut counts) = (Keys::new(backend), [0, 0]);
         for verb in verbs.iter().filter(|verb| verb.runs_on(backend)) {
@@ -29,7 +29,7 @@ fn f01_no_plaintext_after_a_forgery() {
                     seed += 1;
                     bytes(n, seed)
                 });
-                let message = Message::new(verb.form, &key, &nonce, &aad, &text);
+                let message = referee::message(verb.form, &key, &nonce, &aad, &text);
                 verb.run(&mut keys, &message, true);
                 right.add(&keys.key, 1);
                 counts[0] += 1;
@@ -75,7 +75,7 @@ fn f01_no_plaintext_after_a_forgery() {
 #[test]
 fn f02_every_bit_of_the_tag_counts() {
     let mut flips = Tally::default();
-    let verbs = verbs::all();
+    let verbs = verbs::table();
     let opening = |backend| verbs.iter().filter(move |verb| verb.opens() && verb.runs_on(backend));
     for backend in support::backends() {
         let mut keys = Keys::new(backend);
@@ -83,7 +83,7 @@ fn f02_every_bit_of_the_tag_counts() {
             for i in 0..8 {
                 let (key, nonce) = verb.key_and_nonce(32, 12);
                 let [key, nonce, text] = [(key, 6), (nonce, 7), (verb.text(25 * i), 8)].map(|(n, seed)| bytes(n, seed + i as u64));
-                let mut message = Message::new(verb.form, &key, &nonce, b"aad", &text);
+                let mut message = referee::message(verb.form, &key, &nonce, b"aad", &text);
                 for bit in 0..8 * verb.tag {
                     message.tag.0[bit / 8] ^= 1 << (bit % 8);
                     verb.run(&mut keys, &message, false);

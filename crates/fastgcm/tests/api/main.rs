@@ -7,6 +7,8 @@ mod counter;
 mod forgery;
 mod keys;
 mod lengths;
+#[path = "../support/referee.rs"]
+mod referee;
 #[path = "../support/backends.rs"]
 mod support;
 #[path = "../support/verbs.rs"]

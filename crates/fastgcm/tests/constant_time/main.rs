@@ -18,3 +18,5 @@ mod suite;
 mod trace;
 mod traces;
 mod undefined;
+#[path = "../support/verbs.rs"]
+mod verbs;

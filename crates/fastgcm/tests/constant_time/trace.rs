@@ -31,7 +31,7 @@ pub(crate) type Step = (u64, u64);
 pub(crate) struct Tracer {
     known: HashMap<u64, Known>,
     trace: Trace,
-    /// An instruction that takes its time by its operands, or whose addresses are in a vector register.
+    /// An instruction that takes its time by an operand in memory, or whose addresses are in a vector register.
     refused: Option<Instruction>,
     /// All steps, where a difference is to be found.
     log: Option<Vec<Step>>,
@@ -50,6 +50,8 @@ pub(crate) type Observer = dyn FnMut(Range<u64>, bool);
 struct Known {
     instruction: Instruction,
     memory: Vec<UsedMemory>,
+    /// By what it divides, which takes its time by its operands: they belong to the trace.
+    divisor: Option<Register>,
     refused: bool,
 }
 
@@ -117,6 +119,11 @@ impl Tracer {
                 None => self.refused = Some(known.instruction),
             }
         }
+        if let Some(divisor) = known.divisor {
+            for register in [Register::RAX, Register::RDX, divisor] {
+                digest = mix(digest, value(registers, register).unwrap_or(0));
+            }
+        }
         if known.refused {
             self.refused = Some(known.instruction);
         }
@@ -137,8 +144,10 @@ impl Known {
             let used = info.info(&instruction).used_memory();
             used.iter().filter(|memory| memory.access() != OpAccess::NoMemAccess).copied().collect()
         });
-        let refused = instruction.is_invalid() || matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
-        Self { instruction, memory, refused }
+        let divides = matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv);
+        let divisor = (divides && instruction.op0_register().is_gpr()).then(|| instruction.op0_register());
+        let refused = instruction.is_invalid() || divides && divisor.is_none();
+        Self { instruction, memory, divisor, refused }
     }
 }
 
@@ -147,7 +156,7 @@ fn mix(digest: u64, word: u64) -> u64 {
     (digest.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A register that is part of an address; a segment's base does not change meanwhile.
+/// A register that is part of an address, or of a division; a segment's base does not change meanwhile.
 fn value(registers: &[i64; 23], register: Register) -> Option<u64> {
     if register.is_segment_register() {
         return Some(0);

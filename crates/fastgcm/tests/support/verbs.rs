@@ -13,11 +13,10 @@ use fastgcm::rustcrypto::{
 };
 use fastgcm::{
     AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, Xaes256Gcm, batch,
-    nonces::{CounterNonces, SealingKey},
+    nonces::{self, CounterNonces, SealingKey},
     open_once, seal_once,
 };
-use fastgcm_model::Model;
-use std::mem::MaybeUninit;
+use std::{hint::black_box, mem::MaybeUninit};
 
 /// What the standards call it: what the model makes of key, nonce, AAD and text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +80,7 @@ pub(crate) struct Verb {
     pub(crate) refused: Refused,
     /// Bytes of the tag that are looked at.
     pub(crate) tag: usize,
-    /// How often it branches on whether a tag is right: where it is, and where it is not.
+    /// How often it may branch on whether a tag is right: where it is, and where it is not. (One that seals looks only where there is text.)
     pub(crate) looks: [u64; 2],
     /// Why something of a secret may stay on the stack or in registers in spite of feature `scrub`.
     pub(crate) leaves: Option<&'static str>,
@@ -106,7 +105,7 @@ pub(crate) struct Job<'a> {
 
 /// Bytes of heap that each verb has enough of, with so many bytes of text.
 pub(crate) const fn heap(text: usize) -> usize {
-    4 * text + (32 << 10)
+    8 * text + (32 << 10)
 }
 
 /// What is made outside of the call, where it stays.
@@ -142,6 +141,28 @@ impl Keys {
             (_, Ok(bytes)) if backend == Backend::detect() => *self.cipher = Aes256Gcm::new(&Array(*bytes)),
             _ => {}
         }
+    }
+}
+
+impl Keys {
+    /// Seals in place, by the plainest verb of that form.
+    pub(crate) fn seal(&self, form: Form, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Tag {
+        match form {
+            Form::Xaes => self.xaes.seal(nonce.try_into().unwrap(), aad, text),
+            Form::Siv => self.siv.seal(nonce.try_into().unwrap(), aad, text),
+            #[cfg(feature = "hazmat")]
+            Form::Ctr => {
+                hazmat::ctr(&self.key, nonce.try_into().unwrap(), text);
+                Ok(Tag([0; 16]))
+            }
+            #[cfg(feature = "hazmat")]
+            Form::Blocks => {
+                hazmat::aes_blocks(&self.key, text.as_chunks_mut().0);
+                Ok(Tag([0; 16]))
+            }
+            _ => self.key.seal(Nonce::any(nonce).unwrap(), aad, text),
+        }
+        .unwrap()
     }
 }
 
@@ -183,6 +204,14 @@ impl<'a> Job<'a> {
     }
 }
 
+/// A message with its nonce in front.
+fn prefixed<'b>(buffer: &'b mut [u8], [nonce, sealed]: [&[u8]; 2]) -> &'b mut [u8] {
+    let buffer = &mut buffer[..nonce.len() + sealed.len()];
+    buffer[..nonce.len()].copy_from_slice(nonce);
+    buffer[nonce.len()..].copy_from_slice(sealed);
+    buffer
+}
+
 /// A text in three pieces.
 fn three(text: &mut [u8]) -> [&mut [u8]; 3] {
     let (first, second) = (text.len() / 3, text.len() - text.len() / 5);
@@ -199,6 +228,11 @@ fn three_of(text: &[u8]) -> [&[u8]; 3] {
 /// Where the second of two parts begins.
 fn half(text: usize) -> usize {
     text / 32 * 16
+}
+
+/// Copies what the library has made to where the test looks, byte by byte, and at the end zeros: no text stays in a register, or where the compiler spills it.
+fn given(made: &[u8], to: &mut [u8]) {
+    made.iter().chain(&[0; 16]).zip(to.iter_mut().chain(&mut [0; 16])).for_each(|(made, to)| *to = black_box(*made));
 }
 
 fn verdict(right: bool) -> Result<(), Error> {
@@ -231,10 +265,12 @@ const BY_VALUE: Option<&str> = Some("it is returned by value: what the compiler 
 /// Why what a caller of `hazmat` is given may be found there.
 const HANDED_OUT: Option<&str> = Some("it is handed to the caller, by value");
 
+/// And here.
+const BETWEEN_THREADS: Option<&str> = Some("hashes of parts go by value from thread to thread, and each thread has a stack of its own");
+
 const TWELVE: &[usize] = &[12];
 
-/// The table.
-pub(crate) fn all() -> Vec<Verb> {
+fn all() -> Vec<Verb> {
     use Does::{Opens, Seals};
     use Shape::{Apart, Behind, InPlace, InPlaceBehind, Read};
     vec![
@@ -283,21 +319,24 @@ pub(crate) fn all() -> Vec<Verb> {
         // A message in one call.
         seals(InPlace, &["Key::seal"], |job| job.keys.key.seal(job.nonce(), job.aad, job.to).map(|tag| *job.tag = tag)),
         seals(InPlaceBehind, &["Key::seal_appended"], |job| job.keys.key.seal_appended(job.nonce(), job.aad, job.to)),
-        seals(Behind, &["Key::seal_in_place_append_tag"], |job| {
-            allocating_in(job.heap, || {
-                let mut text = job.from.to_vec();
-                job.keys.key.seal_in_place_append_tag(Nonce::any(job.nonce).unwrap(), job.aad, &mut text)?;
-                job.to.copy_from_slice(&text);
-                Ok(())
+        Verb {
+            leaves: Some("the vector grows behind the text, which is ciphertext then: registers hold what was copied"),
+            ..seals(Behind, &["Key::seal_in_place_append_tag"], |job| {
+                allocating_in(job.heap, || {
+                    let mut text = job.from.to_vec();
+                    job.keys.key.seal_in_place_append_tag(Nonce::any(job.nonce).unwrap(), job.aad, &mut text)?;
+                    given(&text, job.to);
+                    Ok(())
+                })
             })
-        }),
+        },
         seals(Apart, &["Key::seal_detached_to"], |job| {
             job.keys.key.seal_detached_to(job.nonce(), job.aad, job.from, job.to).map(|tag| *job.tag = tag)
         }),
         seals(Behind, &["Key::seal_to"], |job| job.keys.key.seal_to(job.nonce(), job.aad, job.from, job.to)),
         seals(Behind, &["Key::seal_vec"], |job| {
             allocating_in(job.heap, || {
-                job.to.copy_from_slice(&job.keys.key.seal_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?);
+                given(&job.keys.key.seal_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?, job.to);
                 Ok(())
             })
         }),
@@ -317,7 +356,7 @@ pub(crate) fn all() -> Vec<Verb> {
             let buffer = &mut job.heap[..7 + job.from.len()];
             buffer[7..].copy_from_slice(job.from);
             let opened = job.keys.key.open_within(Nonce::any(job.nonce).unwrap(), job.aad, buffer, 7..).map(drop);
-            job.to.copy_from_slice(&buffer[..job.to.len()]);
+            given(buffer, job.to);
             opened
         }),
         opens(Apart, &["Key::open_detached_to"], |job| job.keys.key.open_detached_to(job.nonce(), job.aad, job.from, job.to, job.tag)),
@@ -325,7 +364,7 @@ pub(crate) fn all() -> Vec<Verb> {
         opens(Behind, &["Key::open_vec"], |job| {
             job.to.fill(0);
             allocating_in(job.heap, || {
-                job.to.copy_from_slice(&job.keys.key.open_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?);
+                given(&job.keys.key.open_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?, job.to);
                 Ok(())
             })
         }),
@@ -426,9 +465,9 @@ pub(crate) fn all() -> Vec<Verb> {
             nonces: TWELVE,
             long: true,
             ..seals(Apart, &["Key::seal_batch"], |job| {
-                let (key, mut packets) = four(job, false);
+                let (key, mut packets) = eight(job, false);
                 key.seal_batch(&mut packets)?;
-                let tag = packets[3].tag;
+                let tag = packets[7].tag;
                 *job.tag = tag;
                 Ok(())
             })
@@ -436,8 +475,9 @@ pub(crate) fn all() -> Vec<Verb> {
         Verb {
             nonces: TWELVE,
             long: true,
+            leaves: Some("the tags of the other packets, which are the caller's"),
             ..seals(Apart, &["Key::seal_batch_counter"], |job| {
-                let (nonce, (key, mut packets)) = (job.nonce96(), four(job, true));
+                let (nonce, (key, mut packets)) = (job.nonce96(), eight(job, true));
                 key.seal_batch_counter(nonce, &mut packets)?;
                 let tag = packets[0].tag;
                 *job.tag = tag;
@@ -448,29 +488,29 @@ pub(crate) fn all() -> Vec<Verb> {
             nonces: TWELVE,
             long: true,
             ..seals(Apart, &["batch::seal"], |job| {
-                let (key, mut packets) = four(job, false);
-                batch::seal(&[key; 4], &mut packets)?;
-                let tag = packets[3].tag;
+                let (key, mut packets) = eight(job, false);
+                batch::seal(&[key; 8], &mut packets)?;
+                let tag = packets[7].tag;
                 *job.tag = tag;
                 Ok(())
             })
         },
         Verb {
             nonces: TWELVE,
-            looks: [4, 4],
+            looks: [8, 8],
             long: true,
             ..opens(Apart, &["Key::open_batch"], |job| {
-                let (key, mut packets) = four(job, false);
+                let (key, mut packets) = eight(job, false);
                 key.open_batch(&mut packets)
             })
         },
         Verb {
             nonces: TWELVE,
-            looks: [4, 4],
+            looks: [8, 8],
             long: true,
             ..opens(Apart, &["batch::open"], |job| {
-                let (key, mut packets) = four(job, false);
-                batch::open(&[key; 4], &mut packets)
+                let (key, mut packets) = eight(job, false);
+                batch::open(&[key; 8], &mut packets)
             })
         },
         // Keys that choose their nonces.
@@ -501,6 +541,106 @@ pub(crate) fn all() -> Vec<Verb> {
                 sealing.open(job.nonce(), job.aad, job.to, job.tag)
             })
         },
+        // Their nonce in front of the message.
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..seals(InPlaceBehind, &["SealingKey::seal_appended"], |job| {
+                let mut sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                verdict(sealing.seal_appended(job.aad, job.to)? == job.nonce)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..seals(Behind, &["SealingKey::seal_prefixed"], |job| {
+                let mut sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                let buffer = &mut job.heap[..12 + job.to.len()];
+                buffer[12..][..job.from.len()].copy_from_slice(job.from);
+                sealing.seal_prefixed(job.aad, buffer)?;
+                given(&buffer[12..], job.to);
+                verdict(buffer[..12] == *job.nonce)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..seals(Behind, &["SealingKey::seal_vec"], |job| {
+                let mut sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                allocating_in(job.heap, || {
+                    let message = sealing.seal_vec(job.aad, job.from)?;
+                    given(&message[12..], job.to);
+                    verdict(message[..12] == *job.nonce)
+                })
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..opens(Behind, &["SealingKey::open_prefixed"], |job| {
+                let sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                let buffer = prefixed(job.heap, [job.nonce, job.from]);
+                let opened = sealing.open_prefixed(job.aad, buffer).map(drop);
+                given(&buffer[job.nonce.len()..][..job.to.len()], job.to);
+                opened
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..opens(Behind, &["SealingKey::open_vec"], |job| {
+                let sealing = SealingKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                job.to.fill(0);
+                let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
+                let message = prefixed(buffer, [job.nonce, job.from]);
+                allocating_in(heap, || {
+                    given(&sealing.open_vec(job.aad, message)?, job.to);
+                    Ok(())
+                })
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            ..opens(Behind, &["nonces::open_prefixed"], |job| {
+                let buffer = prefixed(job.heap, [job.nonce, job.from]);
+                let opened = nonces::open_prefixed(&job.keys.key, job.aad, buffer).map(drop);
+                given(&buffer[job.nonce.len()..][..job.to.len()], job.to);
+                opened
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            ..opens(Behind, &["nonces::open_vec"], |job| {
+                job.to.fill(0);
+                let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
+                let message = prefixed(buffer, [job.nonce, job.from]);
+                allocating_in(heap, || {
+                    given(&nonces::open_vec(&job.keys.key, job.aad, message)?, job.to);
+                    Ok(())
+                })
+            })
+        },
+        row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_random_vec"], |job| {
+            job.to.fill(0);
+            let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
+            let message = prefixed(buffer, [job.nonce, job.from]);
+            allocating_in(heap, || {
+                given(&job.keys.xaes.open_random_vec(job.aad, message)?, job.to);
+                Ok(())
+            })
+        }),
+        #[cfg(feature = "getrandom")]
+        Verb {
+            looks: [1, 1],
+            leaves: Some("the nonce is another each time"),
+            ..row(Form::Xaes, Does::SealsAndOpens, Apart, &["Xaes256Gcm::seal_random_vec"], |job| {
+                allocating_in(job.heap, || {
+                    let message = job.keys.xaes.seal_random_vec(job.aad, job.from)?;
+                    given(&job.keys.xaes.open_random_vec(job.aad, &message)?, job.to);
+                    Ok(())
+                })
+            })
+        },
         // XAES-256-GCM.
         Verb {
             best: true,
@@ -525,14 +665,14 @@ pub(crate) fn all() -> Vec<Verb> {
         }),
         row(Form::Xaes, Seals, Behind, &["Xaes256Gcm::seal_vec"], |job| {
             allocating_in(job.heap, || {
-                job.to.copy_from_slice(&job.keys.xaes.seal_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?);
+                given(&job.keys.xaes.seal_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?, job.to);
                 Ok(())
             })
         }),
         row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_vec"], |job| {
             job.to.fill(0);
             allocating_in(job.heap, || {
-                job.to.copy_from_slice(&job.keys.xaes.open_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?);
+                given(&job.keys.xaes.open_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?, job.to);
                 Ok(())
             })
         }),
@@ -596,26 +736,38 @@ pub(crate) fn all() -> Vec<Verb> {
         }),
         // One message on all cores. With a watch a short message is cut in parts as well, and one thread does them.
         #[cfg(feature = "rayon")]
-        seals(InPlace, &["Key::parallel", "Parallel::watch", "Parallel::seal"], |job| {
-            let nonce = job.nonce();
-            allocating_in(job.heap, || job.keys.key.parallel().watch(&go_on).seal(nonce, job.aad, job.to)).map(|tag| *job.tag = tag)
-        }),
+        Verb {
+            leaves: BETWEEN_THREADS,
+            ..seals(InPlace, &["Key::parallel", "Parallel::watch", "Parallel::seal"], |job| {
+                let nonce = job.nonce();
+                allocating_in(job.heap, || job.keys.key.parallel().watch(&go_on).seal(nonce, job.aad, job.to)).map(|tag| *job.tag = tag)
+            })
+        },
         #[cfg(feature = "rayon")]
-        seals(Apart, &["Parallel::seal_detached_to"], |job| {
-            let (nonce, parallel) = (job.nonce(), job.keys.key.parallel());
-            let sealed = allocating_in(job.heap, || parallel.watch(&go_on).seal_detached_to(nonce, job.aad, job.from, job.to));
-            sealed.map(|tag| *job.tag = tag)
-        }),
+        Verb {
+            leaves: BETWEEN_THREADS,
+            ..seals(Apart, &["Parallel::seal_detached_to"], |job| {
+                let (nonce, parallel) = (job.nonce(), job.keys.key.parallel());
+                let sealed = allocating_in(job.heap, || parallel.watch(&go_on).seal_detached_to(nonce, job.aad, job.from, job.to));
+                sealed.map(|tag| *job.tag = tag)
+            })
+        },
         #[cfg(feature = "rayon")]
-        opens(InPlace, &["Parallel::open"], |job| {
-            let nonce = job.nonce();
-            allocating_in(job.heap, || job.keys.key.parallel().watch(&go_on).open(nonce, job.aad, job.to, &*job.tag))
-        }),
+        Verb {
+            leaves: BETWEEN_THREADS,
+            ..opens(InPlace, &["Parallel::open"], |job| {
+                let nonce = job.nonce();
+                allocating_in(job.heap, || job.keys.key.parallel().watch(&go_on).open(nonce, job.aad, job.to, &*job.tag))
+            })
+        },
         #[cfg(feature = "rayon")]
-        opens(Apart, &["Parallel::open_detached_to"], |job| {
-            let (nonce, parallel) = (job.nonce(), job.keys.key.parallel());
-            allocating_in(job.heap, || parallel.watch(&go_on).open_detached_to(nonce, job.aad, job.from, job.to, &*job.tag))
-        }),
+        Verb {
+            leaves: BETWEEN_THREADS,
+            ..opens(Apart, &["Parallel::open_detached_to"], |job| {
+                let (nonce, parallel) = (job.nonce(), job.keys.key.parallel());
+                allocating_in(job.heap, || parallel.watch(&go_on).open_detached_to(nonce, job.aad, job.from, job.to, &*job.tag))
+            })
+        },
         // What is easily misused.
         #[cfg(feature = "hazmat")]
         row(Form::Ctr, Seals, InPlace, &["hazmat::ctr"], |job| {
@@ -872,19 +1024,20 @@ fn go_on(_: usize) -> std::ops::ControlFlow<()> {
     std::ops::ControlFlow::Continue(())
 }
 
-/// The key, and its packets.
-fn four<'j>(job: &'j mut Job<'_>, first: bool) -> (&'j Key, [Packet<'j>; 4]) {
+/// The key, and a text eight times: so many of at most 64 bytes go side by side where anything does. What is written to `to` is the first or the last.
+fn eight<'j>(job: &'j mut Job<'_>, first: bool) -> (&'j Key, [Packet<'j>; 8]) {
     let (nonce, aad, from, tag) = (job.nonce96(), job.aad, job.from, *job.tag);
-    let (one, rest) = job.heap.split_at_mut(from.len());
-    let (two, rest) = rest.split_at_mut(from.len());
-    let mut all = [one, two, &mut rest[..from.len()], &mut *job.to];
-    if first {
-        all.reverse();
-    }
-    (&job.keys.key, all.map(|to| Packet::to(nonce, aad, from, to, tag)))
+    let mut rest = &mut *job.heap;
+    let mut others = [0; 7].map(|_| rest.split_off_mut(..from.len()).unwrap()).into_iter();
+    let mut to = Some(&mut *job.to);
+    let all = std::array::from_fn(|i| {
+        let own = if i == if first { 0 } else { 7 } { to.take() } else { others.next() };
+        Packet::to(nonce, aad, from, own.unwrap(), tag)
+    });
+    (&job.keys.key, all)
 }
 
-/// A message, as the model seals it.
+/// A message. `referee.rs` makes it by the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) key: Vec<u8>,
@@ -896,20 +1049,31 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(crate) fn new(form: Form, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8]) -> Self {
-        let (sealed, tag) = match form {
-            Form::Gcm | Form::Gmac => Model::new(key).seal(nonce, aad, text),
-            Form::Xaes => fastgcm_model::xaes::seal(key.try_into().unwrap(), nonce.try_into().unwrap(), aad, text),
-            Form::Siv => fastgcm_model::siv::seal(key, nonce.try_into().unwrap(), aad, text),
-            Form::Ctr => (Model::new(key).gctr(nonce.try_into().unwrap(), text), [0; 16]),
-            Form::Blocks => {
-                let model = Model::new(key);
-                (text.chunks(16).flat_map(|block| model.cipher(block.try_into().unwrap())).collect(), [0; 16])
-            }
-        };
+    /// As these keys seal it.
+    pub(crate) fn sealed_by(keys: &mut Keys, verb: &Verb, [key, nonce, aad, text]: [&[u8]; 4]) -> Self {
+        keys.set(verb, key);
+        let mut sealed = text.to_vec();
+        let tag = keys.seal(verb.form, nonce, aad, &mut sealed);
         let [key, nonce, aad, text] = [key, nonce, aad, text].map(<[u8]>::to_vec);
-        Self { key, nonce, aad, text, sealed, tag: Tag(tag) }
+        Self { key, nonce, aad, text, sealed, tag }
     }
+}
+
+impl std::fmt::Debug for Verb {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// The table, where it stays.
+pub(crate) fn table() -> &'static [Verb] {
+    static TABLE: std::sync::LazyLock<Vec<Verb>> = std::sync::LazyLock::new(all);
+    &TABLE
+}
+
+/// The first row that calls this function.
+pub(crate) fn named(function: &str) -> &'static Verb {
+    table().iter().find(|verb| verb.functions.contains(&function)).unwrap_or_else(|| panic!("no row calls {function}"))
 }
 
 /// What a buffer holds before it is written.
@@ -947,6 +1111,18 @@ impl Verb {
     pub(crate) fn key_and_nonce(&self, key: usize, nonce: usize) -> (usize, usize) {
         let one_of = |all: &[usize], n: usize| if all.is_empty() || all.contains(&n) { n } else { all[n % all.len()] };
         (one_of(self.keys, key), one_of(self.nonces, nonce))
+    }
+
+    /// Bytes of `from` and of `to`, with so many bytes of text.
+    pub(crate) fn lengths(&self, text: usize) -> (usize, usize) {
+        match self.shape {
+            Shape::InPlace => (0, text),
+            Shape::Apart => (text, text),
+            Shape::InPlaceBehind => (0, text + 16),
+            Shape::Behind if self.opens() => (text + 16, text),
+            Shape::Behind => (text, text + 16),
+            Shape::Read => (text, 0),
+        }
     }
 
     /// What it reads, and what stands in `to` before it is called.

@@ -1,0 +1,322 @@
+//! Every public verb has its row: a public function of the library that takes or makes a secret is called in the table of verbs, which the tests of right answers,
+//! of guard pages, of constant time and of wiping walk. docs/adding-a-verb.md says how a row is added.
+//!
+//! What is public is read off the sources, with every feature: what `lib.rs` exports, the public functions of these types and modules, and their traits.
+
+use crate::tools::files;
+use anyhow::{Context, Result, ensure};
+use fs_err as fs;
+use quote::ToTokens;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+use syn::{Expr, ImplItem, Item, Token, UseTree, Visibility, punctuated::Punctuated};
+
+/// Public functions that neither take nor make a secret, and why not.
+const WITHOUT_SECRETS: &[(&str, &str)] = &[
+    ("Backend::available", "which processor this is"),
+    ("Backend::c_name", "a name"),
+    ("Backend::detect", "which processor this is"),
+    ("Backend::features", "which processor this is"),
+    ("Backend::is_available", "which processor this is"),
+    ("Backend::is_compiled", "how the program was compiled"),
+    ("Backend::name", "a name"),
+    ("Backend::run", "for `internals`, inside of a macro"),
+    ("AesGcmSiv::backend", "a name"),
+    ("CounterNonces::draw", "nonces are public"),
+    ("CounterNonces::new", "nonces are public"),
+    ("CounterNonces::position", "nonces are public"),
+    ("CounterNonces::starting_at", "nonces are public"),
+    ("Key::backend", "a name"),
+    ("Key::key_len", "a length"),
+    ("Nonce::any", "whether a length is right"),
+    ("Packet::in_place", "a struct of references"),
+    ("Packet::to", "a struct of references"),
+    ("PartHash::length", "a length"),
+    ("PartHash::offset", "a length"),
+    ("Plan::missing", "lengths"),
+    ("Plan::new", "lengths, and a nonce"),
+    ("Plan::nonce", "nonces are public"),
+    ("Plan::parts", "lengths"),
+    ("RandomNonces::after", "a count"),
+    ("RandomNonces::draw", "nonces are public"),
+    ("RandomNonces::new", "a count"),
+    ("RandomNonces::used", "a count"),
+    ("SealingKey::backend", "a name"),
+    ("SealingKey::nonces", "nonces are public"),
+    ("Xaes256Gcm::backend", "a name"),
+    ("batch::repeats_a_nonce", "nonces are public"),
+    ("hazmat::is_short", "lengths"),
+];
+
+/// Public types that keep no secret in themselves, and why not. Of all others `tests/memory.rs` looks at what is left where they were dropped.
+const PLAIN: &[(&str, &str)] = &[
+    ("Aad", "a phase"),
+    ("AnyTag", "a trait"),
+    ("AesGcm", "a key and nothing else: `f16_dropped_rustcrypto_ciphers_are_wiped`"),
+    ("Backend", "a name"),
+    ("CounterNonces", "nonces are public"),
+    ("Error", "an error"),
+    ("Nonce", "nonces are public"),
+    ("Packet", "references"),
+    ("Parallel", "references"),
+    ("Plan", "lengths, and values of `PartHash` on the heap"),
+    ("RandomNonces", "a count"),
+    ("ShortTag", "tags are public"),
+    ("Tag", "tags are public"),
+    ("Text", "references; and a phase, which is dropped with its `Sealer`"),
+    ("UnknownBackend", "an error"),
+];
+
+/// Traits whose functions do with a secret no more than move or show it, or nothing.
+const QUIET: &[&str] = &[
+    "AsRef",
+    "AeadCore",
+    "Clone",
+    "Debug",
+    "Default",
+    "Deref",
+    "Display",
+    "Drop",
+    "Error",
+    "From",
+    "FromStr",
+    "KeySizeUser",
+    "Nonces",
+    "Sealed",
+    "TagSize",
+    "TryFrom",
+    "ZeroizeOnDrop",
+    "AnyTag",
+];
+
+/// What the library shows to a program.
+#[derive(Default)]
+struct Public {
+    /// Functions by the names that the table has for them.
+    functions: BTreeSet<String>,
+    types: BTreeSet<String>,
+}
+
+/// A file of the library: its module's name, and what stands in it.
+type Files = BTreeMap<String, syn::File>;
+
+fn read(root: &Path) -> Result<Files> {
+    let source = root.join("crates/fastgcm/src");
+    let parsed = |file: &std::path::PathBuf| -> Result<(String, syn::File)> {
+        let name = file.strip_prefix(&source)?.with_extension("").to_string_lossy().into_owned();
+        Ok((name, syn::parse_file(&fs::read_to_string(file)?).with_context(|| file.display().to_string())?))
+    };
+    files(root, "crates/fastgcm/src", "*.rs")?.iter().map(parsed).collect()
+}
+
+/// The names at the end of a `use`, where it names any of this crate.
+fn used(tree: &UseTree, names: &mut Vec<String>) {
+    match tree {
+        UseTree::Path(path) => used(&path.tree, names),
+        UseTree::Name(name) => names.push(name.ident.to_string()),
+        UseTree::Rename(name) => names.push(name.rename.to_string()),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| used(tree, names)),
+        UseTree::Glob(_) => names.push("*".into()),
+        #[allow(unreachable_patterns)] // a use that syn will know one day
+        _ => {}
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+fn is_hidden(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.to_token_stream().to_string().replace(' ', "") == "#[doc(hidden)]")
+}
+
+impl Public {
+    fn of(files: &Files) -> Result<Self> {
+        let mut public = Self::default();
+        let lib = files.get("lib").context("lib.rs")?;
+        public.module("", lib)?;
+        for item in &lib.items {
+            if let Item::Mod(module) = item
+                && is_public(&module.vis)
+                && !is_hidden(&module.attrs)
+            {
+                let name = module.ident.to_string();
+                public.module(&name, files.get(&name).with_context(|| name.clone())?)?;
+            }
+        }
+        // What stands wherever it stands: functions of the types, and of their traits.
+        for file in files.values() {
+            file.items.iter().for_each(|item| public.implementation(item));
+        }
+        // Types are no functions: a name that begins with a small letter is one.
+        let functions =
+            public.types.iter().filter(|name| name.rsplit("::").next().is_some_and(|name| name.starts_with(char::is_lowercase)));
+        public.functions.extend(functions.cloned());
+        public.types.retain(|name| name.contains(char::is_lowercase) && !name.contains("::") && name.starts_with(char::is_uppercase));
+        Ok(public)
+    }
+
+    /// What a module shows.
+    fn module(&mut self, name: &str, file: &syn::File) -> Result<()> {
+        let named = |item: &str| if name.is_empty() { item.to_owned() } else { format!("{name}::{item}") };
+        for item in &file.items {
+            match item {
+                Item::Use(item) if is_public(&item.vis) && !item.to_token_stream().to_string().contains("aead") => {
+                    let mut names = Vec::new();
+                    used(&item.tree, &mut names);
+                    ensure!(!names.contains(&"*".into()), "{name}: `pub use` of all that is there hides what is public");
+                    for item in names {
+                        // A type has its own name wherever it is shown.
+                        self.types.insert(if item.starts_with(char::is_lowercase) { named(&item) } else { item });
+                    }
+                }
+                Item::Fn(item) if is_public(&item.vis) && !is_hidden(&item.attrs) => {
+                    self.functions.insert(named(&item.sig.ident.to_string()));
+                }
+                Item::Struct(item) if is_public(&item.vis) => _ = self.types.insert(item.ident.to_string()),
+                Item::Enum(item) if is_public(&item.vis) => _ = self.types.insert(item.ident.to_string()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn implementation(&mut self, item: &Item) {
+        if let Item::Macro(item) = item {
+            // A macro that makes public functions hides whose they are.
+            let tokens = item.mac.tokens.to_string();
+            let words: Vec<&str> = tokens.split_whitespace().collect();
+            let names = words.windows(2).enumerate().filter(|(at, pair)| {
+                let before = &words[at.saturating_sub(2)..*at];
+                pair[0] == "fn" && (before.ends_with(&["pub"]) || matches!(before, ["pub", "const" | "unsafe"]))
+            });
+            self.functions.extend(names.map(|(_, pair)| format!("Backend::{}", pair[1].trim_end_matches(['(', '<']))));
+        }
+        let Item::Impl(item) = item else { return };
+        let syn::Type::Path(path) = &*item.self_ty else { return };
+        let Some(name) = path.path.segments.last().map(|segment| segment.ident.to_string()) else { return };
+        if !self.types.contains(&name) {
+            return;
+        }
+        let from = item.trait_.as_ref().and_then(|(path, _)| path.segments.last()).map(|segment| segment.ident.to_string());
+        for function in &item.items {
+            let ImplItem::Fn(function) = function else { continue };
+            let shown = match &from {
+                None => is_public(&function.vis) && !is_hidden(&function.attrs),
+                Some(from) => !QUIET.contains(&from.as_str()),
+            };
+            if shown {
+                self.functions.insert(format!("{name}::{}", function.sig.ident));
+            }
+        }
+    }
+}
+
+/// What the rows of the table call. A row that does not call what it says is an error.
+fn rows(table: &str) -> Result<BTreeSet<String>> {
+    let file = syn::parse_file(table)?;
+    let all = file.items.iter().find_map(|item| match item {
+        Item::Fn(item) if item.sig.ident == "all" => Some(item),
+        _ => None,
+    });
+    let list = all.context("the table is a function `all`")?.block.stmts.iter().find_map(|statement| match statement {
+        syn::Stmt::Macro(list) => Some(&list.mac),
+        syn::Stmt::Expr(Expr::Macro(list), None) => Some(&list.mac),
+        _ => None,
+    });
+    let list = list.context("the table is a `vec!`")?.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)?;
+    let mut called = BTreeSet::new();
+    for row in &list {
+        let mut call = row;
+        if let Expr::Struct(row) = row {
+            call = row.rest.as_deref().context("a row is a call of `row`, or ends with one")?;
+        }
+        let Expr::Call(call) = call else { anyhow::bail!("no row: {}", call.to_token_stream()) };
+        let code = call.args.last().context("a row has its code")?.to_token_stream().to_string();
+        let words: BTreeSet<&str> = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+        let names = call.args.iter().rev().nth(1).context("a row has names")?.to_token_stream().to_string();
+        for name in names.split('"').skip(1).step_by(2) {
+            let function = name.rsplit("::").next().unwrap_or(name);
+            let is_called = if function == "eq" { code.contains("==") } else { words.contains(function) };
+            ensure!(is_called, "a row says that it calls {name}, and does not");
+            called.insert(name.to_owned());
+        }
+    }
+    Ok(called)
+}
+
+/// What is wrong: functions without a row, rows without a function, types that nobody drops.
+fn faults(public: &Public, called: &BTreeSet<String>, memory: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let quiet: BTreeSet<&str> = WITHOUT_SECRETS.iter().map(|(name, _)| *name).collect();
+    for function in &public.functions {
+        match (called.contains(function), quiet.contains(&function[..])) {
+            (false, false) => {
+                faults.push(format!("{function} has no row in crates/fastgcm/tests/support/verbs.rs (docs/adding-a-verb.md)"))
+            }
+            (true, true) => faults.push(format!("{function} has a row, and is said to have no secret")),
+            _ => {}
+        }
+    }
+    let gone = |name: &&str| !public.functions.contains(*name);
+    faults.extend(called.iter().map(String::as_str).filter(gone).map(|name| format!("a row calls {name}, which is not public")));
+    faults.extend(quiet.into_iter().filter(gone).map(|name| format!("WITHOUT_SECRETS has {name}, which is not public")));
+    for name in &public.types {
+        let (plain, dropped) = (PLAIN.iter().any(|(plain, _)| plain == name), memory.contains(&format!("dropped!(\"{name}\"")));
+        if plain == dropped {
+            faults.push(format!(
+                "{name}: tests/memory.rs looks at what it leaves where it is dropped, or PLAIN says why not; one of the two"
+            ));
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_public_verb_has_a_row() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let files = read(root).unwrap();
+    let public = Public::of(&files).unwrap();
+    let tests = root.join("crates/fastgcm/tests");
+    let table = fs::read_to_string(tests.join("support/verbs.rs")).unwrap();
+    let memory = fs::read_to_string(tests.join("memory.rs")).unwrap();
+    let found = faults(&public, &rows(&table).unwrap(), &memory);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    // All four walk the table.
+    for walker in ["api/forgery.rs", "guard_pages.rs", "constant_time/traces.rs", "constant_time/undefined.rs", "wiping.rs", "mix.rs"] {
+        let walker = fs::read_to_string(tests.join(walker)).unwrap();
+        assert!(walker.contains("table()"), "{walker}");
+    }
+    println!("verbs::every_public_verb_has_a_row ok {}", public.functions.len() + public.types.len());
+}
+
+/// Each way to add a verb is noticed.
+#[test]
+fn a_new_verb_is_noticed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let planted = [
+        ("gmac", "impl Key { pub fn new_verb(&self) {} }", "Key::new_verb"),
+        ("hazmat", "pub fn new_verb(key: &Key) {}", "hazmat::new_verb"),
+        ("lib", "pub use once::new_verb;", "new_verb"),
+        ("hazmat", "pub use crate::parts::new_verb;", "hazmat::new_verb"),
+        ("xaes", "impl NewTrait for Xaes256Gcm { fn new_verb(&self) {} }", "Xaes256Gcm::new_verb"),
+        ("parts", "impl PartHash { pub const fn new_verb(self) {} }", "PartHash::new_verb"),
+        ("key", "new_verbs! { impl Key { pub fn new_verb(&self) {} } }", "Backend::new_verb"),
+    ];
+    let library = read(root).unwrap();
+    for (file, code, expected) in planted {
+        let mut files = library.clone();
+        files.get_mut(file).unwrap().items.extend(syn::parse_file(code).unwrap().items);
+        assert!(Public::of(&files).unwrap().functions.contains(expected), "{code}");
+    }
+    let mut files = library;
+    files.get_mut("nonces").unwrap().items.extend(syn::parse_file("pub struct NewType(Key);").unwrap().items);
+    assert!(Public::of(&files).unwrap().types.contains("NewType"));
+    assert!(
+        rows("fn all() -> Vec<Verb> { vec![seals(InPlace, &[\"Key::seal\"], |job| job.key.open())] }").is_err(),
+        "it does not call what it says"
+    );
+    println!("verbs::a_new_verb_is_noticed ok {}", planted.len() + 2);
+}
