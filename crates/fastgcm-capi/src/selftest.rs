@@ -8,10 +8,13 @@ use std::ffi::c_int;
 /// `FASTGCM_SELFTEST`.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_selftest() -> c_int {
-    status(|| {
-        let right = Backend::available().all(|backend| KNOWN.iter().all(|(key, tag)| known(backend, key, tag) == Ok(())));
-        if right { Ok(()) } else { Err(FASTGCM_SELFTEST) }
-    })
+    status(|| if all_are_right(|backend, key, tag| known(backend, key, tag) == Ok(())) { Ok(()) } else { Err(FASTGCM_SELFTEST) })
+}
+
+/// Whether each back end of this machine is right about each known answer. (Public for a test, to which one is wrong.)
+#[doc(hidden)]
+pub fn all_are_right(is_right: impl Fn(Backend, &[u8], &u128) -> bool) -> bool {
+    Backend::available().all(|backend| KNOWN.iter().all(|(key, tag)| is_right(backend, key, tag)))
 }
 
 /// Keys and tags of test cases 4, 10 and 16 of "The Galois/Counter Mode of Operation" (McGrew, Viega), which share nonce, AAD and text.

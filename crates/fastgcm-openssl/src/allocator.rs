@@ -40,38 +40,38 @@ mod kept {
     }
 
     /// A thread ends.
-    unsafe extern "C" fn forget(memory: *mut c_void) {
+    unsafe extern "C" fn forget(begin: *mut c_void) {
         // SAFETY: `keep` has put it there, with its layout.
-        unsafe { super::give_back(memory.cast(), memory.cast::<Layout>().read()) }
+        unsafe { super::give_back(begin.cast(), begin.cast::<Layout>().read()) }
     }
 
-    /// What the thread has kept, if it has that layout.
+    /// Where memory begins that the thread has kept, if it is for that layout.
     #[inline]
     pub(super) fn take(layout: Layout) -> Option<*mut u8> {
         let place = place(layout)?;
         // SAFETY: what `keep` has put there, or nothing.
         unsafe {
-            let memory = libc::pthread_getspecific(place);
-            if memory.is_null() || memory.cast::<Layout>().read() != layout {
+            let begin = libc::pthread_getspecific(place);
+            if begin.is_null() || begin.cast::<Layout>().read() != layout {
                 return None;
             }
-            (libc::pthread_setspecific(place, ptr::null()) == 0).then_some(memory.cast())
+            (libc::pthread_setspecific(place, ptr::null()) == 0).then_some(begin.cast())
         }
     }
 
-    /// Keeps that, and returns what is not kept, or not any more.
+    /// Keeps memory that begins there, and returns what is not kept, or not any more.
     ///
     /// # Safety
-    /// Nobody uses that memory any more, which is aligned to more than 16 bytes, and so has as many.
+    /// `super::Aligned::alloc` has taken it for that layout, and nobody uses it any more.
     #[inline]
-    pub(super) unsafe fn keep(memory: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
-        let Some(place) = place(layout) else { return Some((memory, layout)) };
+    pub(super) unsafe fn keep(begin: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
+        let Some(place) = place(layout) else { return Some((begin, layout)) };
         // SAFETY: the caller's promise, now and for what was kept before.
         unsafe {
             let before = libc::pthread_getspecific(place).cast::<Layout>();
-            memory.cast::<Layout>().write(layout);
-            if libc::pthread_setspecific(place, memory.cast()) != 0 {
-                return Some((memory, layout));
+            begin.cast::<Layout>().write(layout);
+            if libc::pthread_setspecific(place, begin.cast()) != 0 {
+                return Some((begin, layout));
             }
             (!before.is_null()).then(|| (before.cast(), before.read()))
         }
@@ -88,17 +88,17 @@ mod kept {
         None
     }
 
-    pub(super) unsafe fn keep(memory: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
-        Some((memory, layout))
+    pub(super) unsafe fn keep(begin: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
+        Some((begin, layout))
     }
 }
 
-/// Gives memory back to the system that is aligned to more than `PLAIN`.
+/// Gives memory back to the system.
 /// # Safety
-/// `alloc` has given it out for that layout, and nobody uses it any more.
-unsafe fn give_back(memory: *mut u8, layout: Layout) {
-    // SAFETY: `alloc` wrote there where it begins, and so there was such a layout.
-    unsafe { System.dealloc(memory.cast::<*mut u8>().sub(1).read(), larger(layout).unwrap_unchecked()) }
+/// `Aligned::alloc` has taken it there for that layout, and nobody uses it any more.
+unsafe fn give_back(begin: *mut u8, layout: Layout) {
+    // SAFETY: so there was such a layout.
+    unsafe { System.dealloc(begin, larger(layout).unwrap_unchecked()) }
 }
 
 // SAFETY: memory is the system's, or lies within it; where that begins stands in the 8 bytes before it.
@@ -109,13 +109,10 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: the caller's promise.
             return unsafe { System.alloc(layout) };
         }
-        if let Some(memory) = kept::take(layout) {
-            return memory;
-        }
         let Some(larger) = larger(layout) else { return ptr::null_mut() };
         // SAFETY: it has a size. Its start is a multiple of 16, so that at least 16 bytes lie between it and the next multiple of the alignment.
         unsafe {
-            let begin = System.alloc(larger);
+            let begin = kept::take(layout).unwrap_or_else(|| System.alloc(larger));
             if begin.is_null() {
                 return begin;
             }
@@ -131,10 +128,10 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: the caller's promise.
             return unsafe { System.dealloc(memory, layout) };
         }
-        // SAFETY: the caller's promise, for this memory or for that of an earlier call.
+        // SAFETY: the caller's promise, for this memory or for that of an earlier call. `alloc` wrote there where it begins.
         unsafe {
-            if let Some((memory, layout)) = kept::keep(memory, layout) {
-                give_back(memory, layout);
+            if let Some((begin, layout)) = kept::keep(memory.cast::<*mut u8>().sub(1).read(), layout) {
+                give_back(begin, layout);
             }
         }
     }

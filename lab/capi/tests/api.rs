@@ -476,6 +476,23 @@ fn f16_wiped() {
     passed("capi::f16_wiped", wiped, backends().len());
 }
 
+/// The self-test asks every back end about every known answer: where one is wrong, it fails.
+#[test]
+fn selftest_asks_all() {
+    let asked = std::cell::RefCell::new(vec![]);
+    assert!(all_are_right(|backend, key, _| {
+        asked.borrow_mut().push((backend, key.len()));
+        true
+    }));
+    let asked = asked.into_inner();
+    let every: Vec<_> = fastgcm::Backend::available().flat_map(|backend| [16, 24, 32].map(|length| (backend, length))).collect();
+    assert_eq!(asked, every);
+    for wrong in &asked {
+        assert!(!all_are_right(|backend, key, _| (backend, key.len()) != *wrong), "{wrong:?} may be wrong");
+    }
+    passed("capi::selftest_asks_all", asked.len(), 3 * backends().len());
+}
+
 #[test]
 fn selftest_and_texts() {
     assert_eq!(fastgcm_selftest(), FASTGCM_OK as i32);
