@@ -64,7 +64,7 @@ pub(crate) fn tool(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
 
 /// Files of these folders of a project whose names are so, in order. What is built is none of them.
 pub(crate) fn files(root: &Path, folders: &str, name: &str) -> Result<Vec<PathBuf>> {
-    let found = output(&mut sh(root, &format!("find {folders} -name target -prune -o -type f -name '{name}' -print | sort")))?;
+    let found = output(&mut sh(root, &format!("find {folders} -name target -prune -o -xtype f -name '{name}' -print | sort")))?;
     Ok(found.lines().map(|file| root.join(file)).collect())
 }
 
