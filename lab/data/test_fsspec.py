@@ -124,6 +124,29 @@ def test_a_listing_that_is_out_of_date(endpoint, tmp_path, s3):
     assert sealed.cat_file(f"{folder}/name") == b"new, and longer" == sealed.open(f"{folder}/name").read()
 
 
+def test_errors_of_ranges(place):
+    """Each in its place, or the first one is raised."""
+    url, (fs, folder) = f"fastgcm::{place[0]}/good", raw(place)
+    fs.makedirs(folder, exist_ok=True)
+    sealed, good = fsspec.core.url_to_fs(url, key=NAME, **place[1])
+    bad, absent = good.replace("good", "bad"), good.replace("good", "absent")
+    sealed.pipe_file(good, b"text")
+    fs.pipe_file(bad, b"no sealed file")
+    got = sealed.cat_ranges([good, bad, absent, good], [0, 0, 0, 1], [2, 2, 2, 3], on_error="return")
+    assert got[0] == b"te" and isinstance(got[1], InvalidTag) and isinstance(got[2], FileNotFoundError) and got[3] == b"ex"
+    for paths, kind in (([good, bad], InvalidTag), ([absent, good], FileNotFoundError)):
+        with pytest.raises(kind):
+            sealed.cat_ranges(paths, [0, 0], [2, 2], on_error="raise")
+
+
+def test_a_link_stays(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"old")
+    link.symlink_to("real")
+    SealedFileSystem(key=NAME, target_protocol="file").pipe_file(str(link), b"text")
+    assert link.is_symlink() and os.readlink(link) == "real" and of_pyca(real.read_bytes()) == b"text"
+
+
 class Stop(Exception):
     pass
 

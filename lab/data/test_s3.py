@@ -2,12 +2,14 @@
 
 import base64
 import contextlib
+import hmac
 import io
 import os
 import pathlib
 import pickle
 import random
 import signal
+import stat
 import subprocess
 import sys
 import textwrap
@@ -26,6 +28,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from fastgcm import InvalidTag, OtherText, jobs, s3
+from fastgcm.hazmat import seal_part
 from fastgcm.s3 import Envelope, Opening, Sealing
 from proxy import Proxy
 
@@ -272,6 +275,76 @@ def test_no_key_travels(tmp_path, text, kms, kms_key, options, endpoint):
         pickle.dumps(content)
     opening.abandon()
     assert not list(tmp_path.glob("opened*"))
+
+
+def test_each_key_has_a_label_of_its_own():
+    """Hashes of parts travel under one key, so under another nonce each time; and that key is not the key of the text."""
+    data_key, message_id = bytes(range(32)), bytes(range(28))
+    derived = lambda label, length=32: HKDF(hashes.SHA512(), length, message_id, b"\x00\x73" + label).derive(data_key)
+    content = s3._Content(data_key, message_id)
+    sealed, part = seal_part(content.aesgcm, b"\x01" * 12, 0, b"text")
+    assert AESGCM(derived(b"DERIVEKEY")).encrypt(b"\x01" * 12, b"text", None)[:4] == sealed
+    travelling = [bytes.fromhex(content.sealed_hash(part)) for _ in range(50)]
+    assert len({one[:12] for one in travelling}) == 50
+    for one in travelling:
+        assert AESGCM(derived(b"fastgcm hashes of parts")).decrypt(one[:12], one[12:], None) == part.to_bytes()
+        with pytest.raises(InvalidTag):
+            AESGCM(derived(b"DERIVEKEY")).decrypt(one[:12], one[12:], None)
+    assert content.claim(part) == hmac.new(derived(b"fastgcm claims of parts", 64), part.to_bytes(), "sha512").hexdigest()
+    assert content.commitment == derived(b"COMMITKEY", 28)
+
+
+def test_a_part_is_missing(text, kms_key, options, endpoint, monkeypatch):
+    """It has a receipt, and is not there."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=endpoint)
+    text.write_bytes(random.randbytes(3 * PART + 5))
+    put = Sealing._put_part
+    for lost in (0, 1, 2, 3):
+        monkeypatch.setattr(Sealing, "_put_part", lambda job, index, sealed: put(job, index, sealed) if index != lost else None)
+        job = Sealing.begin(text, "bucket", "lacks", kms_key, **options)
+        with pytest.raises(ValueError, match="not those of the job"):
+            job.finish([job.run(index) for index in range(3)])
+        job.abandon()
+    # A part that is there, and has another length.
+    monkeypatch.setattr(Sealing, "_put_part", lambda job, index, sealed: put(job, index, sealed + b"1" if index == 1 else sealed))
+    job = Sealing.begin(text, "bucket", "lacks", kms_key, **options)
+    with pytest.raises(ValueError, match="not those of the job"):
+        job.finish([job.run(index) for index in range(3)])
+    job.abandon()
+    assert "lacks" not in names(client) and nothing_left(client)
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 5])
+def test_attempts_end(attempts):
+    class Failing:
+        parts, calls = 1, 0
+
+        def run(self, index):
+            self.calls += 1
+            if self.calls > 50:
+                pytest.fail("it is tried without end")
+            raise OSError
+
+    job = Failing()
+    with pytest.raises(OSError):
+        s3._by_threads(job, 1, attempts)
+    assert job.calls == attempts
+
+
+def test_only_the_owner_reads(tmp_path, text, kms_key, options):
+    text.write_bytes(random.randbytes(PART + 5))
+    s3.upload(text, "bucket", "modes", kms_key, **options)
+    mode = lambda path: stat.S_IMODE(os.stat(path).st_mode)
+    before = os.umask(0)
+    try:
+        job = Opening.begin("bucket", "modes", tmp_path / "opened", **options)
+        assert mode(job.stage) == 0o700 and mode(job._body()) == 0o600
+        job.finish([job.run(index) for index in range(job.parts)])
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "opened") == 0o600 and (tmp_path / "opened").read_bytes() == text.read_bytes()
 
 
 def port_of(endpoint):

@@ -36,7 +36,7 @@ impl CobblestoneChunks {
     fn new(py: Python<'_>, key: Source<'_>, context: Source<'_>, salt: Source<'_>) -> PyResult<Self> {
         let format = Format::of_key_len(key.len()).ok_or_else(|| PyValueError::new_err("key must be 16 or 32 bytes."))?;
         let salt: &[u8; SALT_LEN] = salt.bytes().try_into().map_err(|_| PyValueError::new_err("salt must be 24 bytes."))?;
-        let make = || Key::new(format, key.bytes()).and_then(|key| Cipher::with_salt(&key, context.bytes(), salt));
+        let make = || key_of(format, key.bytes()).and_then(|key| Cipher::with_salt(&key, context.bytes(), salt));
         let made = memory::kept(1 << 14, make)?;
         let (header, cipher) = made.map_err(|e| of_file(py, e))?;
         Ok(Self { header, cipher })
@@ -94,6 +94,11 @@ impl CobblestoneChunks {
             opened.inspect_err(|_| text.fill(0)).map_err(|e| of_file(py, e))
         })
     }
+}
+
+/// A key for the back end of this process.
+pub(crate) fn key_of(format: Format, key: &[u8]) -> Result<Key, Error> {
+    Key::new(format, key)?.with_backend(crate::backend())
 }
 
 /// How many chunks `len` bytes are, of `chunk` bytes each.

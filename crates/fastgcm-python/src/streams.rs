@@ -2,7 +2,7 @@
 
 use crate::{
     buffers::{Place, Source, Target, detached, new_bytes, random_bytes},
-    chunks::of_file,
+    chunks::{self, of_file},
     errors, memory,
 };
 use fastgcm_file::{CHUNK_LEN, Cipher, Error, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, RangeReader, SEALED_CHUNK_LEN, TAG_LEN};
@@ -14,7 +14,7 @@ use std::{
 use zeroize::{Zeroize, Zeroizing};
 
 fn key_of(py: Python<'_>, format: Format, key: &Source<'_>) -> PyResult<Key> {
-    Key::new(format, key.bytes()).map_err(|error| match error {
+    chunks::key_of(format, key.bytes()).map_err(|error| match error {
         Error::KeyLength => PyValueError::new_err(format!("key must be {} bytes.", format.key_len())),
         error => of_file(py, error),
     })

@@ -111,7 +111,7 @@ def test_memory_that_changes_meanwhile(name):
     length, seal, opens = CALLS[name]
     draw = random.Random(name)
     text = draw.randbytes(length)
-    rounds = 4000 if length < 10_000 else 600 if length < MIB else 20
+    rounds = 4000 if length < 10_000 else 1500 if length < 50_000 else 600 if length < MIB else 20
     for at in (length // 2, length - 1):
         for sealed in outcomes(text, at, seal, rounds):
             # It opens, to what the memory held. A byte at the end of a text may be read in two steps: then it is both of its values at once.

@@ -1,13 +1,16 @@
 //! Objects are sealed in parallel parts, parts are lost and sealed again, and whatever is not what was sealed is refused.
 
 use async_trait::async_trait;
+use base64::{Engine, prelude::BASE64_STANDARD as BASE64};
 use fastgcm_s3::{Envelope, Error, MIN_PART, Options, Reader, Sealing, upload};
+use hkdf::Hkdf;
 use object_store::{
     Attributes, MultipartId, ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
     memory::InMemory,
     multipart::{MultipartStore, PartId},
     path::Path,
 };
+use sha2::Sha512;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
@@ -16,7 +19,9 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
+    time::Duration,
 };
+use tokio::time::timeout;
 
 const DATA_KEY: [u8; 32] = [7; 32];
 const PART: usize = MIN_PART as usize;
@@ -104,6 +109,11 @@ fn path() -> Path {
     Path::from("object")
 }
 
+/// What is tried without end hangs no test.
+async fn ends<T>(work: impl Future<Output = T>) -> T {
+    timeout(Duration::from_secs(60), work).await.expect("it is tried without end")
+}
+
 async fn written(store: &Arc<Losing>, len: u64) -> std::result::Result<PutResult, Error> {
     upload(store.clone(), path(), sealing(), len, OPTIONS, |range| async move { Ok(text(range)) }).await
 }
@@ -176,14 +186,23 @@ async fn lost_parts_are_sealed_again() {
         assert!(opened(&store).await.unwrap().read(0..len).await.unwrap() == text(0..len));
         checked += 1;
     }
-    // What is lost for good leaves no object.
-    let store = Arc::new(Losing { fault: Some(|_| Fault::Panic), ..Losing::default() });
-    assert!(matches!(written(&store, 2 * MIN_PART).await, Err(Error::Lost)));
-    let store = Arc::new(Losing { fault: Some(|_| Fault::Refused), ..Losing::default() });
-    assert!(matches!(written(&store, 2 * MIN_PART).await, Err(Error::Store(_))));
-    assert_eq!(store.aborted.load(Relaxed), 1);
+    // What is lost for good leaves no object, and is tried as often as was said.
+    let forever = |fault, attempts| async move {
+        let store = Arc::new(Losing { fault: Some(fault), ..Losing::default() });
+        let read = |range| async move { Ok(text(range)) };
+        let options = Options { workers: 1, attempts, ..OPTIONS };
+        (ends(upload(store.clone(), path(), sealing(), 2 * MIN_PART, options, read)).await, store)
+    };
+    for attempts in [1, 3] {
+        let (result, store) = forever(|_| Fault::Panic, attempts).await;
+        assert!(matches!(result, Err(Error::Lost)));
+        assert_eq!(store.calls.load(Relaxed), attempts);
+    }
+    let (result, store) = forever(|_| Fault::Refused, 2).await;
+    assert!(matches!(result, Err(Error::Store(_))));
+    assert_eq!((store.aborted.load(Relaxed), store.calls.load(Relaxed)), (1, 2));
     assert!(store.store.head(&path()).await.is_err());
-    println!("s3::lost_parts_are_sealed_again ok {}", checked + 2);
+    println!("s3::lost_parts_are_sealed_again ok {}", checked + 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -217,7 +236,7 @@ async fn another_text_is_refused() {
     // A text that cannot be read.
     let store = Arc::new(Losing::default());
     let read = |_| async { Err(io::Error::other("no")) };
-    assert!(matches!(upload(store.clone(), path(), sealing(), 1, OPTIONS, read).await, Err(Error::Read(_))));
+    assert!(matches!(ends(upload(store.clone(), path(), sealing(), 1, OPTIONS, read)).await, Err(Error::Read(_))));
     println!("s3::another_text_is_refused ok {}", checked + 1);
 }
 
@@ -300,7 +319,42 @@ fn envelopes() {
         checked += 1;
     }
     assert!(sealing().into_parts().1.open_hash(&sealed).is_err(), "another object's");
-    println!("s3::envelopes ok {}", checked + 7);
+    // Under one key, so with another nonce each time.
+    let nonces: BTreeSet<_> = (0..50).map(|_| content.seal_hash(&hash).unwrap()[..12].to_vec()).collect();
+    assert_eq!(nonces.len(), 50);
+    println!("s3::envelopes ok {}", checked + 8);
+}
+
+/// Each key of an object has a label of its own: that of the hashes is not that of the text.
+#[test]
+fn labels() {
+    let (envelope, content) = sealing().into_parts();
+    let metadata = envelope.metadata();
+    let value = |name| metadata.iter().find(|(found, _)| *found == name).unwrap().1.clone();
+    let extracted = Hkdf::<Sha512>::new(Some(&BASE64.decode(value("x-amz-i")).unwrap()), &DATA_KEY);
+    let derived = |label: &[u8], key: &mut [u8]| extracted.expand_multi_info(&[&[0x00, 0x73], label], key).unwrap();
+    let key = |label| {
+        let mut bytes = [0; 32];
+        derived(label, &mut bytes);
+        fastgcm::Key::aes256(&bytes)
+    };
+    let mut commitment = [0; 28];
+    derived(b"COMMITKEY", &mut commitment);
+    assert_eq!(BASE64.encode(commitment), value("x-amz-d"));
+    let mut text = [1; 40];
+    let hash = content.seal_part(0, &mut text).unwrap();
+    let mut expected = [1; 40];
+    key(b"DERIVEKEY").seal([1; 12], b"", &mut expected).unwrap();
+    assert_eq!(text, expected);
+    let sealed = content.seal_hash(&hash).unwrap();
+    let (nonce, tag) = (<[u8; 12]>::try_from(&sealed[..12]).unwrap(), <[u8; 16]>::try_from(&sealed[44..]).unwrap());
+    let opened = |label| {
+        let mut travelled: [u8; 32] = sealed[12..44].try_into().unwrap();
+        key(label).open(nonce, b"", &mut travelled, &fastgcm::Tag::from(tag)).map(|()| travelled)
+    };
+    assert_eq!(opened(b"fastgcm hashes of parts"), Ok(hash.to_bytes()));
+    assert!(opened(b"DERIVEKEY").is_err());
+    println!("s3::labels ok 4");
 }
 
 #[tokio::test]
