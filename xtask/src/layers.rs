@@ -76,8 +76,9 @@ fn features(Published { folder, name, .. }: &Published) -> Result<()> {
     Ok(())
 }
 
-/// What other languages load is no part of what `cargo build` makes of a workspace: it would have the features that any other package turns on.
-/// `cargo rustc --crate-type cdylib` builds one package, and so does a workspace of its own.
+/// What other languages load is no part of what `cargo build` makes of a workspace: it would have the
+/// features that any other package turns on. `cargo rustc --crate-type cdylib` builds one package, and so
+/// does a workspace of its own.
 fn built_alone(Published { name, is_apart, manifest, .. }: &Published) -> Result<()> {
     let kinds = manifest.lines().find(|line| line.starts_with("crate-type")).unwrap_or_default();
     ensure!(

@@ -193,7 +193,8 @@ fn closed(path: &Path) -> Option<&Path> {
     path.ancestors().enumerate().find(|&(depth, part)| lacks(part, if depth == 0 { 0o4 } else { 0o1 })).map(|(_, part)| part)
 }
 
-/// Writes a new configuration: all that the machine's own says, and the provider in the sections that it names.
+/// Writes a new configuration: all that the machine's own says, and the provider in the sections that it
+/// names.
 fn write(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<(), Failure> {
     let module = module.map(|module| module.canonicalize().map_err(|error| Failure::io(module.display(), error))).transpose()?;
     let module = plain(module.as_deref().unwrap_or("fastgcm.so".as_ref()))?.to_owned();

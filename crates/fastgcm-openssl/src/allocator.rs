@@ -1,9 +1,11 @@
 //! Memory for keys, which start with a line of the cache. The C library's own way to aligned memory takes longer than to expand a key, so such
 //! memory is taken a line larger, and says in front of itself where it begins.
 //!
-//! Each thread keeps the memory of the last key that it has freed, which is wiped, and that of the last context, for its next ones: they are too large for
-//! the C library's own lists for each thread. (A new context with 1 KiB of text takes 45 ns less: Zen 5.) What a thread keeps hangs on keys of POSIX
-//! threads: a `thread_local` asks for memory where the first context of a thread does, and glibc ends the process if there is none.
+//! Each thread keeps the memory of the last key that it has freed, which is wiped, and that of the last
+//! context, for its next ones: they are too large for the C library's own lists for each thread. (A new
+//! context with 1 KiB of text takes 45 ns less: Zen 5.) What a thread keeps hangs on keys of POSIX threads: a
+//! `thread_local` asks for memory where the first context of a thread does, and glibc ends the process if
+//! there is none.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -128,7 +130,8 @@ unsafe impl GlobalAlloc for Aligned {
             // SAFETY: the caller's promise.
             return unsafe { System.dealloc(memory, layout) };
         }
-        // SAFETY: the caller's promise, for this memory or for that of an earlier call. `alloc` wrote there where it begins.
+        // SAFETY: the caller's promise, for this memory or for that of an earlier call. `alloc` wrote there
+        // where it begins.
         unsafe {
             if let Some((begin, layout)) = kept::keep(memory.cast::<*mut u8>().sub(1).read(), layout) {
                 give_back(begin, layout);

@@ -139,7 +139,8 @@ impl<'p> Context<'p> {
         Ok((key, pieces))
     }
 
-    /// Small pieces of AAD wait until there is more: a call of the library takes as long for one byte as for a vector.
+    /// Small pieces of AAD wait until there is more: a call of the library takes as long for one byte as for
+    /// a vector.
     pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<(), Failure> {
         self.begun()?;
         if self.short.aad(piece) {
@@ -166,8 +167,8 @@ impl<'p> Context<'p> {
         }
         let seals = self.seals;
         let apart = from.addr().abs_diff(to.addr());
-        // The text where it goes, for what is done in place: there is little to copy, or the two overlap in part, which OpenSSL asks for nowhere and
-        // forbids nowhere.
+        // The text where it goes, for what is done in place: there is little to copy, or the two overlap in
+        // part, which OpenSSL asks for nowhere and forbids nowhere.
         // SAFETY: the caller's promise. No other slice is made of that memory.
         let there = || unsafe { slice::from_raw_parts_mut(to, size) };
         let moved = || {
@@ -406,7 +407,8 @@ impl<'p> Cipher<'p> for Context<'p> {
     fn set(&mut self, param: &Param) -> Result<(), Failure> {
         let ill = Some(Reason::FailedToGetParameter);
         if param.is(c"tag") {
-            // Of any length, as OpenSSL's own takes them, though the standard knows 4, 8 and 12 to 16 bytes only (SP 800-38D, section 5.2.1.2).
+            // Of any length, as OpenSSL's own takes them, though the standard knows 4, 8 and 12 to 16 bytes
+            // only (SP 800-38D, section 5.2.1.2).
             let tag = param.bytes().filter(|tag| tag.len() <= TAG).ok_or(ill)?;
             if self.seals || tag.is_empty() {
                 return Err(Some(Reason::InvalidTag));

@@ -188,7 +188,8 @@ fn chosen() -> Backend {
 
 #[cfg(target_os = "linux")]
 fn named() -> Option<Backend> {
-    // SAFETY: it reads what the kernel told this process, and a string, which stays while no thread changes the environment; so does OpenSSL.
+    // SAFETY: it reads what the kernel told this process, and a string, which stays while no thread changes
+    // the environment; so does OpenSSL.
     unsafe {
         if libc::getauxval(libc::AT_SECURE) != 0 {
             return None;

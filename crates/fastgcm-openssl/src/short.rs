@@ -5,7 +5,8 @@ use crate::{key::Keyed, object::Failure, shared::room};
 use fastgcm::{Error, Key, Tag, hazmat::Pieces};
 use std::{mem::MaybeUninit, ptr, slice};
 
-/// The most bytes of AAD: IPsec, SRTP and QUIC have more than 16. What comes in smaller pieces is hashed when so much has come.
+/// The most bytes of AAD: IPsec, SRTP and QUIC have more than 16. What comes in smaller pieces is hashed when
+/// so much has come.
 const AAD: usize = 256;
 /// Bytes of text that a context has room for.
 const TEXT: usize = 64;
@@ -56,7 +57,8 @@ impl Short {
         tag: [0; 16],
     };
 
-    /// What makes another one in the same state. (Nearly always there is no long text, and what copies one stands out of the way: a copy of a context 8 ns.)
+    /// What makes another one in the same state. (Nearly always there is no long text, and what copies one
+    /// stands out of the way: a copy of a context 8 ns.)
     #[inline(always)]
     pub(crate) fn duplicate(&self) -> Result<impl FnOnce() -> Self, Failure> {
         #[cold]
@@ -88,8 +90,9 @@ impl Short {
         self.text_length == 0 && length <= self.most
     }
 
-    /// Seals or opens all text, of that length, which it `takes`, in place. The text is made ready when nothing can fail any more: what failed behind
-    /// that would leave a plaintext where a ciphertext is expected.
+    /// Seals or opens all text, of that length, which it `takes`, in place. The text is made ready when
+    /// nothing can fail any more: what failed behind that would leave a plaintext where a ciphertext is
+    /// expected.
     #[inline]
     pub(crate) fn text<'t>(
         &mut self,

@@ -26,7 +26,8 @@ pub(crate) struct Context<'p> {
     aad: Vec<u8>,
     /// That which was made, or which the caller expects.
     tag: Option<Tag>,
-    /// Whether the text, which has been there, is authentic; a text that is sealed is, until another one is refused behind it.
+    /// Whether the text, which has been there, is authentic; a text that is sealed is, until another one is
+    /// refused behind it.
     authentic: Option<bool>,
     /// One text may follow another without another nonce: `openssl speed` asks for it.
     again: bool,
@@ -52,7 +53,8 @@ fn extend(aad: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
 }
 
 impl<'p> Context<'p> {
-    /// AAD where there is nothing to write to, or all text. An empty text is none yet: it is made at the end, if no other comes.
+    /// AAD where there is nothing to write to, or all text. An empty text is none yet: it is made at the end,
+    /// if no other comes.
     ///
     /// # Safety
     /// `size` bytes are readable at `from`, unless that is null, and writable at `to`, likewise.

@@ -135,7 +135,8 @@ fn random_messages() {
     passed("openssl::random_messages", messages as usize, 3000);
 }
 
-/// Tags of every length that there is a byte of: what one provider seals, the other opens, and a tag of which one bit is wrong neither.
+/// Tags of every length that there is a byte of: what one provider seals, the other opens, and a tag of which
+/// one bit is wrong neither.
 #[test]
 fn tags_of_every_length() {
     let (mut opened, mut random, both) = (0, Random(4), [Whose::Fastgcm, Whose::Default]);

@@ -1,5 +1,5 @@
-//! `fastgcm doctor`, with a configuration that is right, and with every fault that it knows; on machines whose own configuration says little, or much; and
-//! of processes that run.
+//! `fastgcm doctor`, with a configuration that is right, and with every fault that it knows; on machines
+//! whose own configuration says little, or much; and of processes that run.
 
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
 mod suite;
@@ -197,7 +197,8 @@ fn doctor() {
     passed("openssl::doctor", seen, 1 + 26 + 2 + 1 + 2 + 3 + 5);
 }
 
-/// What is written keeps what the machine's own configuration says, whatever names that has; and a configuration that drops some of it is told.
+/// What is written keeps what the machine's own configuration says, whatever names that has; and a
+/// configuration that drops some of it is told.
 #[test]
 fn nothing_is_dropped() {
     let machine = Machine::new("machines");
@@ -213,7 +214,8 @@ fn nothing_is_dropped() {
     assert_eq!(made.replace(own.to_str().unwrap(), "/usr/lib/ssl/openssl.cnf"), shipped);
     seen += 1;
 
-    // A policy for TLS, another provider, properties, and what requests of certificates want, by names of its own.
+    // A policy for TLS, another provider, properties, and what requests of certificates want, by names of its
+    // own.
     let policy = "openssl_conf = all\n[all]\nproviders = every\nssl_conf = tls\nalg_section = how\n[every]\nlegacy = old\ndefault = own\n[old]\nactivate = 1\n\
         [own]\nactivate = 1\n[how]\ndefault_properties = ?x.other=yes\n[tls]\nsystem_default = policy\n[policy]\nCiphersuites = TLS_AES_256_GCM_SHA384\n\
         CipherString = @SECLEVEL=3:kEECDH\nMinProtocol = TLSv1.3\n[req]\ndistinguished_name = who\nx509_extensions = more\n[who]\n\
@@ -236,7 +238,8 @@ fn nothing_is_dropped() {
     assert!(machine.says("policy.cnf", &request).contains("CA:TRUE"));
     seen += 1;
 
-    // A configuration that stands alone, one that names another section after it has included all, and one that lists other providers.
+    // A configuration that stands alone, one that names another section after it has included all, and one
+    // that lists other providers.
     let alone = shipped
         .replace(".include /usr/lib/ssl/openssl.cnf", "openssl_conf = openssl_init")
         .replace("= fastgcm.so", &format!("= {}", machine.module.display()));
@@ -270,7 +273,8 @@ impl Drop for Waits {
     }
 }
 
-/// Of a process that runs it is told whether it has loaded the module; and if not, what the kernel says of why.
+/// Of a process that runs it is told whether it has loaded the module; and if not, what the kernel says of
+/// why.
 #[test]
 fn processes() {
     let machine = Machine::new("processes");

@@ -1,4 +1,5 @@
-//! Memory that there is none of, and memory that is given back: the C library's functions for it, with a look at both.
+//! Memory that there is none of, and memory that is given back: the C library's functions for it, with a look
+//! at both.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 #[path = "../../../crates/fastgcm/tests/support/suite.rs"]
@@ -24,7 +25,8 @@ unsafe extern "C" {
     fn __libc_free(memory: *mut c_void);
 }
 
-/// The thread for which there is no memory (as `pthread_self` names it), and how much it still gets before; and what was refused.
+/// The thread for which there is no memory (as `pthread_self` names it), and how much it still gets before;
+/// and what was refused.
 static POOR: AtomicUsize = AtomicUsize::new(0);
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
@@ -47,7 +49,8 @@ const TEXT: u8 = 0xd9;
 
 fn search(memory: *mut c_void) {
     if !memory.is_null() && SEARCHED.load(Relaxed) {
-        // SAFETY: memory that is given back now has so many bytes, though nobody may have written all of them.
+        // SAFETY: memory that is given back now has so many bytes, though nobody may have written all of
+        // them.
         let bytes = unsafe { slice::from_raw_parts(memory.cast::<u8>(), libc::malloc_usable_size(memory)) };
         let found = [KEY, TEXT].iter().filter(|secret| bytes.windows(12).any(|run| run.iter().all(|byte| byte == *secret))).count();
         FOUND.fetch_add(found, Relaxed);
@@ -91,7 +94,8 @@ unsafe extern "C" fn free(memory: *mut c_void) {
 /// One at a time: what they look at is the process's.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// What the calls have made, or `None` if one was refused. Each goes on from its first argument, and leaves it for who frees it.
+/// What the calls have made, or `None` if one was refused. Each goes on from its first argument, and leaves
+/// it for who frees it.
 type Calls = fn(&mut Vec<Context>, &mut Vec<u8>) -> Option<()>;
 
 /// A call that was refused says why.
@@ -117,8 +121,9 @@ fn begin(contexts: &mut Vec<Context>, iv: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Seals that many bytes from one buffer to another. If that is refused, no byte is written: it would be a plaintext, where the caller waits for ciphertext.
-/// And the message has ended: there is no tag of what came before.
+/// Seals that many bytes from one buffer to another. If that is refused, no byte is written: it would be a
+/// plaintext, where the caller waits for ciphertext. And the message has ended: there is no tag of what came
+/// before.
 fn text(context: &mut Context, size: usize, made: &mut Vec<u8>) -> Option<()> {
     let (from, mut to) = ([3; 3000], [0xa5; 3000]);
     if context.text_to(&from[..size], &mut to[..size]).0 != 1 {
@@ -228,8 +233,9 @@ fn siv() -> *mut c_void {
     *SIV.get_or_init(fetch) as *mut c_void
 }
 
-/// Where memory ends, at each place at which it can, a call is refused with a reason: nothing aborts, nothing is written, and what is not refused is right.
-/// Each time in a thread of its own, which has nothing yet. `again`: the thread has had such messages before.
+/// Where memory ends, at each place at which it can, a call is refused with a reason: nothing aborts, nothing
+/// is written, and what is not refused is right. Each time in a thread of its own, which has nothing yet.
+/// `again`: the thread has had such messages before.
 fn ends(name: &str, calls: Calls, again: bool) {
     let mut right = Vec::new();
     calls(&mut Vec::new(), &mut right).expect(name);
@@ -277,7 +283,8 @@ fn there_is_none() {
     passed("openssl::memory::there_is_none", ended, 16);
 }
 
-/// Nothing that is given back has bytes of a key, nor text: not of a context, of a key, nor of a text that was kept.
+/// Nothing that is given back has bytes of a key, nor text: not of a context, of a key, nor of a text that
+/// was kept.
 #[test]
 fn f16_wiped() {
     let _alone = ALONE.lock();

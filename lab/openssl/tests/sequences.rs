@@ -302,7 +302,8 @@ fn f08_overlaps() {
     passed("openssl::f08_overlaps", cases, 242 + 16);
 }
 
-/// Another key in the middle of a message ends it, in one piece or in several: nothing goes on before there is another IV.
+/// Another key in the middle of a message ends it, in one piece or in several: nothing goes on before there
+/// is another IV.
 #[test]
 fn key_in_the_middle() {
     let mut ended = 0;
@@ -325,7 +326,8 @@ fn key_in_the_middle() {
     passed("openssl::key_in_the_middle", ended, 8);
 }
 
-/// Nonces of TLS 1.2: behind the fixed part each context has a random number of its own, and all 64 bits of it count.
+/// Nonces of TLS 1.2: behind the fixed part each context has a random number of its own, and all 64 bits of
+/// it count.
 #[test]
 fn nonces_of_records() {
     let mut numbers = std::collections::HashSet::new();
@@ -362,7 +364,8 @@ fn nonces_of_records() {
     passed("openssl::nonces_of_records", numbers.len(), 100);
 }
 
-/// A record of TLS 1.2 that is forged has no text: all of it is zero. One that is not is as it was, by both providers.
+/// A record of TLS 1.2 that is forged has no text: all of it is zero. One that is not is as it was, by both
+/// providers.
 #[test]
 fn forged_records() {
     let mut forged = 0;
@@ -398,7 +401,8 @@ fn forged_records() {
     passed("openssl::forged_records", forged, 30);
 }
 
-/// Numbers of every width and kind, as programs give and ask for them: the provider takes and answers what OpenSSL's own does.
+/// Numbers of every width and kind, as programs give and ask for them: the provider takes and answers what
+/// OpenSSL's own does.
 #[test]
 fn numbers_of_every_width() {
     let mut cases = 0;

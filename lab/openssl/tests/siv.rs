@@ -141,8 +141,9 @@ fn siv_refused() {
     passed("openssl::siv_refused", refused.len(), 10);
 }
 
-/// Pieces of nothing end no message: text that comes behind them is sealed, and not an empty one in its place. A text that is refused says why, and its
-/// message has no tag. An empty piece of AAD takes back what there was of it, as in OpenSSL's own.
+/// Pieces of nothing end no message: text that comes behind them is sealed, and not an empty one in its
+/// place. A text that is refused says why, and its message has no tag. An empty piece of AAD takes back what
+/// there was of it, as in OpenSSL's own.
 #[test]
 fn siv_empty_pieces() {
     let message = |aad: &[u8]| Message { key: vec![1; 16], nonce: vec![2; 12], aad: aad.to_vec(), text: b"secret text 1234".to_vec() };

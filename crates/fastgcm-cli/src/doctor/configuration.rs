@@ -1,4 +1,5 @@
-//! A configuration of OpenSSL, as config(5) of its manual has it, but for variables: sections, and in each settings.
+//! A configuration of OpenSSL, as config(5) of its manual has it, but for variables: sections, and in each
+//! settings.
 
 use crate::failure::Failure;
 use std::{collections::BTreeMap, env, fs, path::Path};
@@ -97,7 +98,8 @@ fn unquoted(value: &str) -> String {
     value.replace(['"', '\'', '`'], "")
 }
 
-/// The texts that a line includes: a file's, or those of a folder's files whose names end with `.cnf` or `.conf`. OpenSSL passes over one that it cannot read.
+/// The texts that a line includes: a file's, or those of a folder's files whose names end with `.cnf` or
+/// `.conf`. OpenSSL passes over one that it cannot read.
 fn included(name: &Path) -> Vec<String> {
     let base = env::var_os("OPENSSL_CONF_INCLUDE").unwrap_or_default();
     let path = Path::new(&base).join(name);
