@@ -13,6 +13,23 @@ use core::arch::{asm, x86_64::*};
 
 const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 
+/// An operation on registers.
+macro_rules! registers {
+    ($($code:tt)*) => {
+        // SAFETY: who calls it has a token, which exists only where the features are enabled, or has promised them. No memory is touched.
+        unsafe { $($code)* }
+    };
+}
+
+/// An operation on memory.
+macro_rules! memory {
+    ($($code:tt)*) => {
+        // SAFETY: the features are enabled, as for `registers`. The caller has promised that so many bytes are there; or they are those of a table of
+        // this file, at a place within it. (A prefetch may be told any address.)
+        unsafe { $($code)* }
+    };
+}
+
 /// Generates a token and its `Isa` from the intrinsics' own names.
 macro_rules! isa {
     ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, face_pays $face:expr, features $features:literal, register $reg:ident,
@@ -33,40 +50,38 @@ macro_rules! isa {
             }
         }
 
-        // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the caller's promise.
-        #[allow(clippy::undocumented_unsafe_blocks)]
         impl Vectors for $token {
             type V = $v;
             const BLOCKS: usize = $blocks;
             const ROOMY: bool = $roomy;
-            #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { unsafe { $load(src.cast()) } }
-            #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { unsafe { $store(dst.cast(), v) } }
-            #[inline(always)] fn ask_for(self, src: *const u8) { unsafe { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
-            #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { unsafe { $load_first(src, n) } }
-            #[inline(always)] unsafe fn load_block(self, src: *const u8, n: usize) -> $v { unsafe { $load_block(src, n) } }
-            #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { unsafe { $store_first(dst, n, v) } }
-            #[inline(always)] unsafe fn load_key(self, src: *const u8) -> Block { unsafe { load_key(src) } }
-            #[inline(always)] fn splat(self, block: Block) -> $v { unsafe { $splat(vector(block)) } }
-            #[inline(always)] fn splat_masked(self, v: $v, mask: Block) -> $v { unsafe { $splat(_mm_and_si128($lane::$lane_fn::<false>(v), vector(mask))) } }
-            #[inline(always)] fn splat_nonce(self, first: u32, rest: u64) -> $v { unsafe { $splat(xmm::nonce(first, rest)) } }
-            #[inline(always)] fn first(self, block: Block) -> $v { unsafe { $first(vector(block)) } }
-            #[inline(always)] fn put_last(self, v: $v, block: Block) -> $v { unsafe { $put_last(v, vector(block)) } }
-            #[inline(always)] fn lanes_from(self, a: $v, b: $v, n: usize) -> $v { unsafe { $lane::lanes_from(a, b, n) } }
-            #[inline(always)] fn keep_first(self, v: $v, n: usize) -> $v { unsafe { $keep_first(v, n) } }
-            #[inline(always)] fn fold(self, v: $v) -> Block { unsafe { block($fold(v)) } }
-            $(#[inline(always)] fn lanes(self, vectors: [$v; 4]) -> $v { unsafe { $four::lanes(vectors) } }
-            #[inline(always)] fn transpose(self, vectors: [$v; 4]) -> [$v; 4] { unsafe { $four::transpose(vectors) } })?
+            #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { memory! { $load(src.cast()) } }
+            #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { memory! { $store(dst.cast(), v) } }
+            #[inline(always)] fn ask_for(self, src: *const u8) { memory! { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
+            #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> $v { memory! { $load_first(src, n) } }
+            #[inline(always)] unsafe fn load_block(self, src: *const u8, n: usize) -> $v { memory! { $load_block(src, n) } }
+            #[inline(always)] unsafe fn store_first(self, dst: *mut u8, n: usize, v: $v) { memory! { $store_first(dst, n, v) } }
+            #[inline(always)] unsafe fn load_key(self, src: *const u8) -> Block { memory! { load_key(src) } }
+            #[inline(always)] fn splat(self, block: Block) -> $v { registers! { $splat(vector(block)) } }
+            #[inline(always)] fn splat_masked(self, v: $v, mask: Block) -> $v { registers! { $splat(_mm_and_si128($lane::$lane_fn::<false>(v), vector(mask))) } }
+            #[inline(always)] fn splat_nonce(self, first: u32, rest: u64) -> $v { registers! { $splat(xmm::nonce(first, rest)) } }
+            #[inline(always)] fn first(self, block: Block) -> $v { registers! { $first(vector(block)) } }
+            #[inline(always)] fn put_last(self, v: $v, block: Block) -> $v { registers! { $put_last(v, vector(block)) } }
+            #[inline(always)] fn lanes_from(self, a: $v, b: $v, n: usize) -> $v { registers! { $lane::lanes_from(a, b, n) } }
+            #[inline(always)] fn keep_first(self, v: $v, n: usize) -> $v { registers! { $keep_first(v, n) } }
+            #[inline(always)] fn fold(self, v: $v) -> Block { registers! { block($fold(v)) } }
+            $(#[inline(always)] fn lanes(self, vectors: [$v; 4]) -> $v { registers! { $four::lanes(vectors) } }
+            #[inline(always)] fn transpose(self, vectors: [$v; 4]) -> [$v; 4] { registers! { $four::transpose(vectors) } })?
             #[inline(always)] fn fold_with<const LAST: bool>(self, v: $v, other: $v) -> Block {
-                unsafe { block(_mm_xor_si128($fold(v), $lane::$lane_fn::<LAST>(other))) }
+                registers! { block(_mm_xor_si128($fold(v), $lane::$lane_fn::<LAST>(other))) }
             }
-            #[inline(always)] fn xor(self, a: $v, b: $v) -> $v { unsafe { $xor(a, b) } }
-            #[inline(always)] fn xor3(self, a: $v, b: $v, c: $v) -> $v { unsafe { $xor3(a, b, c) } }
-            #[inline(always)] fn byte_swap(self, v: $v) -> $v { unsafe { $shuffle8(v, $splat(vector(REVERSED))) } }
-            #[inline(always)] fn swap_halves(self, v: $v) -> $v { unsafe { $shuffle32::<0x4e>(v) } }
-            #[inline(always)] fn low_halves(self, a: $v, b: $v) -> $v { unsafe { $low(a, b) } }
-            #[inline(always)] fn high_halves(self, a: $v, b: $v) -> $v { unsafe { $high(a, b) } }
+            #[inline(always)] fn xor(self, a: $v, b: $v) -> $v { registers! { $xor(a, b) } }
+            #[inline(always)] fn xor3(self, a: $v, b: $v, c: $v) -> $v { registers! { $xor3(a, b, c) } }
+            #[inline(always)] fn byte_swap(self, v: $v) -> $v { registers! { $shuffle8(v, $splat(vector(REVERSED))) } }
+            #[inline(always)] fn swap_halves(self, v: $v) -> $v { registers! { $shuffle32::<0x4e>(v) } }
+            #[inline(always)] fn low_halves(self, a: $v, b: $v) -> $v { registers! { $low(a, b) } }
+            #[inline(always)] fn high_halves(self, a: $v, b: $v) -> $v { registers! { $high(a, b) } }
             #[inline(always)] fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: $v, b: $v) -> $v {
-                unsafe {
+                registers! {
                     match (A_HIGH, B_HIGH) {
                         (false, false) => $clmul::<0x00>(a, b),
                         (true, false) => $clmul::<0x01>(a, b),
@@ -75,35 +90,34 @@ macro_rules! isa {
                     }
                 }
             }
-            #[inline(always)] fn add32(self, v: $v, n: $v) -> $v { unsafe { $add32(v, n) } }
+            #[inline(always)] fn add32(self, v: $v, n: $v) -> $v { registers! { $add32(v, n) } }
             #[cfg(feature = "internals")]
-            #[inline(always)] fn shift_left<const N: u32>(self, v: $v) -> $v { unsafe { $sll(v, _mm_cvtsi32_si128(N as i32)) } }
+            #[inline(always)] fn shift_left<const N: u32>(self, v: $v) -> $v { registers! { $sll(v, _mm_cvtsi32_si128(N as i32)) } }
             #[cfg(feature = "internals")]
-            #[inline(always)] fn shift_right<const N: u32>(self, v: $v) -> $v { unsafe { $srl(v, _mm_cvtsi32_si128(N as i32)) } }
+            #[inline(always)] fn shift_right<const N: u32>(self, v: $v) -> $v { registers! { $srl(v, _mm_cvtsi32_si128(N as i32)) } }
             #[cfg(feature = "internals")]
-            #[inline(always)] fn up_word(self, v: $v) -> $v { unsafe { $bslli::<4>(v) } }
+            #[inline(always)] fn up_word(self, v: $v) -> $v { registers! { $bslli::<4>(v) } }
             #[cfg(feature = "internals")]
-            #[inline(always)] fn down_word(self, v: $v) -> $v { unsafe { $bsrli::<4>(v) } }
+            #[inline(always)] fn down_word(self, v: $v) -> $v { registers! { $bsrli::<4>(v) } }
             #[inline(always)] fn pin(self, v: &mut $v) {
                 #[inline]
                 #[target_feature(enable = $features)]
                 fn pin(v: &mut $v) {
-                    unsafe { asm!("/*{0}*/", inout($reg) *v, options(nostack, preserves_flags)) }
+                    registers! { asm!("/*{0}*/", inout($reg) *v, options(nostack, preserves_flags)) }
                 }
-                unsafe { pin(v) }
+                registers! { pin(v) }
             }
         }
 
-        #[allow(clippy::undocumented_unsafe_blocks)]
         impl Isa for $token {
             type State = $v;
             const FACE_PAYS: usize = $face;
             #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
             #[inline(always)] fn state(self, v: $v) -> $v { v }
             #[inline(always)] fn leave(self, x: $v) -> $v { x }
-            #[inline(always)] fn round(self, x: &mut $v, key: &$v) { *x = unsafe { $aesenc(*x, *key) } }
-            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { unsafe { $xor($aesenclast(x, last), data) } }
-            #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { unsafe { next_words::<ROTATE>(four, last, rcon) } }
+            #[inline(always)] fn round(self, x: &mut $v, key: &$v) { *x = registers! { $aesenc(*x, *key) } }
+            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $xor($aesenclast(x, last), data) } }
+            #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { registers! { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin_state(self, x: &mut $v) { self.pin(x) }
         }
     };
@@ -208,7 +222,6 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
 
 /// What AVX-512 does with a mask, in 16-byte registers: overlapping scalar accesses, never a call of `memcpy`.
 /// The branches depend on lengths only.
-#[allow(clippy::undocumented_unsafe_blocks)]
 mod xmm {
     use super::*;
 
@@ -233,7 +246,7 @@ mod xmm {
     /// Four instructions; a number of 128 bits would be put together in general registers first, by eight.
     #[inline(always)]
     pub(super) unsafe fn nonce(first: u32, rest: u64) -> __m128i {
-        unsafe { _mm_xor_si128(_mm_cvtsi32_si128(first as i32), _mm_slli_si128::<4>(_mm_cvtsi64_si128(rest as i64))) }
+        registers! { _mm_xor_si128(_mm_cvtsi32_si128(first as i32), _mm_slli_si128::<4>(_mm_cvtsi64_si128(rest as i64))) }
     }
 
     #[inline(always)]
@@ -258,17 +271,17 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn xor3(a: __m128i, b: __m128i, c: __m128i) -> __m128i {
-        unsafe { _mm_xor_si128(_mm_xor_si128(a, b), c) }
+        registers! { _mm_xor_si128(_mm_xor_si128(a, b), c) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m128i, n: usize) -> __m128i {
-        unsafe { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
+        memory! { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m128i {
-        unsafe {
+        memory! {
             if n >= 16 {
                 _mm_loadu_si128(src.cast())
             } else if n >= 8 {
@@ -288,7 +301,7 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m128i) {
-        unsafe {
+        memory! {
             if n >= 16 {
                 return _mm_storeu_si128(dst.cast(), v);
             }
@@ -308,52 +321,51 @@ mod xmm {
     }
 }
 
-#[allow(clippy::undocumented_unsafe_blocks)]
 mod ymm {
     use super::*;
 
     #[inline(always)]
     pub(super) unsafe fn lane<const LAST: bool>(v: __m256i) -> __m128i {
-        unsafe { if LAST { _mm256_extracti128_si256::<1>(v) } else { _mm256_castsi256_si128(v) } }
+        registers! { if LAST { _mm256_extracti128_si256::<1>(v) } else { _mm256_castsi256_si128(v) } }
     }
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m256i, b: __m256i, n: usize) -> __m256i {
         match n {
             0 => a,
-            1 => unsafe { _mm256_permute2x128_si256::<0x21>(a, b) },
+            1 => registers! { _mm256_permute2x128_si256::<0x21>(a, b) },
             _ => b,
         }
     }
 
     #[inline(always)]
     pub(super) unsafe fn put_last(v: __m256i, b: __m128i) -> __m256i {
-        unsafe { _mm256_inserti128_si256::<1>(v, b) }
+        registers! { _mm256_inserti128_si256::<1>(v, b) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn fold(v: __m256i) -> __m128i {
-        unsafe { _mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)) }
+        registers! { _mm_xor_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-        unsafe { _mm256_xor_si256(_mm256_xor_si256(a, b), c) }
+        registers! { _mm256_xor_si256(_mm256_xor_si256(a, b), c) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m256i, n: usize) -> __m256i {
-        unsafe { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
+        memory! { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m256i {
-        unsafe { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
+        memory! { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m256i {
-        unsafe {
+        memory! {
             if n >= 32 {
                 _mm256_loadu_si256(src.cast())
             } else if n >= 16 {
@@ -366,7 +378,7 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m256i) {
-        unsafe {
+        memory! {
             if n >= 32 {
                 _mm256_storeu_si256(dst.cast(), v);
             } else if n >= 16 {
@@ -379,18 +391,17 @@ mod ymm {
     }
 }
 
-#[allow(clippy::undocumented_unsafe_blocks)]
 mod zmm {
     use super::*;
 
     #[inline(always)]
     unsafe fn mask(n: usize) -> u64 {
-        unsafe { _bzhi_u64(!0, n as u32) }
+        registers! { _bzhi_u64(!0, n as u32) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn lane<const LAST: bool>(v: __m512i) -> __m128i {
-        unsafe { if LAST { _mm512_extracti32x4_epi32::<3>(v) } else { _mm512_castsi512_si128(v) } }
+        registers! { if LAST { _mm512_extracti32x4_epi32::<3>(v) } else { _mm512_castsi512_si128(v) } }
     }
 
     /// Positions of halves of lanes.
@@ -398,12 +409,12 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
-        unsafe { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
+        memory! { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn lanes([a, b, c, d]: [__m512i; 4]) -> __m512i {
-        unsafe {
+        registers! {
             let ab = _mm256_set_m128i(_mm512_castsi512_si128(b), _mm512_castsi512_si128(a));
             let cd = _mm256_set_m128i(_mm512_castsi512_si128(d), _mm512_castsi512_si128(c));
             _mm512_inserti64x4::<1>(_mm512_castsi256_si512(ab), cd)
@@ -412,7 +423,7 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-        unsafe {
+        registers! {
             // Lanes 0 and 2, and 1 and 3, of two vectors.
             let (ab, cd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (ab_odd, cd_odd) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
@@ -427,12 +438,12 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn put_last(v: __m512i, b: __m128i) -> __m512i {
-        unsafe { _mm512_inserti32x4::<3>(v, b) }
+        registers! { _mm512_inserti32x4::<3>(v, b) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn fold(v: __m512i) -> __m128i {
-        unsafe {
+        registers! {
             let halves = _mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v));
             _mm_xor_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves))
         }
@@ -440,7 +451,7 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m512i, n: usize) -> __m512i {
-        unsafe { _mm512_maskz_mov_epi8(mask(n), v) }
+        registers! { _mm512_maskz_mov_epi8(mask(n), v) }
     }
 
     /// Counts up: with a number added to each byte, it moves a vector by so many bytes.
@@ -459,7 +470,7 @@ mod zmm {
     /// Byte i of the result is byte i + by, modulo 64, of `v`.
     #[inline(always)]
     unsafe fn moved(v: __m512i, by: usize) -> __m512i {
-        unsafe { _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)), v) }
+        memory! { _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)), v) }
     }
 
     /// Whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A masked access never faults there, but if
@@ -482,7 +493,7 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
-        unsafe {
+        memory! {
             _mm512_zextsi128_si512(if crosses::<16>(src, n) {
                 xmm::load_first(src, n)
             } else {
@@ -495,7 +506,7 @@ mod zmm {
     /// written behind the block, or ciphertext beside it, made the next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
-        unsafe {
+        memory! {
             if n == 16 {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
             } else if !crosses::<64>(src, n) {
@@ -513,7 +524,7 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
-        unsafe {
+        memory! {
             if n == 16 {
                 _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(v));
             } else if !crosses::<64>(dst, n) {
