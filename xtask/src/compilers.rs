@@ -56,8 +56,7 @@ fn one(root: &Path, build: &str) -> Result<bool> {
             return Ok(false);
         }
     }
-    // The toolchain that runs us is stable, whatever it is called here. Who does not optimise has a debug build, which is made of smaller functions
-    // (`Calls::tail` in crates/fastgcm/src/gcm/tail.rs). The longest messages by one line of the answers for each back end, as in the gate: without
+    // The toolchain that runs us is stable, whatever it is called here. The longest messages by one line of the answers for each back end, as in the gate: without
     // optimisation, all lines take an hour.
     let toolchain = if toolchain == "nightly" { "export RUSTUP_TOOLCHAIN=nightly; unset RUSTC" } else { "" };
     let flags = if cpu == "default" { String::new() } else { format!("-C target-cpu={cpu}") };

@@ -11,9 +11,6 @@ use regex_lite::Regex;
 use std::path::Path;
 
 /// The library's modules from the top down, a floor in each line. A module uses those below it, never one above.
-///
-/// `backend` and `entry` stand together because each names the other: they are one crossing (the table expands the entries, and these take its
-/// macros).
 const LAYERS: &str = "\
 lib rustcrypto internals
 hazmat parallel xaes
@@ -21,26 +18,26 @@ parts once gathered batch nonces siv
 seal stream gmac place
 key
 running
-backend entry
-steps
-engine
+row
 gcm
 material
 packet
 tag nonce
 aes ghash
-runs
 inout
 isa
 limits
 error
 unroll";
 
+/// The floors inside two of them.
+const INSIDE: &[(&str, &str)] = &[("gcm", "mod\nbatch software\nsiv drive\ntail\nkey turn\ncounter\nplan"), ("row", "mod\ntable\nverbs")];
+
 /// `unsafe` may stand here only.
-const UNSAFE: &[&str] = &["isa", "inout", "backend", "steps", "lib"];
+const UNSAFE: &[&str] = &["isa", "inout", "row", "lib"];
 
 /// `cfg(target_arch)` may stand here only.
-const MACHINE: &[&str] = &["isa/mod.rs", "backend.rs"];
+const MACHINE: &[&str] = &["isa/mod.rs", "row/table.rs"];
 
 /// The proof of the multiplications: tests only. It stands beside what it proves, reaches up to the table for the rows, and calls what a
 /// row offers to tests.
@@ -54,7 +51,11 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     }
     // The check itself is checked: these must be found.
     let planted = "use crate::{Block, key::Key, isa::{Isa, x86}};\nunsafe { crate::seal::x() }\n#[cfg(target_arch = \"x86_64\")]\n";
-    ensure!(check("ghash/mod.rs", planted)?.len() == 4, "the check of the layers does not find what was planted");
+    let inside = "use super::{\n    drive::{self, begin},\n    plan::lengths,\n    siv,\n};\nsuper::lengths();\n";
+    ensure!(
+        check("ghash/mod.rs", planted)?.len() == 4 && check("gcm/tail.rs", inside)?.len() == 3,
+        "the check of the layers does not find what was planted"
+    );
     ensure!(faults.is_empty(), "layers:\n  {}", faults.join("\n  "));
     println!("layers ok {}", files.len());
     let published = published(root)?;
@@ -98,6 +99,7 @@ fn check(name: &str, text: &str) -> Result<Vec<String>> {
     // What is in no layer is an item of the crate's root (`Block`, `Error`), or a macro.
     let above = uses(&code)?.into_iter().filter(|used| !is_proof && floor(used).is_some_and(|floor| floor < own));
     let mut faults: Vec<String> = above.map(|used| format!("uses `{used}`, which is above `{module}`")).collect();
+    faults.extend(upwards_inside(name, &code)?);
     let enables_dq = code.lines().any(|line| line.contains("enable") && line.contains("avx512dq"));
     for (is_wrong, what) in [
         (!UNSAFE.contains(&module) && !is_proof && code.contains("unsafe"), format!("`unsafe` outside {UNSAFE:?}")),
@@ -107,6 +109,31 @@ fn check(name: &str, text: &str) -> Result<Vec<String>> {
         faults.extend(is_wrong.then_some(what));
     }
     Ok(faults.iter().map(|fault| format!("{name}: {fault}")).collect())
+}
+
+/// What a file of a module in [`INSIDE`] uses of its neighbours and of its parent that is not below it.
+fn upwards_inside(name: &str, code: &str) -> Result<Vec<String>> {
+    let Some((floors, file)) = INSIDE.iter().find_map(|(module, floors)| Some((floors, name.strip_prefix(&format!("{module}/"))?))) else {
+        return Ok(Vec::new());
+    };
+    let floor = |file: &str| floors.lines().position(|floor| floor.split(' ').any(|other| other == file));
+    let own = file.trim_end_matches(".rs");
+    if own == "mod" || own.ends_with("tests") {
+        return Ok(Vec::new());
+    }
+    let Some(own_floor) = floor(own) else { return Ok(vec![format!("`{own}` is in no floor of its module")]) };
+    let (list, inner) = (Regex::new(r"super::\{([^;]*)\};")?, Regex::new(r"::\{[^{}]*\}|::\w+")?);
+    let mut used: Vec<String> = Regex::new(r"\bsuper::(\w+)")?.captures_iter(code).map(|found| found[1].to_owned()).collect();
+    for found in list.captures_iter(code) {
+        let mut names = found[1].to_owned();
+        while inner.is_match(&names) {
+            names = inner.replace_all(&names, "").into_owned();
+        }
+        used.extend(names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
+    }
+    // What is no file is an item of the parent.
+    let above = used.into_iter().filter(|used| floor(used).unwrap_or(0) <= own_floor);
+    Ok(above.map(|used| format!("uses `{used}`, which is not below `{own}`")).collect())
 }
 
 /// The modules that paths from the crate's root name: in lists of `use`, and written out. Those of a list in the file's tests are not its own.

@@ -2,7 +2,7 @@
 //!
 //! A batch is a slice of [`Packet`]s of any lengths. Each packet is a message of its own, with its own nonce and tag; the result is that of as many
 //! calls of [`Key::seal_to`] or [`Key::open_to`]. Neighbours with AAD of one length, at most 16 bytes, and texts of one length go through the
-//! processor side by side where it has wide vectors: four and more of at most 16 bytes, eight and more of at most 64, of 128 or of 256 bytes. Put
+//! processor side by side where it has wide vectors: four and more of at most 16 bytes, eight and more of at most 64 bytes. Put
 //! packets of one length beside each other.
 //!
 //! Nothing is allocated, and the order of the packets does not matter for what comes out. A packet that fails does not stop the others: each has its
@@ -120,10 +120,10 @@ fn run<const SEAL: bool>(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<()
 impl Key {
     /// All of them under this key.
     fn batch<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
-        let (kernels, material, mut rest, mut all) = (self.kernels, &self.material, packets, Ok(()));
+        let (row, material, mut rest, mut all) = (self.row, &self.material, packets, Ok(()));
         while !rest.is_empty() {
             // Asked of each packet, and not of each four, that would cost one of 200 bytes 6 % more than a call of its own.
-            let (many, wrong) = if kernels.side_by_side(rest) { kernels.batch(material, rest, SEAL) } else { (0, false) };
+            let (many, wrong) = if row.side_by_side(rest) { row.batch(material, rest, SEAL) } else { (0, false) };
             if many == 0 {
                 let (singles, others) = rest.split_at_mut(rest.len().min(TOGETHER));
                 all = all.and(self.singles::<SEAL>(singles));

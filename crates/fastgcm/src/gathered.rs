@@ -6,20 +6,17 @@
 //! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
 //! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
 //!
-//! A function copies a text of less than 8 KiB for one buffer to its place and encrypts it there. It reads a longer text where the text lies, but for
-//! less than 512 bytes at the end of a chunk and as many at the beginning of the next one.
+//! A function copies a text of less than 16 KiB for one buffer to its place and encrypts it there. It reads a longer text where the
+//! text lies, but for up to 512 bytes at a time that begin in one chunk and end in another.
 //!
 //! `text` is a list of chunks of any lengths. `extra` is the text that a protocol puts behind them (the type of a TLS 1.3 record); it may be empty.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
-    gcm::runs_from,
-    inout::{InOut, Room},
+    inout::{InOut, WAITING},
     isa::Frame,
     limits,
-    nonce::Kind,
     running::Running,
-    runs::{Runs, total},
     seal::{self, wipe},
     tag::{AnyTag, tags_differ},
 };
@@ -146,7 +143,7 @@ impl Key {
             for chunk in ciphertext {
                 running.verify(&self.material, chunk)?;
             }
-            Ok(tags_differ(running.finish(&self.material, None), tag))
+            Ok(tags_differ(running.finish(&self.material), tag))
         })?;
         if wrong {
             return Err(Error::Unauthentic);
@@ -167,7 +164,7 @@ impl Key {
             copy(text, extra, ciphertext)?;
             return self.seal_inout(nonce, aad, InOut::in_place(ciphertext));
         }
-        self.gathered(nonce, aad, &mut Runs::new(text, extra, ciphertext)?, true, |tag| tag)
+        self.gathered(nonce, aad, text, extra, ciphertext, true, |tag| tag)
     }
 
     #[inline(always)]
@@ -179,7 +176,7 @@ impl Key {
             copy(ciphertext, &[], text)?;
             return self.open(nonce, aad, text, tag);
         }
-        let wrong = self.gathered(nonce, aad, &mut Runs::new(ciphertext, &[], text)?, false, |found| tags_differ(found, tag))?;
+        let wrong = self.gathered(nonce, aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
         seal::verdict(wrong, text)
     }
 
@@ -192,30 +189,44 @@ impl Key {
         self.begin(nonce, aad, text)
     }
 
-    /// From a list to one buffer. Returns what `then` makes of the tag.
-    #[inline(always)]
-    fn gathered<'a, T>(
-        &'a self,
+    /// From a list to one buffer, in pieces that begin and end with a turn: what lies between two chunks is copied to its place first.
+    /// Returns what `then` makes of the tag.
+    #[allow(clippy::too_many_arguments)]
+    fn gathered<T>(
+        &self,
         nonce: Nonce<'_>,
         aad: &[&[u8]],
-        runs: &'a mut Runs<'a>,
+        from: &[&[u8]],
+        extra: &[u8],
+        to: &mut [u8],
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
-        let mut room = None;
-        match (together(aad, &mut room), nonce.0) {
-            (Some(aad), Kind::Public(nonce)) if self.kernels.has_runs => {
-                limits::check(aad.len(), runs.rest().len())?;
-                Ok(self.kernels.runs(&self.material, nonce, aad, runs, seal, then))
-            }
-            _ => Frame::try_wiped_after_all(|| {
-                let (mut running, mut room) = (self.begin(nonce, aad, runs.rest().len())?, Room::ZERO);
-                while runs.rest().len() > 0 {
-                    running.text(&self.material, Some(&mut room), runs.next(WIDEST), seal)?;
+        Frame::try_wiped_after_all(|| {
+            let mut running = self.gather(nonce, aad, from, extra, &[&mut *to])?;
+            let (mut to, mut chunks, mut chunk) = (to, from.iter().copied().chain([extra]), &[][..]);
+            while !to.is_empty() {
+                let turns = chunk.len() & !(WAITING - 1);
+                let place = to.split_off_mut(..if turns > 0 { turns } else { to.len().min(WAITING) }).unwrap_or_default();
+                if let Some(turns) = chunk.split_off(..turns)
+                    && let Some(piece) = InOut::copying(turns, place)
+                {
+                    running.text(&self.material, piece, seal)?;
+                    continue;
                 }
-                Ok(then(running.finish(&self.material, Some(&mut room))))
-            }),
-        }
+                let mut empty = &mut *place;
+                while !empty.is_empty() {
+                    let here = chunk.split_off(..chunk.len().min(empty.len())).unwrap_or_default();
+                    empty.split_off_mut(..here.len()).unwrap_or_default().copy_from_slice(here);
+                    if chunk.is_empty() {
+                        let Some(next) = chunks.next() else { break };
+                        chunk = next;
+                    }
+                }
+                running.text(&self.material, InOut::in_place(place), seal)?;
+            }
+            Ok(then(running.finish(&self.material)))
+        })
     }
 
     /// From one list to another. Returns what `then` makes of the tag.
@@ -231,11 +242,11 @@ impl Key {
         then: impl FnOnce(Block) -> T,
     ) -> Result<T, Error> {
         Frame::try_wiped_after_all(|| {
-            let (mut running, mut room) = (self.gather(nonce, aad, from, extra, to)?, Room::ZERO);
+            let mut running = self.gather(nonce, aad, from, extra, to)?;
             for piece in pieces(from.iter().chain([&extra]), to) {
-                running.text(&self.material, Some(&mut room), piece, seal)?;
+                running.text(&self.material, piece, seal)?;
             }
-            Ok(then(running.finish(&self.material, Some(&mut room))))
+            Ok(then(running.finish(&self.material)))
         })
     }
 
@@ -250,11 +261,11 @@ impl Key {
     ) -> Result<T, Error> {
         Frame::try_wiped_after_all(|| {
             let length = total(chunks.iter().map(|chunk| chunk.len()))?;
-            let (mut running, mut room) = (self.begin(nonce, aad, length)?, Room::ZERO);
+            let mut running = self.begin(nonce, aad, length)?;
             for chunk in chunks {
-                running.text(&self.material, Some(&mut room), InOut::in_place(chunk), seal)?;
+                running.text(&self.material, InOut::in_place(chunk), seal)?;
             }
-            Ok(then(running.finish(&self.material, Some(&mut room))))
+            Ok(then(running.finish(&self.material)))
         })
     }
 
@@ -268,13 +279,8 @@ impl Key {
     }
 }
 
-/// Bytes up to which text for one buffer is copied to its place and encrypted there. (AES-128, ns of four chunks copied first, and as runs: Intel with VAES
-/// 4 KiB 298 and 326, 8 KiB 569 and 550, 16 KiB 1217 and 1045; Zen 5 5 KiB 184 and 195, 7 KiB 242 and 242, 8 KiB 275 and 260.)
-const COPIED: usize = (8 << 10) - 1;
-const _: () = assert!(COPIED >= runs_from(), "a longer text comes in runs");
-
-/// Blocks of the widest vectors, of which a turn is as many turns of narrower ones.
-const WIDEST: usize = 4;
+/// Bytes up to which text for one buffer is copied to its place and encrypted there.
+const COPIED: usize = (16 << 10) - 1;
 
 /// Bytes of AAD, of several pieces, that are put together.
 const AAD: usize = 128;
@@ -312,6 +318,12 @@ fn copy(chunks: &[&[u8]], extra: &[u8], to: &mut [u8]) -> Result<(), Error> {
         to.copy_from_slice(extra);
     }
     Ok(())
+}
+
+/// The sum of lengths. Chunks may be one and the same, so it may be larger than any memory.
+#[inline]
+fn total(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
+    lengths.try_fold(0, usize::checked_add).ok_or(Error::TooLong)
 }
 
 /// What is read beside what is written, cut wherever a chunk of either ends.

@@ -50,7 +50,7 @@ impl Gmac<'_> {
     /// Ends the message, and returns its tag.
     #[inline]
     pub fn finish(mut self) -> Tag {
-        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material, None)))
+        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material)))
     }
 
     /// Ends the message, and compares its tag with `tag` in constant time.
@@ -59,7 +59,7 @@ impl Gmac<'_> {
     /// [`Unauthentic`](Error::Unauthentic) if `tag` is another one.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material, None), tag));
+        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 }

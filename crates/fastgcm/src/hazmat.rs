@@ -10,6 +10,7 @@ use crate::{
     inout::{InOut, part_of_block},
     isa::Frame,
     once,
+    row::Ctr,
     running::Running,
     tag::{AnyTag, differ, tags_differ},
 };
@@ -24,7 +25,7 @@ use core::{fmt, marker::PhantomData};
 #[must_use]
 #[inline(always)]
 pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
-    key.kernels.is_short(aad, text)
+    key.row.is_end(aad, text)
 }
 
 /// Opens one message in pieces, and hands out **text that nobody has verified**.
@@ -69,7 +70,7 @@ impl UnverifiedOpener<'_, Text> {
     /// taken.
     #[inline]
     pub fn open(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, None, InOut::in_place(piece), false))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), false))
     }
 
     /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length. The text is not verified.
@@ -80,7 +81,7 @@ impl UnverifiedOpener<'_, Text> {
     #[inline]
     pub fn open_to(&mut self, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, None, piece, false))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, false))
     }
 
     /// Ends the message, and verifies its tag. On `Ok` the text is what was sealed.
@@ -89,7 +90,7 @@ impl UnverifiedOpener<'_, Text> {
     /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all text that it has received.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material, None), tag));
+        let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
 }
@@ -208,7 +209,7 @@ impl Pieces {
     fn text(&mut self, key: &Key, piece: Option<InOut<'_>>, seal: bool) -> Result<(), Error> {
         self.follows(key, self.phase != Phase::Ended)?;
         let piece = piece.ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(&key.material, None, piece, seal))?;
+        Frame::wiped_after_all(|| self.running.text(&key.material, piece, seal))?;
         self.phase = Phase::Text;
         Ok(())
     }
@@ -217,7 +218,7 @@ impl Pieces {
     fn end<T>(&mut self, key: &Key, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         self.follows(key, self.phase != Phase::Ended)?;
         self.phase = Phase::Ended;
-        Ok(Frame::wiped_after_all(|| then(self.running.finish(&key.material, None))))
+        Ok(Frame::wiped_after_all(|| then(self.running.finish(&key.material))))
     }
 
     #[inline]
@@ -258,14 +259,14 @@ pub fn open_once_unverified<'n>(
     aad: &[u8],
     text: &mut [u8],
 ) -> Result<Tag, Error> {
-    once::decrypt(backend.kernels()?, key, nonce.into(), aad, text, Tag::of)
+    once::decrypt(backend.row()?, key, nonce.into(), aad, text, Tag::of)
 }
 
 /// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header protection.
 #[inline]
 pub fn aes_block(key: &Key, block: &mut [u8; 16]) {
     let (steps, material) = key.keyed();
-    *block = steps.aes(material, Block::from_le_bytes(*block)).to_le_bytes();
+    *block = steps.aes(material, Block::from_le_bytes(*block), |block| block).to_le_bytes();
 }
 
 /// Encrypts each block in place with AES.
@@ -279,5 +280,5 @@ pub fn aes_blocks(key: &Key, blocks: &mut [[u8; 16]]) {
 /// any bit of the text.
 #[inline]
 pub fn ctr(key: &Key, counter: &[u8; 16], text: &mut [u8]) {
-    key.kernels.ctr(&key.material, Block::from_le_bytes(*counter), InOut::in_place(text));
+    key.row.backend.find::<Ctr>().ctr(&key.material, Block::from_le_bytes(*counter), InOut::in_place(text), |()| ());
 }

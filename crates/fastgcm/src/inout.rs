@@ -8,10 +8,10 @@ mod hash;
 mod made;
 mod storage;
 mod table;
-pub(crate) use hash::Hash;
+pub(crate) use hash::{Hash, PADS, WAITING};
 pub(crate) use made::*;
-pub(crate) use storage::{Kept, Plain, Scratch, Storage, Unwritten, plain};
-pub(crate) use table::{Lanes, Part, Room, Table, no_memset};
+pub(crate) use storage::{Kept, Plain, Storage, Unwritten, plain};
+pub(crate) use table::{Part, Table, no_memset};
 
 /// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
 pub(crate) const TURN: usize = 8;
@@ -90,23 +90,6 @@ impl<'a> InOut<'a> {
         self.len
     }
 
-    /// Takes the next turn, if that leaves so many bytes: see [`meeting`].
-    #[inline(always)]
-    pub(crate) fn turn<S: Vectors>(&mut self, s: S, left: usize) -> Option<Turn<'a, S>> {
-        let turn = TURN * 16 * S::BLOCKS;
-        if self.is_tail::<S>(left) {
-            return None;
-        }
-        let taken = Turn::new(s, self);
-        // SAFETY: the turn lies inside the message.
-        unsafe {
-            self.src = self.src.add(turn);
-            self.dst = self.dst.add(turn);
-        }
-        self.len -= turn;
-        Some(taken)
-    }
-
     /// Asks for the memory of a later turn.
     #[inline(always)]
     pub(crate) fn ask_for_turn<S: Vectors>(&self, s: S) {
@@ -155,19 +138,6 @@ impl<'a> InOut<'a> {
         taken
     }
 
-    /// The same where it is written, read from as many bytes elsewhere, if they are as many.
-    #[inline(always)]
-    pub(crate) fn reading(self, from: &'a [u8]) -> Option<Self> {
-        (from.len() == self.len).then_some(Self { src: from.as_ptr(), ..self })
-    }
-
-    /// Copies bytes to where it is written. (Longer input is cut.)
-    #[inline(always)]
-    pub(crate) fn fill(self, bytes: &[u8]) {
-        // SAFETY: so many bytes are writable, and nobody else borrows them.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.dst, bytes.len().min(self.len)) }
-    }
-
     /// Takes the next `n <= 16` bytes, or all that is left, as a piece of a block: `f` makes what is written of what is read, in numbers whose
     /// lowest byte is the first. Returns both.
     #[inline(always)]
@@ -194,12 +164,6 @@ impl<'a> InOut<'a> {
     #[inline(always)]
     pub(crate) fn whole<S: Vectors>(&self, s: S) -> Option<Turn<'a, S>> {
         if self.len == TURN * 16 * S::BLOCKS { Some(Turn::new(s, self)) } else { None }
-    }
-
-    /// No turn can be taken from it that leaves so many bytes.
-    #[inline(always)]
-    pub(crate) fn is_tail<S: Vectors>(&self, left: usize) -> bool {
-        is_tail::<S>(self.len, left)
     }
 
     /// Vector `I` of what is left, of which `WHOLE` vectors are whole; zeros behind the end.
@@ -242,17 +206,6 @@ impl<'a> InOut<'a> {
     }
 }
 
-/// No turn can be taken from so many bytes that leaves `left` of them.
-#[inline(always)]
-pub(crate) fn is_tail<S: Vectors>(bytes: usize, left: usize) -> bool {
-    bytes < 16 * TURN * S::BLOCKS + left
-}
-
-/// The fewest bytes that have a block for each lane: behind the turns of a message, the lanes of its hash meet there.
-pub(crate) const fn meeting(blocks: usize) -> usize {
-    16 * (blocks - 1) + 1
-}
-
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
@@ -265,46 +218,40 @@ const AHEAD: usize = 2048;
 /// `TURN` vectors, known to be in bounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Turn<'a, S: Vectors> {
-    place: Place<'a, S>,
+    /// As many bytes.
+    text: InOut<'a>,
     /// What was stored, where there are registers for it.
     kept: [S::V; TURN],
-}
-
-/// Where a turn is.
-#[derive(Clone, Copy)]
-pub(crate) struct Place<'a, S> {
-    src: *const u8,
-    dst: *mut u8,
-    life: PhantomData<(&'a mut [u8], S)>,
 }
 
 impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
     fn new(s: S, text: &InOut<'a>) -> Self {
-        Self { place: Place { src: text.src, dst: text.dst, life: PhantomData }, kept: [s.splat(0); TURN] }
+        Self { text: *text, kept: [s.splat(0); TURN] }
     }
 
-    /// Where it is, to be handed over in memory.
+    /// The text of it, to be handed over in memory.
     #[inline(always)]
-    pub(crate) fn place(&self) -> Place<'a, S> {
-        self.place
+    pub(crate) fn text(&self) -> InOut<'a> {
+        self.text
     }
 
     /// The turn that was stored there.
     #[inline(always)]
-    pub(crate) fn at(s: S, place: Place<'a, S>) -> Self {
-        let mut kept = [s.splat(0); TURN];
+    pub(crate) fn stored_at(s: S, text: InOut<'a>) -> Self {
+        assert!(text.len == 16 * S::BLOCKS * TURN);
+        let mut turn = Self::new(s, &text);
         if const { S::ROOMY } {
-            each!(I in 0 1 2 3 4 5 6 7 => { kept[I] = place.stored::<I>(s); });
+            each!(I in 0 1 2 3 4 5 6 7 => { turn.kept[I] = turn.written::<I>(s); });
         }
-        Self { place, kept }
+        turn
     }
 
     #[inline(always)]
     pub(crate) fn load<const I: usize>(&self, s: S) -> S::V {
         const { assert!(I < TURN) }
         // SAFETY: a turn is in bounds.
-        unsafe { s.load(self.place.src.add(I * 16 * S::BLOCKS)) }
+        unsafe { s.load(self.text.src.add(I * 16 * S::BLOCKS)) }
     }
 
     #[inline(always)]
@@ -314,23 +261,21 @@ impl<'a, S: Vectors> Turn<'a, S> {
             self.kept[I] = v;
         }
         // SAFETY: a turn is in bounds.
-        unsafe { s.store(self.place.dst.add(I * 16 * S::BLOCKS), v) }
+        unsafe { s.store(self.text.dst.add(I * 16 * S::BLOCKS), v) }
     }
 
-    /// What `store` wrote: kept, or read again. (Read again, a long message that is sealed with vectors of 64 bytes took 3 % longer on Zen 4,
-    /// and 7 to 14 % where they cross lines of the cache, as behind `malloc` they do.)
+    /// What `store` wrote: kept, or read again. (Read again, a long message that is sealed with vectors of 64 bytes took 3 % longer
+    /// on Zen 4, and 7 to 14 % where they cross lines of the cache, as behind `malloc` they do.)
     #[inline(always)]
     pub(crate) fn stored<const I: usize>(&self, s: S) -> S::V {
-        if const { S::ROOMY } { self.kept[I] } else { self.place.stored::<I>(s) }
+        if const { S::ROOMY } { self.kept[I] } else { self.written::<I>(s) }
     }
-}
 
-impl<S: Vectors> Place<'_, S> {
     #[inline(always)]
-    fn stored<const I: usize>(&self, s: S) -> S::V {
+    fn written<const I: usize>(&self, s: S) -> S::V {
         const { assert!(I < TURN) }
         // SAFETY: a turn is in bounds.
-        unsafe { s.load(self.dst.add(I * 16 * S::BLOCKS)) }
+        unsafe { s.load(self.text.dst.add(I * 16 * S::BLOCKS)) }
     }
 }
 

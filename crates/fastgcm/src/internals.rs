@@ -1,16 +1,16 @@
 //! What `fastgcm-studies` is made of: the operations, the multiplications, the proof. Feature `internals`; hidden, and without any promise from one version to the next.
 //!
 //! A variant is a file over [`Vectors`] that implements [`Multiply`], like those of `ghash/multiply.rs`. To promote one, move its file there and
-//! name it in a row of `backend.rs`: nothing else knows of it.
+//! name it in a row of `row/table.rs`: nothing else knows of it.
 
 pub use crate::{
-    backend::Job,
     ghash::{
         Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd, fold,
         proof::{Fault, Symbolic, prove},
         times_x,
     },
     isa::{Isa, Vectors},
+    row::Job,
 };
 
 use crate::{

@@ -1,6 +1,6 @@
 //! The key: everything that its messages need, derived once and wiped on drop.
 
-use crate::{Backend, Error, backend::Kernels, inout::made_in, material::Material, running::Keyed};
+use crate::{Backend, Error, inout::made_in, material::Material, row::Row, running::Keyed};
 use core::{fmt, mem::MaybeUninit};
 use zeroize::ZeroizeOnDrop;
 
@@ -16,12 +16,12 @@ use zeroize::ZeroizeOnDrop;
 #[repr(C, align(64))]
 pub struct Key {
     pub(crate) material: Material,
-    pub(crate) kernels: &'static Kernels,
+    pub(crate) row: &'static Row,
     /// Nothing; but padding would keep what the stack held before, which nobody wipes.
     _spare: [usize; SPARE],
 }
 
-/// Words that fill `kernels` up to a line.
+/// Words that fill `row` up to a line.
 const SPARE: usize = 64 / size_of::<usize>() - 1;
 
 impl Key {
@@ -60,31 +60,31 @@ impl Key {
     }
 
     #[inline(always)]
-    pub(crate) fn derive_in<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], kernels: &'static Kernels) -> &'a mut Self {
-        made_in!(place, Key { material: |place| kernels.derive_in(place, key, None), kernels: kernels, _spare: [0; SPARE] })
+    pub(crate) fn derive_in<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], row: &'static Row) -> &'a mut Self {
+        made_in!(place, Key { material: |place| row.derive_in(place, key, None), row: row, _spare: [0; SPARE] })
     }
 
     #[inline(always)]
     pub(crate) fn keyed(&self) -> Keyed<'_> {
-        (self.kernels.steps(), &self.material)
+        (self.row.steps(), &self.material)
     }
 
     /// What remains is one copy out of the `Result` of a constructor that can fail, 30 ns: of all ways that were tried, this leaves the
     /// fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are `boxed` and `rekey`.
     #[inline(always)]
-    pub(crate) fn derive(key: &[u8], kernels: &'static Kernels) -> Self {
-        Self { material: kernels.derive(key, None), kernels, _spare: [0; SPARE] }
+    pub(crate) fn derive(key: &[u8], row: &'static Row) -> Self {
+        Self { material: row.derive(key, None), row, _spare: [0; SPARE] }
     }
 
     /// The same for `one` message of so many bytes of AAD and text: whoever has it must not seal or open any other.
     #[inline(always)]
-    pub(crate) fn for_one(key: &[u8], kernels: &'static Kernels, one: Option<(usize, usize)>) -> Self {
-        Self { material: kernels.derive(key, one), kernels, _spare: [0; SPARE] }
+    pub(crate) fn for_one(key: &[u8], row: &'static Row, one: Option<(usize, usize)>) -> Self {
+        Self { material: row.derive(key, one), row, _spare: [0; SPARE] }
     }
 
     /// The same for who asks for its round keys alone.
-    pub(crate) fn for_aes(key: &[u8], kernels: &'static Kernels) -> Self {
-        Self::for_one(key, kernels, Some((0, 0)))
+    pub(crate) fn for_aes(key: &[u8], row: &'static Row) -> Self {
+        Self::for_one(key, row, Some((0, 0)))
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn check(key: &[u8]) -> Result<(), Error> {
 
 impl Drop for Key {
     fn drop(&mut self) {
-        self.kernels.wipe(&mut self.material);
+        self.row.wipe(&mut self.material);
     }
 }
 

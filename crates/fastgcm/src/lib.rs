@@ -90,10 +90,7 @@ pub mod seal;
 pub mod stream;
 
 mod aes;
-mod backend;
 pub mod batch;
-mod engine;
-mod entry;
 mod error;
 pub mod gathered;
 mod gcm;
@@ -122,16 +119,14 @@ mod parallel;
 #[cfg_attr(not(feature = "hazmat"), allow(unreachable_pub))]
 mod parts;
 mod place;
+mod row;
 mod running;
-mod runs;
 #[cfg(feature = "aead06")]
 pub mod rustcrypto;
 mod siv;
-mod steps;
 mod tag;
 mod xaes;
 
-pub use backend::{Backend, UnknownBackend};
 pub use error::Error;
 pub use gmac::Gmac;
 pub use key::Key;
@@ -140,6 +135,7 @@ pub use once::{open_once, seal_once};
 pub use packet::{Packet, Text};
 #[cfg(feature = "rayon")]
 pub use parallel::Parallel;
+pub use row::{Backend, UnknownBackend};
 pub use siv::AesGcmSiv;
 pub use stream::Sealer;
 pub use tag::{AnyTag, ShortTag, TAG_LEN, Tag};

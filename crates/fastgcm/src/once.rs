@@ -5,11 +5,11 @@
 
 use crate::{
     Backend, Block, Error, Key, Nonce, Tag,
-    backend::Kernels,
     inout::InOut,
     isa::try_wiped_after_all,
     key::check,
     nonce::Kind,
+    row::Row,
     seal::verdict,
     tag::{AnyTag, tags_differ},
 };
@@ -51,7 +51,7 @@ impl Backend {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end, else as for [`seal_once`]. `text` is untouched.
     #[inline]
     pub fn seal_once<'n>(self, key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        seal(self.kernels()?, key, nonce.into(), aad, text)
+        seal(self.row()?, key, nonce.into(), aad, text)
     }
 
     /// Does what [`open_once`] does, with this back end.
@@ -67,35 +67,28 @@ impl Backend {
         text: &mut [u8],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        open(self.kernels()?, key, nonce.into(), aad, text, tag)
+        open(self.row()?, key, nonce.into(), aad, text, tag)
     }
 }
 
 #[inline(always)]
-pub(crate) fn seal(kernels: &'static Kernels, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+pub(crate) fn seal(row: &'static Row, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
     check(key)?;
-    if let Some(tag) = kernels.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
+    if let Some(tag) = row.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
         return Ok(tag);
     }
-    with_key(kernels, key, lengths(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
+    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
 }
 
 #[inline(always)]
-pub(crate) fn open(
-    kernels: &'static Kernels,
-    key: &[u8],
-    nonce: Nonce<'_>,
-    aad: &[u8],
-    text: &mut [u8],
-    tag: &impl AnyTag,
-) -> Result<(), Error> {
-    verdict(decrypt(kernels, key, nonce, aad, text, |found| tags_differ(found, tag))?, text)
+pub(crate) fn open(row: &'static Row, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    verdict(decrypt(row, key, nonce, aad, text, |found| tags_differ(found, tag))?, text)
 }
 
 /// Decrypts, and returns what `then` makes of the tag that the message should have.
 #[inline(always)]
 pub(crate) fn decrypt<T>(
-    kernels: &'static Kernels,
+    row: &'static Row,
     key: &[u8],
     nonce: Nonce<'_>,
     aad: &[u8],
@@ -103,22 +96,22 @@ pub(crate) fn decrypt<T>(
     then: impl FnOnce(Block) -> T + Copy,
 ) -> Result<T, Error> {
     check(key)?;
-    if let Some(done) = kernels.once(key, nonce, aad, InOut::in_place(text), false, then) {
+    if let Some(done) = row.once(key, nonce, aad, InOut::in_place(text), false, then) {
         return Ok(done);
     }
-    with_key(kernels, key, lengths(nonce, aad.len(), text.len()), |key| key.open_inout(nonce, aad, InOut::in_place(text), then))
+    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| key.open_inout(nonce, aad, InOut::in_place(text), then))
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
 /// value, and nobody wipes the copy.
 #[inline(always)]
 fn with_key<T>(
-    kernels: &'static Kernels,
+    row: &'static Row,
     key: &[u8],
     one: Option<(usize, usize)>,
     message: impl FnOnce(&Key) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    try_wiped_after_all!(message(&Key::for_one(key, kernels, one)))
+    try_wiped_after_all!(message(&Key::for_one(key, row, one)))
 }
 
 /// The lengths that say which powers of H a message asks for. A nonce of another length than 12 bytes is hashed as well, in as many blocks as it

@@ -93,7 +93,7 @@ impl Drop for PartHash {
 
 /// Encrypts or decrypts the part that begins at byte `offset`.
 pub(crate) fn crypt(key: &Key, nonce: Nonce<'_>, offset: u64, text: InOut<'_>, seal: bool) -> Result<PartHash, Error> {
-    hashed(key, nonce, offset, text.len(), |running| running.text(&key.material, None, text, seal))
+    hashed(key, nonce, offset, text.len(), |running| running.text(&key.material, text, seal))
 }
 
 fn hashed(
@@ -179,8 +179,8 @@ pub fn combine<'n, 'p>(
     Frame::try_wiped_after_all(|| {
         let start = steps.start(material, nonce.into());
         let mut hash = Hash::ZERO;
-        steps.hash(material, &mut hash, aad);
-        let h = steps.aes(material, 0);
+        steps.hash(material, &mut hash, aad, |()| ());
+        let h = steps.aes(material, 0, |h| h);
         let (mut text, mut sum) = (0u64, hash.get().swap_bytes());
         let mut power = (0, Power::of(h, 0));
         for part in parts {
@@ -196,7 +196,7 @@ pub fn combine<'n, 'p>(
         }
         limits::check(0, text as usize)?;
         hash.set(sum.swap_bytes());
-        let tag = Tag::of(steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0())));
+        let tag = steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0()), Tag::of);
         hash.zeroize();
         Ok(tag)
     })

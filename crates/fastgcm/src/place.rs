@@ -14,9 +14,9 @@ impl Key {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run `backend`, else as [`new`](Self::new).
     #[inline]
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
-        let kernels = backend.kernels()?;
+        let row = backend.row()?;
         check(key)?;
-        Ok(Self::derive(key, kernels))
+        Ok(Self::derive(key, row))
     }
 
     /// Makes a key of 16, 24 or 32 bytes on the heap, for the best back end of this machine. The key is derived in place, so no move
@@ -35,9 +35,9 @@ impl Key {
     /// As [`with_backend`](Self::with_backend).
     #[cfg(feature = "alloc")]
     pub fn boxed_with_backend(key: &[u8], backend: Backend) -> Result<alloc::boxed::Box<Self>, Error> {
-        let kernels = backend.kernels()?;
+        let row = backend.row()?;
         check(key)?;
-        Ok(made_boxed(|place| Self::derive_in(place, key, kernels)))
+        Ok(made_boxed(|place| Self::derive_in(place, key, row)))
     }
 
     /// The same behind a counted reference, derived in place: for owners that share it.
@@ -46,9 +46,9 @@ impl Key {
     /// As [`with_backend`](Self::with_backend).
     #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
     pub fn shared_with_backend(key: &[u8], backend: Backend) -> Result<alloc::sync::Arc<Self>, Error> {
-        let kernels = backend.kernels()?;
+        let row = backend.row()?;
         check(key)?;
-        Ok(made_shared(|place| Self::derive_in(place, key, kernels)))
+        Ok(made_shared(|place| Self::derive_in(place, key, row)))
     }
 
     /// The same in memory of the caller's choice, derived in place. Who gives that memory back drops the key first.
@@ -56,9 +56,9 @@ impl Key {
     /// # Errors
     /// As [`with_backend`](Self::with_backend): nothing is written.
     pub fn init_in_place<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], backend: Backend) -> Result<&'a mut Self, Error> {
-        let kernels = backend.kernels()?;
+        let row = backend.row()?;
         check(key)?;
-        Ok(Self::derive_in(place, key, kernels))
+        Ok(Self::derive_in(place, key, row))
     }
 
     /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
@@ -68,7 +68,7 @@ impl Key {
     /// [`InvalidLength`](Error::InvalidLength) if `key` has another number of bytes. The old key stays.
     pub fn rekey(&mut self, key: &[u8]) -> Result<(), Error> {
         check(key)?;
-        self.kernels.expand(&mut self.material, key);
+        self.row.rekey(&mut self.material, key);
         Ok(())
     }
 
@@ -79,6 +79,6 @@ impl Key {
 
     /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
-        self.kernels.backend
+        self.row.backend
     }
 }

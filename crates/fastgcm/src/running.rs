@@ -1,16 +1,18 @@
 //! A message that comes in pieces: begin, AAD, text, finish.
 //!
-//! Whatever is not one slice of AAD and one slice of text is made of these four steps: messages in pieces, lists of chunks, GMAC. A piece may end
-//! anywhere. Whole blocks go to the row at once, with their hash; what lies between two blocks waits here, with the keystream that is left over.
+//! Whatever is not one slice of AAD and one slice of text is made of these four steps: messages in pieces, lists of chunks, parts,
+//! GMAC, nonces of other lengths. A piece may end anywhere. Whole blocks of a large piece go to the row at once, with their hash. A
+//! small piece, or what is left of a large one, is one XOR with keystream that is made for several blocks at a time, and waits to be
+//! hashed until there is a turn of it.
 
 use crate::{
     Block, Error, Nonce,
     gcm::lengths,
-    inout::{Hash, InOut, Room, part_of_block},
+    inout::{Hash, InOut, PADS, Table, WAITING, part_of_block},
     limits,
     material::Material,
-    nonce::{Nonce96, Start},
-    steps::Steps,
+    nonce::{J0, Kind, Nonce96, Start},
+    row::{Row, Steps},
 };
 use zeroize::{Zeroize, optimization_barrier};
 
@@ -20,25 +22,49 @@ pub(crate) struct Running {
     /// The row whose form `hash` has.
     steps: &'static Steps,
     start: Start,
-    /// GHASH of all whole blocks.
     hash: Hash,
-    /// The bytes of the block that is not whole yet, AAD or ciphertext; zeros behind them.
-    part: Block,
-    /// The keystream of that block.
-    pad: Block,
+    /// Keystream of the next bytes, of which the last `left` are not used up.
+    pads: Table<PADS>,
+    left: usize,
     /// Bytes so far.
     aad: u64,
     text: u64,
 }
 
-/// A key, as a row wants it.
+/// A key, as a message in pieces wants it.
 pub(crate) type Keyed<'a> = (&'static Steps, &'a Material);
+
+/// Bytes of a piece from which on it goes to the row.
+const LARGE: usize = 16 * PADS;
+
+impl Row {
+    /// The steps of any message.
+    #[inline]
+    pub(crate) fn steps(&self) -> &'static Steps {
+        self.backend.find()
+    }
+}
+
+impl Steps {
+    /// Where a message with that nonce begins (SP 800-38D, section 7.1, step 2).
+    #[inline]
+    pub(crate) fn start(&self, material: &Material, nonce: Nonce<'_>) -> Start {
+        match nonce.0 {
+            Kind::Public(nonce) => Start::Public(nonce),
+            Kind::Any(bytes) => {
+                let mut hash = Hash::ZERO;
+                self.hash(material, &mut hash, bytes, |()| ());
+                Start::Secret(J0(self.finish(material, &hash, lengths(0, bytes.len() as u64), None, |j0| j0)))
+            }
+        }
+    }
+}
 
 impl Running {
     /// Begins a message with that nonce.
     #[inline]
     pub(crate) fn begin((steps, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
-        Self { steps, start: steps.start(material, nonce), hash: Hash::ZERO, part: 0, pad: 0, aad: 0, text: 0 }
+        Self { steps, start: steps.start(material, nonce), hash: Hash::ZERO, pads: Table::ZERO, left: 0, aad: 0, text: 0 }
     }
 
     /// Begins in the middle of the text, with the block at byte `offset`. What follows has a hash of its own, and no AAD.
@@ -54,9 +80,7 @@ impl Running {
     #[cfg(any(feature = "hazmat", feature = "rayon"))]
     pub(crate) fn hash_of_part(&mut self, material: &Material) -> Block {
         debug_assert!(self.aad == 0);
-        if !self.text.is_multiple_of(16) {
-            self.whole(material);
-        }
+        self.steps.hash(material, &mut self.hash, &[], |()| ());
         self.hash.get().swap_bytes()
     }
 
@@ -74,63 +98,37 @@ impl Running {
     #[inline]
     pub(crate) fn aad(&mut self, material: &Material, aad: &[u8]) -> Result<(), Error> {
         debug_assert!(self.text == 0);
-        let used = (self.aad % 16) as usize;
-        self.aad = Some(self.aad + aad.len() as u64).filter(|all| *all <= limits::AAD).ok_or(Error::TooLong)?;
-        self.hash_bytes(material, used, aad);
+        self.aad = Some(self.aad.saturating_add(aad.len() as u64)).filter(|all| *all <= limits::AAD).ok_or(Error::TooLong)?;
+        self.absorb(material, aad);
         Ok(())
     }
 
-    /// Encrypts (`seal`) or decrypts the next piece of text. If there is room in `room`, a turn may wait there. A message has the same room in each
-    /// call, or none.
+    /// Encrypts (`seal`) or decrypts the next piece of text.
     ///
     /// # Errors
     /// `TooLong`: nothing has changed, and nothing is written.
     #[inline]
-    pub(crate) fn text(&mut self, material: &Material, mut room: Option<&mut Room>, text: InOut<'_>, seal: bool) -> Result<(), Error> {
-        let (so_far, bytes) = (self.text, text.len() as u64);
-        self.text = Some(so_far.saturating_add(bytes)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
-        let at_once =
-            so_far != 0 && self.steps.crypt_at_once(material, &self.start, so_far, &mut self.hash, room.as_deref_mut(), text, seal);
-        if !at_once {
-            self.any(material, room, text, seal);
-        }
-        Ok(())
-    }
-
-    /// The same of any piece, which is a part of `self.text` already.
-    #[inline(never)]
-    fn any(&mut self, material: &Material, mut room: Option<&mut Room>, mut text: InOut<'_>, seal: bool) {
-        let so_far = self.text - text.len() as u64;
-        if text.len() == 0 {
-            return;
-        }
-        if so_far == 0 {
-            self.end_aad(material);
-        }
-        let used = (so_far % 16) as usize;
-        if used != 0 {
-            let pad = self.pad >> (8 * used);
-            let (read, written) = text.take_bytes(16 - used, |bytes| bytes ^ pad);
-            self.part |= (if seal { written } else { read }) << (8 * used);
-            if !(self.text - text.len() as u64).is_multiple_of(16) {
-                return;
-            }
-            self.steps.settle(material, &mut self.hash, room.as_deref_mut());
-            self.whole(material);
-        }
+    pub(crate) fn text(&mut self, material: &Material, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
+        let so_far = self.goes_on(text.len())?;
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
-        let mut index = so_far.div_ceil(16) as u32;
-        let blocks = text.take_blocks(text.len() / 16);
-        if blocks.len() > 0 {
-            let behind = index.wrapping_add((blocks.len() / 16) as u32);
-            self.steps.crypt(material, &self.start, index, &mut self.hash, room, blocks, seal);
+        let mut index = (so_far + self.left as u64).div_ceil(16) as u32;
+        self.apply(material, &mut text, seal);
+        if text.len() >= LARGE {
+            let whole = text.take_blocks(text.len() / 16);
+            let behind = index.wrapping_add((whole.len() / 16) as u32);
+            if seal {
+                self.steps.seal_piece(material, &self.start, index, &mut self.hash, whole, |()| ());
+            } else {
+                self.steps.open_piece(material, &self.start, index, &mut self.hash, whole, |()| ());
+            }
             index = behind;
         }
         if text.len() > 0 {
-            self.pad = self.steps.aes(material, self.start.j0().counter_block(index));
-            let (read, written) = text.take_bytes(15, |bytes| bytes ^ self.pad);
-            self.part = if seal { written } else { read };
+            self.steps.pads(material, &self.start, index, &mut self.pads, |()| ());
+            self.left = LARGE;
+            self.apply(material, &mut text, seal);
         }
+        Ok(())
     }
 
     /// Goes on with ciphertext that is only verified, and not decrypted.
@@ -138,65 +136,83 @@ impl Running {
     /// # Errors
     /// `TooLong`: nothing has changed.
     pub(crate) fn verify(&mut self, material: &Material, ciphertext: &[u8]) -> Result<(), Error> {
-        let so_far = self.text;
-        self.text = Some(so_far.saturating_add(ciphertext.len() as u64)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
-        if so_far == 0 && !ciphertext.is_empty() {
-            self.end_aad(material);
-        }
-        self.hash_bytes(material, (so_far % 16) as usize, ciphertext);
+        self.goes_on(ciphertext.len())?;
+        self.absorb(material, ciphertext);
         Ok(())
     }
 
     /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe where it was.)
     #[inline]
-    pub(crate) fn finish(&mut self, material: &Material, room: Option<&mut Room>) -> Block {
-        self.steps.settle(material, &mut self.hash, room);
-        if !self.text.is_multiple_of(16) {
-            self.whole(material);
-        } else if self.text == 0 {
-            self.end_aad(material);
+    pub(crate) fn finish(&mut self, material: &Material) -> Block {
+        let lengths = lengths(self.aad, self.text);
+        if self.hash.filled() > 0 {
+            self.steps.hash(material, &mut self.hash, &[], |()| ());
         }
-        self.steps.finish(material, &self.hash, lengths(self.aad, self.text), Some(self.start.j0()))
+        self.steps.finish(material, &self.hash, lengths, Some(self.start.j0()), |tag| tag)
     }
 
-    /// Bytes that are only hashed, behind the `used` ones of the block that is waiting.
+    /// Counts so many bytes of text more, and returns how many there were. The first of them end the AAD, which is padded with zeros
+    /// to whole blocks.
     #[inline]
-    fn hash_bytes(&mut self, material: &Material, used: usize, bytes: &[u8]) {
-        let (first, others) = bytes.split_at(bytes.len().min((16 - used) % 16));
-        self.part |= part_of_block(first) << (8 * used);
-        if used + first.len() == 16 {
-            self.whole(material);
+    fn goes_on(&mut self, bytes: usize) -> Result<u64, Error> {
+        let so_far = self.text;
+        self.text = Some(so_far.saturating_add(bytes as u64)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        if so_far == 0 && bytes > 0 {
+            self.hash.pad();
         }
-        let (blocks, rest) = others.split_at(others.len() & !15);
-        if !blocks.is_empty() {
-            self.steps.hash(material, &mut self.hash, blocks);
-        }
-        if !rest.is_empty() {
-            self.part = part_of_block(rest);
-        }
+        Ok(so_far)
     }
 
-    /// AAD is padded with zeros to whole blocks.
+    /// Encrypts or decrypts the next bytes with the keystream that is left.
     #[inline]
-    fn end_aad(&mut self, material: &Material) {
-        if !self.aad.is_multiple_of(16) {
-            self.whole(material);
+    fn apply(&mut self, material: &Material, text: &mut InOut<'_>, seal: bool) {
+        while text.len() > 0 && self.left > 0 {
+            let n = self.room(material, text.len().min(self.left));
+            let pad = self.pads.part_of_block(LARGE - self.left, n);
+            let (read, written) = text.take_bytes(n, |bytes| bytes ^ pad);
+            self.hash.wait(if seal { written } else { read }, n);
+            self.left -= n;
         }
     }
 
-    /// The block that has been waiting.
+    /// How many of `n` bytes may wait, up to a block of them: one at least.
     #[inline]
-    fn whole(&mut self, material: &Material) {
-        self.steps.hash(material, &mut self.hash, &self.part.to_le_bytes());
-        self.part = 0;
+    fn room(&mut self, material: &Material, n: usize) -> usize {
+        if self.hash.filled() == WAITING {
+            self.steps.hash(material, &mut self.hash, &[], |()| ());
+        }
+        n.min(16).min(WAITING - self.hash.filled())
+    }
+
+    /// Bytes that are only hashed.
+    #[inline]
+    fn absorb(&mut self, material: &Material, mut bytes: &[u8]) {
+        if bytes.len() >= LARGE {
+            let (ahead, behind) = bytes.split_at(self.hash.filled().wrapping_neg() % 16);
+            self.wait(material, ahead);
+            let (blocks, rest) = behind.split_at(behind.len() & !15);
+            self.steps.hash(material, &mut self.hash, blocks, |()| ());
+            bytes = rest;
+        }
+        self.wait(material, bytes);
+    }
+
+    /// Bytes that wait to be hashed.
+    #[inline]
+    fn wait(&mut self, material: &Material, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let n = self.room(material, bytes.len());
+            let (these, rest) = bytes.split_at(n);
+            self.hash.wait(part_of_block(these), n);
+            bytes = rest;
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         self.hash.zeroize();
-        self.part.zeroize();
-        self.pad.zeroize();
+        self.pads.zeroize();
         if let Start::Secret(j0) = &mut self.start {
             j0.0.zeroize();
         }

@@ -101,7 +101,7 @@ impl Key {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(&self.material, aad)?;
             running.verify(&self.material, ciphertext)?;
-            Ok(tags_differ(running.finish(&self.material, None), tag))
+            Ok(tags_differ(running.finish(&self.material), tag))
         })?;
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
@@ -280,7 +280,7 @@ impl Key {
     #[inline(always)]
     pub(crate) fn seal_inout(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
-            Kind::Public(nonce) => self.kernels.seal(&self.material, nonce, aad, text),
+            Kind::Public(nonce) => self.row.message::<true, _>(&self.material, nonce, aad, text, |tag| tag),
             Kind::Any(_) => {
                 let mut tag = 0;
                 self.any(nonce, aad, text, true, |made| tag = made)?;
@@ -308,7 +308,7 @@ impl Key {
     #[inline(always)]
     pub(crate) fn open_inout<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
         match nonce.0 {
-            Kind::Public(nonce) => self.kernels.open(&self.material, nonce, aad, text, then),
+            Kind::Public(nonce) => self.row.message::<false, _>(&self.material, nonce, aad, text, then),
             Kind::Any(_) => self.any(nonce, aad, text, false, then),
         }
     }
@@ -318,8 +318,8 @@ impl Key {
         Frame::try_wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
             running.aad(&self.material, aad)?;
-            running.text(&self.material, None, text, seal)?;
-            Ok(then(running.finish(&self.material, None)))
+            running.text(&self.material, text, seal)?;
+            Ok(then(running.finish(&self.material)))
         })
     }
 }

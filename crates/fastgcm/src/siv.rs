@@ -6,7 +6,7 @@
 //! POLYVAL is GHASH with the bytes of each block turned round and H multiplied by x (RFC 8452, appendix A). That is how GHASH stands in registers
 //! here anyway ([`ghash`](crate::ghash)): so its blocks and its H are taken as they are. A message is one call, `gcm/siv.rs`.
 
-use crate::{Backend, Block, Error, Key, Tag, inout::InOut, key::check, nonce::Nonce96, seal::verdict, tag::tags_differ};
+use crate::{Backend, Block, Error, Key, Tag, inout::InOut, key::check, nonce::Nonce96, row::Siv, seal::verdict, tag::tags_differ};
 use core::fmt;
 use zeroize::ZeroizeOnDrop;
 
@@ -60,9 +60,9 @@ impl AesGcmSiv {
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`new`](Self::new).
     pub fn with_backend(key: &[u8], backend: Backend) -> Result<Self, Error> {
-        let kernels = backend.kernels()?;
+        let row = backend.row()?;
         check(key)?;
-        if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_aes(key, kernels) }) }
+        if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_aes(key, row) }) }
     }
 
     /// AES-192, **which RFC 8452 does not have**: the same with a longer key, as OpenSSL's AES-192-GCM-SIV.
@@ -71,7 +71,7 @@ impl AesGcmSiv {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
     #[cfg(feature = "hazmat")]
     pub fn aes192_with_backend(key: &[u8; 24], backend: Backend) -> Result<Self, Error> {
-        Ok(Self { key: Key::for_aes(key, backend.kernels()?) })
+        Ok(Self { key: Key::for_aes(key, backend.row()?) })
     }
 
     /// The back end that it uses.
@@ -97,7 +97,7 @@ impl AesGcmSiv {
 
     fn seal_inout(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>) -> Result<Tag, Error> {
         within_limits(aad, text.len())?;
-        Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, text, None, Tag::of))
+        Ok(self.siv(nonce, aad, text, None, Tag::of))
     }
 
     /// Decrypts `text` in place, and verifies it then.
@@ -124,7 +124,13 @@ impl AesGcmSiv {
     fn open_inout(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, tag: &Tag) -> Result<bool, Error> {
         within_limits(aad, text.len())?;
         let (given, then) = (Some(Block::from_le_bytes(tag.0)), |found| tags_differ(found, tag));
-        Ok(self.key.kernels.siv(&self.key.material, Nonce96::new(nonce), aad, text, given, then))
+        Ok(self.siv(nonce, aad, text, given, then))
+    }
+
+    /// Seals, or opens if a tag is `given`, and returns what `then` makes of the tag that the message should have.
+    fn siv<T>(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, given: Option<Block>, then: impl FnOnce(Block) -> T) -> T {
+        let (key, nonce) = (&self.key, Nonce96::new(nonce));
+        key.row.backend.find::<Siv>().siv(&key.material, nonce, aad, given, text, then)
     }
 }
 
@@ -162,7 +168,7 @@ mod tests {
     fn f04_straight_counters_wrap() {
         for backend in Backend::available() {
             let key = AesGcmSiv::with_backend(&[7; 32], backend).unwrap().key;
-            let block = |i: u32| key.kernels.steps().aes(&key.material, Block::from(i)).to_le_bytes();
+            let block = |i: u32| key.row.steps().aes(&key.material, Block::from(i), |block| block).to_le_bytes();
             let derived: Vec<u8> = (2..6).flat_map(|i| block(i)[..8].to_vec()).collect();
             let derived = Key::with_backend(&derived, backend).unwrap();
             for before in 0..=70_u32 {
@@ -170,10 +176,11 @@ mod tests {
                     let first = Block::from_le_bytes([0xa5; 16]) >> 32 << 32;
                     let mut text = vec![0; length];
                     let given = Some(first | Block::from(u32::MAX - before));
-                    key.kernels.siv(&key.material, Nonce96::ZERO, b"", InOut::in_place(&mut text), given, drop);
+                    key.row.backend.find::<Siv>().siv(&key.material, Nonce96::ZERO, b"", given, InOut::in_place(&mut text), drop);
                     for (i, part) in text.chunks(16).enumerate() {
                         let counter = (u32::MAX - before).wrapping_add(i as u32);
-                        let expected = derived.kernels.steps().aes(&derived.material, first | Block::from(counter)).to_le_bytes();
+                        let expected =
+                            derived.row.steps().aes(&derived.material, first | Block::from(counter), |block| block).to_le_bytes();
                         assert_eq!(part, &expected[..part.len()], "{backend}, {before} before the wrap, block {i} of {length} bytes");
                     }
                 }

@@ -4,30 +4,20 @@
 //! faster ([`seal`](crate::seal)). Whoever *opens* in pieces gets text that nobody has verified: `hazmat::UnverifiedOpener` does this. The functions
 //! of [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
 
-use crate::{
-    Error, Key, Nonce, Tag,
-    inout::{InOut, Room},
-    isa::Frame,
-    running::Running,
-};
-use core::fmt;
+use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
+use core::{fmt, marker::PhantomData};
 
 /// The phase in which a message takes AAD.
 #[derive(Debug)]
 pub struct Aad(());
 
 /// The phase in which a message takes text.
-pub struct Text(Room);
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Text")
-    }
-}
+#[derive(Debug)]
+pub struct Text(());
 
 /// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] makes it.
 ///
-/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is dropped, but for ciphertext that waits in it.
+/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is dropped.
 /// Copies that the compiler makes when it is moved are not wiped.
 ///
 /// ```
@@ -50,14 +40,14 @@ impl fmt::Debug for Text {
 pub struct Sealer<'k, Phase = Text> {
     key: &'k Key,
     running: Running,
-    phase: Phase,
+    phase: PhantomData<Phase>,
 }
 
 impl Key {
     /// Begins a message that is sealed in pieces.
     #[inline]
     pub fn sealer<'n>(&self, nonce: impl Into<Nonce<'n>>) -> Sealer<'_, Aad> {
-        Sealer { key: self, running: Running::begin(self.keyed(), nonce.into()), phase: Aad(()) }
+        Sealer { key: self, running: Running::begin(self.keyed(), nonce.into()), phase: PhantomData }
     }
 }
 
@@ -74,7 +64,7 @@ impl<'k> Sealer<'k, Aad> {
     /// Ends the AAD and begins the text.
     #[inline]
     pub fn text(self) -> Sealer<'k, Text> {
-        Sealer { key: self.key, running: self.running, phase: Text(Room::ZERO) }
+        Sealer { key: self.key, running: self.running, phase: PhantomData }
     }
 }
 
@@ -86,7 +76,7 @@ impl Sealer<'_, Text> {
     /// taken.
     #[inline]
     pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, Some(&mut self.phase.0), InOut::in_place(piece), true))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), true))
     }
 
     /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length.
@@ -97,13 +87,13 @@ impl Sealer<'_, Text> {
     #[inline]
     pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;
-        Frame::wiped_after_all(|| self.running.text(&self.key.material, Some(&mut self.phase.0), piece, true))
+        Frame::wiped_after_all(|| self.running.text(&self.key.material, piece, true))
     }
 
     /// Ends the message, and returns its tag.
     #[inline]
     pub fn finish(mut self) -> Tag {
-        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material, Some(&mut self.phase.0))))
+        Tag::of(Frame::wiped_after_all(|| self.running.finish(&self.key.material)))
     }
 }
 

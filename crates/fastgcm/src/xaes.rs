@@ -52,12 +52,12 @@ impl Xaes256Gcm {
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
     #[inline]
     pub fn with_backend(key: &[u8; 32], backend: Backend) -> Result<Self, Error> {
-        Ok(Self::of(Key::for_aes(key, backend.kernels()?)))
+        Ok(Self::of(Key::for_aes(key, backend.row()?)))
     }
 
     #[inline(always)]
     fn of(key: Key) -> Self {
-        let l = Block::from_be_bytes(key.kernels.steps().aes(&key.material, 0).to_le_bytes());
+        let l = Block::from_be_bytes(key.row.steps().aes(&key.material, 0, |l| l).to_le_bytes());
         // No branch on the key: the mask is all ones or all zeros.
         let k1 = l << 1 ^ ((l as i128 >> 127) as Block & 0x87);
         Self { key, k1: k1.swap_bytes() }
@@ -74,7 +74,7 @@ impl Xaes256Gcm {
     /// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `text` is untouched.
     #[inline]
     pub fn seal(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
-        self.with_derived(nonce, |key, nonce| seal(self.key.kernels, key, nonce, aad, text))
+        self.with_derived(nonce, |key, nonce| seal(self.key.row, key, nonce, aad, text))
     }
 
     /// Decrypts `text` in place.
@@ -84,7 +84,7 @@ impl Xaes256Gcm {
     /// is untouched.
     #[inline]
     pub fn open(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
-        self.with_derived(nonce, |key, nonce| open(self.key.kernels, key, nonce, aad, text, tag))
+        self.with_derived(nonce, |key, nonce| open(self.key.row, key, nonce, aad, text, tag))
     }
 
     /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with the message, and the tag.
@@ -191,7 +191,7 @@ impl Xaes256Gcm {
     #[inline(always)]
     fn derive(&self, nonce: Nonce96) -> [u8; 32] {
         let block = (nonce.with_counter(0) << 32 | Block::from(b'X') << 16) ^ self.k1;
-        let half = |i: Block| self.key.kernels.steps().aes(&self.key.material, block ^ i << 8);
+        let half = |i: Block| self.key.row.steps().aes(&self.key.material, block ^ i << 8, |half| half);
         let mut derived = [0; 32];
         derived[..16].copy_from_slice(&half(1).to_le_bytes());
         derived[16..].copy_from_slice(&half(2).to_le_bytes());

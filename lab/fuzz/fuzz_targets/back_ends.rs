@@ -1,4 +1,4 @@
-//! All back ends give the same answer: `gcm/message.rs`, `inout.rs`, `aes/` and `isa/portable.rs`; and what else of `gcm/`, `ghash/` and
+//! All back ends give the same answer: `gcm/tail.rs`, `gcm/drive.rs`, `inout.rs`, `aes/` and `isa/portable.rs`; and what else of `gcm/`, `ghash/` and
 //! `isa/` this machine can run.
 #![no_main]
 use fastgcm::{Backend, Key, Nonce, Tag};

@@ -13,7 +13,7 @@
 //! | E. Ozturk, T. Kantecki, K. Yap, "AES-GCM - Optimized GHASH Function", Intel, 2023 | [`multiply::steps_of_2023`], `KeyFolded`, [`aggregate::deferred`] |
 //! | E. Biggers, "crypto: x86/aes-gcm - rewrite the AES-NI optimized AES-GCM", Linux, 2024 | [`message`]: the styles it replaced |
 //!
-//! A variant that wins is promoted by moving its file to `fastgcm/src/ghash/`, and naming it in a row of `fastgcm/src/backend.rs`.
+//! A variant that wins is promoted by moving its file to `fastgcm/src/ghash/`, and naming it in a row of `fastgcm/src/row/table.rs`.
 
 #![deny(unsafe_code)]
 

@@ -214,7 +214,7 @@ fn masks() {
 fn f13_the_last_number() {
     each("quic::f13_the_last_number", 6, |backend| {
         let key = PacketKey::with_backend(&[1; 16], &[2; 12], backend).unwrap();
-        let nonce = |number: u64| (2_u128 * (u128::MAX / 255) ^ u128::from(number)).to_be_bytes()[4..].to_vec();
+        let nonce = |number: u64| ((2_u128 * (u128::MAX / 255)) ^ u128::from(number)).to_be_bytes()[4..].to_vec();
         for number in [LAST_NUMBER - 1, LAST_NUMBER] {
             let (ciphertext, tag) = Model::new(&[1; 16]).seal(&nonce(number), b"header", b"text");
             let (mut text, mut gathered) = (*b"text", [0; 4]);

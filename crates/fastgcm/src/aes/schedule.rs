@@ -156,12 +156,18 @@ impl Schedule {
         self.keys[WOVEN + from..WOVEN + from + 9].iter().for_each(|key| round(s.state(s.splat(*key))));
     }
 
+    /// The last round, XOR `data`.
+    #[inline(always)]
+    pub(crate) fn last_round<S: Isa>(&self, s: S, x: S::State, data: S::V) -> S::V {
+        s.last_round(x, s.state(s.splat(*self.before_last())), s.state(s.splat(self.last)), data)
+    }
+
     /// AES of one block.
     #[inline(always)]
     pub(crate) fn encrypt<S: Isa>(&self, s: S, block: Block) -> Block {
         let mut x = s.state(s.whiten(s.splat(block), s.splat(self.keys[0])));
         self.each_round(s, |key| s.round(&mut x, &key));
-        let x = s.last_round(x, s.state(s.splat(*self.before_last())), s.state(s.splat(self.last)), s.splat(0));
+        let x = self.last_round(s, x, s.splat(0));
         s.fold(s.keep_first(x, 16))
     }
 }

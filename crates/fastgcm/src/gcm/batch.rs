@@ -6,10 +6,10 @@
 //! have four blocks of one packet; between the two stands a transposition.
 
 use super::{
-    Material,
-    counter::{STATES, TableCounter},
-    message::{blocks, lengths},
-    turn::{HashWork, Keys, rounds},
+    counter::STATES,
+    key::Material,
+    plan::{blocks, lengths},
+    turn::{HashWork, rounds},
 };
 use crate::{
     ghash::{Ask, Down, Multiply},
@@ -23,7 +23,7 @@ use core::{hint::black_box, marker::PhantomData};
 /// Packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the time, for 22 KB of code.)
 const LANES: usize = TOGETHER;
 
-/// The most bytes of AAD, and of text, of such packets; and of text two and four times as many.
+/// The most bytes of AAD, and of text, of such packets.
 pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
     if blocks == LANES { Some((16, 16 * LANES)) } else { None }
 }
@@ -34,15 +34,7 @@ pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
     let Some((aad, text)) = packets.first().and_then(Packet::lengths) else { return (0, false) };
     let shape = Shape::<S, M> { s, multiply: PhantomData, key, aad, text, blocks: blocks(text) };
-    // Whole vectors need no masks, and nobody need ask where a page ends.
-    match text {
-        0..=16 => shape.groups::<SEAL, 1, 2, 1, 0>(packets),
-        64 => shape.groups::<SEAL, 4, 5, 1, 1>(packets),
-        17..64 => shape.groups::<SEAL, 4, 5, 1, 0>(packets),
-        128 => shape.groups::<SEAL, 8, 9, 1, 2>(packets),
-        256 => shape.groups::<SEAL, 8, 9, 2, 4>(packets),
-        _ => (0, false),
-    }
+    if text <= 16 { shape.groups::<SEAL, 1, 2>(packets) } else { shape.groups::<SEAL, 4, 5>(packets) }
 }
 
 /// What packets of one length have in common.
@@ -59,9 +51,7 @@ struct Shape<'a, S, M> {
 /// `N` blocks of each packet that are to be hashed while others are encrypted.
 struct Hashed<'a, S: Isa, M, const N: usize> {
     shape: &'a Shape<'a, S, M>,
-    blocks: [S::V; 8],
-    /// The entries of their powers in every lane, where there are eight: spread once, of 128 and 256 bytes 5 to 10 % faster.
-    powers: &'a [(S::V, S::V); N],
+    blocks: [S::V; 4],
 }
 
 impl<S: Isa, M: Multiply<S>, const N: usize> HashWork<S, M> for Hashed<'_, S, M, N> {
@@ -69,7 +59,7 @@ impl<S: Isa, M: Multiply<S>, const N: usize> HashWork<S, M> for Hashed<'_, S, M,
 
     #[inline(always)]
     fn ready<const I: usize>(&self, s: S) -> M::Ready {
-        let (first, second) = if const { N == 8 } { self.powers[I] } else { self.shape.power(I) };
+        let (first, second) = self.shape.power(I);
         M::ready(s, s.byte_swap(self.blocks[I]), first, second)
     }
 }
@@ -129,31 +119,21 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         let (first, second) = self.entries(self.blocks + 2);
         let aads = M::product(s, M::ready(s, s.byte_swap(aads), first, second));
         let hash = M::reduce(s, M::add3(s, sum, aads, ends.lengths), ends.constants);
-        let (prev, last) = (s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)));
         let mut tags = Table::<4>::ZERO;
-        tags.store(s, 0, s.last_round(masks, prev, last, s.byte_swap(hash)));
+        tags.store(s, 0, schedule.last_round(s, masks, s.byte_swap(hash)));
         let mut wrong = false;
         each!(P in 0 1 2 3 => { wrong |= packets[P].conclude::<SEAL>(tags.get(P)); });
         wrong
     }
 
-    /// `N` blocks of each packet at a time, `PASSES` times, and in the last pass one state more for the masks of the tags; in vectors of which `WHOLE`
-    /// are whole for certain. Each pass hashes the ciphertext of the one before, be it that of the four packets before.
+    /// `N` blocks of each packet, and one state more for the masks of the tags, while the ciphertext of the four packets before is
+    /// hashed.
     #[inline(always)]
-    fn groups<const SEAL: bool, const N: usize, const ALL: usize, const PASSES: usize, const WHOLE: usize>(
-        &self,
-        packets: &mut [Packet<'_>],
-    ) -> (usize, bool) {
-        const { assert!(S::BLOCKS == LANES && ALL == N + 1 && ALL <= STATES && (PASSES == 1 || N == 8)) }
-        let (s, schedule) = (self.s, &self.key.schedule);
-        let (keys, zero, ends) = (Keys::of(&schedule.keys), s.splat(0), self.ends::<N>());
-        let (prev, last) = (s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)));
-        let mut powers = [[(zero, zero); N]; PASSES];
-        each!(R in 0 1 => { each!(I in 0 1 2 3 4 5 6 7 => { if const { R < PASSES && N == 8 } { powers[R][I] = self.power(8 * R + I); } }); });
-        let powers = black_box(&powers);
-
+    fn groups<const SEAL: bool, const N: usize, const ALL: usize>(&self, packets: &mut [Packet<'_>]) -> (usize, bool) {
+        const { assert!(ALL == N + 1 && N <= LANES) }
+        let (s, schedule, zero, ends) = (self.s, &self.key.schedule, self.s.splat(0), self.ends::<N>());
         let (mut done, mut wrong) = (0, false);
-        let mut hashed = Hashed { shape: self, blocks: [zero; 8], powers: &powers[0] };
+        let mut hashed = Hashed::<S, M, N> { shape: self, blocks: [zero; 4] };
         let mut untagged = Untagged::<S, M> { sum: M::zero(s), aads: zero, masks: s.state(zero) };
         loop {
             let (before, behind) = packets.split_at_mut(done);
@@ -173,58 +153,38 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
             if !fit {
                 break;
             }
+            // All texts are read before any is written: a masked load waits for what was just stored beside its bytes.
+            // (No closures here: LLVM makes functions of some, where the row's features are not.)
+            let mut inputs = [zero; 4];
+            each!(P in 0 1 2 3 => { inputs[P] = texts[P].load::<S, 0, 0>(s); });
+            inputs = s.transpose(inputs);
             let starts = s.whiten(s.lanes(nonces), s.splat(schedule.keys[0]));
-            let (mut sum, mut masks) = (M::zero(s), s.state(zero));
-            each!(R in 0 1 => { if const { R < PASSES } {
-                let (mut x, mut inputs) = ([s.state(zero); STATES], [zero; 8]);
-                // All texts are read before any is written: a masked load waits for what was just stored beside its bytes.
-                each!(Q in 0 1 => { if const { 4 * Q < N } {
-                    // (No closures here: LLVM makes functions of some, where the row's features are not.)
-                    let mut four = [zero; 4];
-                    each!(P in 0 1 2 3 => { four[P] = texts[P].load::<S, { 2 * R + Q }, WHOLE>(s); });
-                    four = s.transpose(four);
-                    each!(J in 0 1 2 3 => { inputs[4 * Q + J] = four[J]; });
-                } });
-                each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } {
-                    x[I] = s.state(s.xor(starts, s.splat(counter(8 * R as u32 + I as u32 + 2))));
-                } });
-                let new = if const { R + 1 == PASSES } {
-                    x[N] = s.state(s.xor(starts, s.splat(counter(1))));
-                    let new = rounds::<S, M, _, TableCounter<S>, 0, ALL>(s, schedule, &keys, &mut x, &hashed);
-                    masks = x[N];
-                    new
-                } else {
-                    rounds::<S, M, _, TableCounter<S>, 0, N>(s, schedule, &keys, &mut x, &hashed)
-                };
-                let new = new.unwrap_or(M::zero(s));
-                if R > 0 {
-                    sum = M::add(s, sum, new);
-                } else if let Some(before) = before.last_chunk_mut::<LANES>() {
-                    untagged.sum = M::add(s, untagged.sum, new);
-                    wrong |= self.tag::<SEAL>(before, untagged, &ends);
-                }
-                each!(Q in 0 1 => { if const { 4 * Q < N } {
-                    let mut outputs = [zero; 4];
-                    each!(J in 0 1 2 3 => { if const { 4 * Q + J < N } {
-                        outputs[J] = s.last_round(x[4 * Q + J], prev, last, inputs[4 * Q + J]);
-                        hashed.blocks[4 * Q + J] = if SEAL { outputs[J] } else { inputs[4 * Q + J] };
-                    } });
-                    outputs = s.transpose(outputs);
-                    each!(P in 0 1 2 3 => { texts[P].store::<S, { 2 * R + Q }, WHOLE>(s, outputs[P]); });
-                    if SEAL && const { WHOLE == 0 } && (N > 1 || self.text < 16) {
-                        each!(P in 0 1 2 3 => { outputs[P] = s.keep_first(outputs[P], self.text); });
-                        outputs = s.transpose(outputs);
-                        each!(J in 0 1 2 3 => { hashed.blocks[J] = outputs[J]; });
-                    }
-                } });
-                hashed.powers = &powers[R];
+            let mut x = [s.state(zero); STATES];
+            each!(I in 0 1 2 3 => { if const { I < N } { x[I] = s.state(s.xor(starts, s.splat(counter(I as u32 + 2)))); } });
+            x[N] = s.state(s.xor(starts, s.splat(counter(1))));
+            let new = rounds::<S, M, _, ALL>(s, schedule, schedule, &mut x, &hashed);
+            if let (Some(new), Some(before)) = (new, before.last_chunk_mut::<LANES>()) {
+                untagged.sum = M::add(s, untagged.sum, new);
+                wrong |= self.tag::<SEAL>(before, untagged, &ends);
+            }
+            let mut outputs = [zero; 4];
+            each!(J in 0 1 2 3 => { if const { J < N } {
+                outputs[J] = schedule.last_round(s, x[J], inputs[J]);
+                hashed.blocks[J] = if SEAL { outputs[J] } else { inputs[J] };
             } });
+            outputs = s.transpose(outputs);
+            each!(P in 0 1 2 3 => { texts[P].store::<S, 0, 0>(s, outputs[P]); });
+            if SEAL && self.text < 16 * N {
+                each!(P in 0 1 2 3 => { outputs[P] = s.keep_first(outputs[P], self.text); });
+                outputs = s.transpose(outputs);
+                each!(J in 0 1 2 3 => { hashed.blocks[J] = outputs[J]; });
+            }
             // From memory: else LLVM puts the vector together of its bytes.
-            untagged = Untagged { sum, aads: black_box(&aads).load(s, 0), masks };
+            untagged = Untagged { sum: M::zero(s), aads: black_box(&aads).load(s, 0), masks: x[N] };
             done += LANES;
         }
         if let Some(before) = packets[..done].last_chunk_mut::<LANES>() {
-            each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } {
+            each!(I in 0 1 2 3 => { if const { I < N } {
                 untagged.sum = M::add(s, untagged.sum, M::product(s, HashWork::<S, M>::ready::<I>(&hashed, s)));
             } });
             let last_wrong = self.tag::<SEAL>(before, untagged, &ends);

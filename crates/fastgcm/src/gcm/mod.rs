@@ -27,37 +27,152 @@
 //! |---|---|---|
 //! | 2 | `aes::schedule` | the round keys are made by the same instructions |
 //! | 3 | `ghash::powers` | each block meets a power of its own, so that no product waits for another |
-//! | 5, 11 | [`counter`] | counter blocks are read from a table where the counter is public, and counted where it is secret |
+//! | 5, 11 | [`counter`] | counter blocks are one XOR where the counter is public, and counted where it is secret |
 //! | 6, 16 | [`tail`] | J0 goes through AES in a lane that the text leaves free |
-//! | 8, 9 | [`tail`], [`sequential`] | AAD that is short meets its powers together with the text |
-//! | 10 to 14 | [`turn`] | AES and the product use different units of the processor, so eight vectors are encrypted while eight others are hashed |
-//! | 10 to 14, the end | [`tail`] | the last one to nine vectors have a function for each number of vectors, and one reduction |
-//! | 15 | [`message`] (`lengths`) | the lengths are one more block of the sum |
-//! | 18 | [`message`] | the direction is a const parameter of the same code |
+//! | 8, 9 | [`tail`], [`drive`] | AAD that is short meets its powers together with the text |
+//! | 10 to 14 | [`turn`], [`drive`] | AES and the product use different units of the processor, so eight vectors are encrypted while eight others are hashed |
+//! | 10 to 14, the end | [`tail`] | the last one to eight vectors have a class for their number, and one reduction |
+//! | 15 | [`lengths`] | the lengths are one more block of the sum |
+//! | 18 | everywhere | the direction is a const parameter of the same code |
 //! | 19 | `seal` | one branch, on the verdict |
 //!
-//! [`turns`] is the loop, and [`message`] puts turns and tail together. A message that fits in a tail is only that: one pass, one reduction, no loop.
-//! A nonce of another length, and pieces of a message, go through [`sequential`]; a machine without AES instructions has [`software`].
+//! [`plan`] decides which way a message goes. A short one is an end ([`tail`]): one pass, one reduction, no loop. A long one has a
+//! beginning before it ([`drive`]). A message in pieces, and a nonce of another length, is driven step by step. GCM-SIV has [`siv`],
+//! packets side by side have [`batch`], and a machine without AES instructions has [`software`].
 
 mod batch;
 mod counter;
-#[cfg(all(test, feature = "internals"))] // these tests take as long to compile as all others: the check `inside`
-mod counts;
-mod message;
-pub(crate) mod sequential;
+pub(crate) mod drive;
+mod key;
+pub(crate) mod plan;
 mod siv;
 pub(crate) mod software;
 mod tail;
-#[cfg(all(test, feature = "internals"))] // likewise
+#[cfg(all(test, feature = "internals"))] // these tests take as long to compile as all others: the check `inside`
 mod tests;
 mod turn;
-mod turns;
 
-pub(crate) use batch::{batch, most_batch};
-pub(crate) use message::{PIECE_PAYS, expand, lengths, long, most_once, most_short, once, piece, short, wipe};
+use crate::{
+    Block,
+    aes::Schedule,
+    ghash::{Few, Multiply, aad_lanes},
+    inout::InOut,
+    isa::Isa,
+    nonce::{Nonce96, Start},
+    packet::Packet,
+};
+use zeroize::Zeroize;
+
+pub(crate) use batch::most_batch;
+#[cfg(all(test, feature = "internals"))]
+use key::expand_in;
+pub(crate) use key::{Material, expand, filled, wipe};
+pub(crate) use plan::lengths;
 pub(crate) use siv::siv;
-pub(crate) use tail::{Beside, Outlined, Rest, tail};
-pub(crate) use turns::{Bulk, blocks_of_turn, bulk, runs_from};
+pub(crate) use tail::Begun;
 
-/// A key, as the functions of these modules see it. (Those of [`software`] have a type of their own.)
-pub(crate) type Material = crate::material::Material<crate::ghash::Powers>;
+/// Blocks of a vector, or none where AES and GHASH are not woven.
+pub(crate) const fn woven_blocks<S: Isa>() -> usize {
+    if S::WEAVES { S::BLOCKS } else { 0 }
+}
+
+/// Whether a message is an end ([`plan`]).
+#[inline(always)]
+pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
+    let (most_aad, most_text) = const { plan::most(woven_blocks::<S>()) };
+    aad <= most_aad && text <= most_text
+}
+
+/// Seals or opens a message that is an end, or what is left of one that has `begun`. Returns the tag.
+#[inline(always)]
+pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    multiply: M,
+    key: &Material,
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'_>,
+    begun: Option<&Begun<'_>>,
+) -> Block {
+    if const { S::WEAVES } {
+        tail::end::<S, M, SEAL>(s, multiply, &key.schedule, &key.tables, nonce, aad, text, begun)
+    } else {
+        drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text)
+    }
+}
+
+/// Whether AAD of a message that is no end meets powers of its own ([`plan`]).
+#[inline(always)]
+pub(crate) fn is_ahead<S: Isa>(_: S, aad: usize, text: usize) -> bool {
+    S::WEAVES && plan::is_ahead(S::BLOCKS, aad, text)
+}
+
+/// Seals or opens such a message: what its AAD adds to the hash goes to `end`, which is a function of the row.
+#[inline(always)]
+pub(crate) fn ahead<S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    key: &Material,
+    aad: &[u8],
+    text: InOut<'_>,
+    end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
+) -> Block {
+    end(text, &drive::begin_ahead::<S, M>(s, key, aad, text.len()))
+}
+
+/// Seals or opens any other message: begins it, and hands the rest to `end`.
+#[inline(always)]
+pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    multiply: M,
+    key: &Material,
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'_>,
+    end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
+) -> Block {
+    if const { S::WEAVES } {
+        let (rest, begun) = drive::begin::<S, M, SEAL>(s, multiply, key, nonce, aad, text);
+        end(rest, &begun)
+    } else {
+        drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text)
+    }
+}
+
+/// The most bytes of AAD, and of text, of a message that `once` takes: its powers are those of [`Few`].
+pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
+    if blocks <= 1 { None } else { Some((16 * aad_lanes(blocks), 16 * blocks)) }
+}
+
+/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of it is stored but its
+/// round keys, which are wiped. Returns the tag.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn once<S: Isa, M: Multiply<S>>(
+    s: S,
+    multiply: M,
+    key: &[u8],
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'_>,
+    seal: bool,
+) -> Block {
+    let mut schedule = Schedule::ZERO;
+    let h = schedule.expand::<S, true>(s, key);
+    let powers = Few::new::<M::Short>(s, h);
+    let tag = tail::short(s, multiply, &schedule, &powers, nonce, aad, text, seal);
+    schedule.zeroize();
+    tag
+}
+
+/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no longer than [`most_batch`]
+/// says. Returns how many, and whether a tag was wrong.
+#[inline(always)]
+pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    multiply: M,
+    key: &Material,
+    packets: &mut [Packet<'_>],
+) -> (usize, bool) {
+    if const { most_batch(S::BLOCKS).is_some() } { batch::batch::<S, M, SEAL>(s, multiply, key, packets) } else { (0, false) }
+}

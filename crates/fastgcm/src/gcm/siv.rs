@@ -7,8 +7,8 @@
 
 use super::{
     counter::{AddCounter, Counters, STATES, lanes},
-    message::{blocks, lengths},
-    turn::{Keys, NoHash, rounds},
+    plan::{blocks, lengths},
+    turn::{NoHash, rounds},
 };
 use crate::{
     Block,
@@ -46,13 +46,13 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
 
     // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of which each is compiled once. `known` says
     // that `tag` is there, from which CTR begins.
-    let keys = Keys::of(&schedule.keys);
+    let schedule = &*schedule;
     let mut tag = s.splat(given.unwrap_or(0));
     let opening = given.is_some();
     let mut known = opening;
     loop {
         if known {
-            ctr::<S, M>(s, schedule, &keys, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here());
+            ctr::<S, M>(s, schedule, s.xor(s.splat_masked(tag, !LAST), s.splat(LAST)), text.here());
             if !opening {
                 break;
             }
@@ -63,7 +63,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
         let mut x = [s.state(s.splat(0)); STATES];
         x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
-        rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, schedule, &keys, &mut x, &NoHash);
+        rounds::<S, M, _, 1>(s, schedule, schedule, &mut x, &NoHash);
         tag = last_round(s, schedule, x[0], s.splat(0));
         if opening {
             break;
@@ -72,7 +72,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     }
     let tag = s.fold(s.keep_first(tag, 16));
     chains.wipe(s);
-    schedule.zeroize();
+    aligned.0.zeroize();
     derived.zeroize();
     tag
 }
@@ -108,13 +108,12 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
         x[2 * I] = s.state(s.whiten(s.xor(number, nonce), key0));
         x[2 * I + 1] = s.state(s.whiten(s.xor(s.add32(number, s.splat(1)), nonce), key0));
     } });
-    let of = Keys::of(&generating.keys);
     if const { S::BLOCKS == 1 } {
-        rounds::<S, M, _, AddCounter<S, true>, 0, 6>(s, generating, &of, &mut x, &NoHash);
+        rounds::<S, M, _, 6>(s, generating, generating, &mut x, &NoHash);
     } else if const { S::BLOCKS == 2 } {
-        rounds::<S, M, _, AddCounter<S, true>, 0, 4>(s, generating, &of, &mut x, &NoHash);
+        rounds::<S, M, _, 4>(s, generating, generating, &mut x, &NoHash);
     } else {
-        rounds::<S, M, _, AddCounter<S, true>, 0, 2>(s, generating, &of, &mut x, &NoHash);
+        rounds::<S, M, _, 2>(s, generating, generating, &mut x, &NoHash);
     }
     each!(I in 0 1 2 => { if const { I * S::BLOCKS < 3 } {
         let first = last_round(s, generating, x[2 * I], s.splat(0));
@@ -130,24 +129,24 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
 
 /// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four bytes count.
 #[inline(always)]
-fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, keys: &Keys<'_, Block>, first: S::V, text: InOut<'_>) {
+fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, text: InOut<'_>) {
     let mut counters = AddCounter::<S, true>::numbered(s, first);
     let mut text = text.here();
     let mut x = [s.state(s.splat(0)); STATES];
     while let Some(mut turn) = text.whole_turn(s) {
         counters.next::<TURN>(s, schedule, &mut x);
-        rounds::<S, M, _, AddCounter<S, true>, 0, TURN>(s, schedule, keys, &mut x, &NoHash);
+        rounds::<S, M, _, TURN>(s, schedule, schedule, &mut x, &NoHash);
         each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s))); });
     }
     if text.len() >= FEW * 16 * S::BLOCKS {
         counters.next::<FEW>(s, schedule, &mut x);
-        rounds::<S, M, _, AddCounter<S, true>, 0, FEW>(s, schedule, keys, &mut x, &NoHash);
+        rounds::<S, M, _, FEW>(s, schedule, schedule, &mut x, &NoHash);
         let mut few = text.take::<S>(FEW);
         each!(I in 0 1 2 3 => { few.store::<S, I, FEW>(s, last_round(s, schedule, x[I], few.load::<S, I, FEW>(s))); });
     }
     while text.len() > 0 {
         counters.next::<1>(s, schedule, &mut x);
-        rounds::<S, M, _, AddCounter<S, true>, 0, 1>(s, schedule, keys, &mut x, &NoHash);
+        rounds::<S, M, _, 1>(s, schedule, schedule, &mut x, &NoHash);
         let mut vector = text.take::<S>(1);
         if vector.len() == 16 * S::BLOCKS {
             vector.store::<S, 0, 1>(s, last_round(s, schedule, x[0], vector.load::<S, 0, 1>(s)));

@@ -6,14 +6,14 @@
 //! message of up to N - 1 blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
 
 use super::{
-    message::lengths,
+    plan::lengths,
     siv::{LAST, swapped_lengths},
 };
 use crate::{
     Block,
     aes::{KeySize, Schedule, expand_in_loops},
     ghash::Pairs,
-    inout::{Hash, InOut, Plain, part_of_block, plain},
+    inout::{Hash, InOut, PADS, Plain, Table, part_of_block, plain},
     isa::{Isa, Order, Sliced},
     nonce::{J0, Nonce96, Start},
 };
@@ -28,13 +28,17 @@ plain! {
     }
 }
 
+/// A multiplication, and how many blocks AES encrypts at a time.
+#[derive(Clone, Copy)]
+pub(crate) struct By<M, const N: usize>(pub(crate) M);
+
 /// What these functions keep in a key.
 pub(crate) type Material<P> = crate::material::Material<Tables<P>>;
 
 /// Everything that a message needs, from 16, 24 or 32 bytes of key, in tables of zeros.
 pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
-    _: M,
+    _: By<M, N>,
     schedule: &mut Schedule,
     tables: &mut Tables<M::Tables>,
     key: &[u8],
@@ -48,8 +52,13 @@ pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     M::fill(s, &mut tables.pairs, h[0]);
 }
 
+/// How many blocks of its tables [`expand`] writes.
+pub(crate) const fn filled<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>) -> usize {
+    size_of::<Tables<M::Tables>>() / 16
+}
+
 /// Zeros in all of it.
-pub(crate) fn wipe<P: Plain>(material: &mut Material<P>) {
+pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>, material: &mut Material<M::Tables>) {
     material.schedule.zeroize();
     material.tables.wipe();
 }
@@ -62,7 +71,7 @@ fn sliced<P>(key: &Material<P>) -> &[[Block; 4]] {
 /// Seals or opens any message. Returns the tag.
 pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
-    multiply: M,
+    By(multiply): By<M, N>,
     key: &Material<M::Tables>,
     j0: J0,
     aad: &[u8],
@@ -83,9 +92,9 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 
 /// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
-    multiply: M,
+    By(multiply): By<M, N>,
     key: &Material<M::Tables>,
     start: &Start,
     index: u32,
@@ -95,31 +104,59 @@ pub(crate) fn crypt<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 ) {
     let mut hash = Ghash::going_on(s, multiply, key, so_far);
     hash.crypt(start.j0(), index.wrapping_add(1), &mut [0; N], N, text, seal);
-    so_far.set(hash.value().swap_bytes());
+    hash.leave(so_far);
 }
 
-/// GHASH goes on from `hash` over `data`, padded with zeros to whole blocks.
-pub(crate) fn hash<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material<M::Tables>, so_far: &mut Hash, data: &[u8]) {
+/// GHASH goes on over what waits and over `data`, padded with zeros to whole blocks.
+pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
+    s: S,
+    By(multiply): By<M, N>,
+    key: &Material<M::Tables>,
+    so_far: &mut Hash,
+    data: &[u8],
+) {
     let mut hash = Ghash::going_on(s, multiply, key, so_far);
     hash.absorb(data);
-    so_far.set(hash.value().swap_bytes());
+    hash.leave(so_far);
 }
 
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
 pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
-    multiply: M,
+    by: By<M, N>,
     key: &Material<M::Tables>,
     hash: &Hash,
     lengths: Block,
     j0: Option<J0>,
 ) -> Block {
-    let hash = Ghash::going_on(s, multiply, key, hash).finish(lengths);
-    hash ^ j0.map_or(0, |j0| aes(s, key, j0.0))
+    let hash = Ghash::going_on(s, by.0, key, hash).finish(lengths);
+    hash ^ j0.map_or(0, |j0| aes(s, by, key, j0.0))
+}
+
+/// The keystream of the blocks of the text from block `index` on.
+pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    _: By<M, N>,
+    key: &Material<M::Tables>,
+    start: &Start,
+    index: u32,
+    pads: &mut Table<PADS>,
+) {
+    const { assert!(N >= PADS) }
+    let mut blocks = [0; N];
+    keystream(s, key, start.j0(), &mut index.wrapping_add(1), &mut blocks, PADS);
+    blocks.iter().take(PADS).enumerate().for_each(|(i, block)| pads.set(i, *block));
+    blocks.zeroize();
 }
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.
-pub(crate) fn ctr<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, first: Block, mut text: InOut<'_>) {
+pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    _: By<M, N>,
+    key: &Material<M::Tables>,
+    first: Block,
+    mut text: InOut<'_>,
+) {
     let (mut counter, mut pads) = (0, [0; N]);
     while text.len() > 0 {
         keystream(s, key, J0(first), &mut counter, &mut pads, text.len().div_ceil(16));
@@ -131,7 +168,7 @@ pub(crate) fn ctr<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, firs
 #[inline(always)]
 pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
-    multiply: M,
+    By(multiply): By<M, N>,
     generating: &Material<M::Tables>,
     nonce: Nonce96,
     aad: &[u8],
@@ -147,7 +184,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     halves.iter_mut().zip(&*used).for_each(|(half, block)| half.copy_from_slice(&block[..8]));
     let (h, key) = halves[..used.len()].as_flattened().split_at(16);
     let mut of_message = Material::ZERO;
-    expand(s, multiply, &mut of_message.schedule, &mut of_message.tables, key);
+    expand(s, By::<M, N>(multiply), &mut of_message.schedule, &mut of_message.tables, key);
     M::fill(s, &mut of_message.tables.pairs, by_x(part_of_block(h)).swap_bytes());
 
     if let Some(tag) = given {
@@ -155,11 +192,11 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     }
     let data = if given.is_some() { text.written() } else { text.source() };
     let sum = polyval(s, multiply, &of_message, aad, data, swapped_lengths(aad.len(), data.len()));
-    let tag = aes(s, &of_message, (sum ^ nonce) & !LAST);
+    let tag = aes(s, By::<M, N>(multiply), &of_message, (sum ^ nonce) & !LAST);
     if given.is_none() {
         ctr_straight(s, &of_message, tag | LAST, text);
     }
-    wipe(&mut of_message);
+    wipe(s, By::<M, N>(multiply), &mut of_message);
     blocks.zeroize();
     halves.zeroize();
     tag
@@ -199,7 +236,7 @@ fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material<M::Tables>, aa
 }
 
 /// AES of a block.
-pub(crate) fn aes<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, block: Block) -> Block {
+pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: By<M, N>, key: &Material<M::Tables>, block: Block) -> Block {
     let mut pads = [0; N];
     keystream(s, key, J0(block), &mut 0, &mut pads, 1);
     pads[0]
@@ -246,9 +283,17 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         Self { s, _multiply, key, hash: 0, waiting: None }
     }
 
-    /// From a hash between two pieces on, which is mirrored there.
+    /// From a hash between two pieces on, which is mirrored there, and over what waits.
     fn going_on(s: S, multiply: M, key: &'a Material<M::Tables>, hash: &Hash) -> Self {
-        Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) }
+        let mut all = Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) };
+        all.absorb(hash.waiting());
+        all
+    }
+
+    /// Leaves it for the next piece.
+    fn leave(self, hash: &mut Hash) {
+        hash.set(self.value().swap_bytes());
+        hash.hashed();
     }
 
     /// Goes on over `data`, padded with zeros to whole blocks.
@@ -338,7 +383,7 @@ fn f04_plain_counters_at_every_carry() {
     use crate::isa::{Portable, Widest, Word};
     let s = Portable::<{ Widest::LANES }>::here();
     let (mut key, mut schedule) = (Material::ZERO, Schedule::ZERO);
-    expand(s, crate::ghash::Winograd, &mut key.schedule, &mut key.tables, &[7; 16]);
+    expand(s, By(crate::ghash::Winograd), &mut key.schedule, &mut key.tables, &[7; 16]);
     schedule.expand::<_, false>(s, &[7; 16]);
     for (first, counter) in [(1, 0xf8), (1, 0xfff8), (1, 0xff_fff8), (1, 0xffff_fff8), (0xffff_fffa, 0), (0xffff_fffe, 0xffff_fffc)] {
         let block = |counter: u32| Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96;

@@ -1,7 +1,7 @@
-//! AES of up to ten vectors, and meanwhile GHASH of a turn: the inner loop of the library.
+//! AES of up to nine vectors, and meanwhile GHASH of up to eight others: the inner loop of the library.
 //!
 //! AES and carry-less multiplication use different units of the CPU, so the two are written as one schedule: between the
-//! two halves of each AES round stands one step of hashing, and each step works on another vector of the turn.
+//! two halves of each AES round stands one step of hashing, and each step works on another vector.
 //! ```text
 //! round r:  AES, first half │ load and prepare vector r │ AES, second half │ multiply vector r-1 │ add vectors r-3 and r-2
 //! ```
@@ -9,197 +9,174 @@
 
 use super::counter::{Counters, STATES};
 use crate::{
-    Block,
     aes::{KeySize, Schedule, WOVEN},
-    ghash::{Ask, Multiply, Powers},
-    inout::{TURN, Turn},
+    ghash::{Down, Multiply},
+    inout::{InOut, Part, TURN, Turn},
     isa::Isa,
 };
 
-/// The vectors that are hashed while AES runs: eight of them, or fewer in a tail.
+/// The vectors that are hashed while AES runs, eight at most.
 pub(crate) trait HashWork<S: Isa, M: Multiply<S>> {
-    /// How many vectors.
+    /// How many.
     const COUNT: usize;
     /// Vector `I`, byte-swapped, with its powers.
     fn ready<const I: usize>(&self, s: S) -> M::Ready;
 }
 
-/// The round keys of a message, without the last one, and the ten of them that GHASH is woven between.
-pub(crate) struct Keys<'a, K> {
-    all: &'a [K; 14],
-    woven: &'a [K; 10],
-}
-
-impl<'a, K> Keys<'a, K> {
-    #[inline(always)]
-    pub(crate) fn of(all: &'a [K; 14]) -> Self {
-        Self { all, woven: all[WOVEN..].first_chunk().unwrap() }
-    }
-}
-
-/// A round key: one block, which each use broadcasts to the lanes, or a [`SpreadKey`].
-pub(crate) trait RoundKey<S: Isa> {
-    /// The round key is in every lane already.
-    const SPREAD: bool;
-    fn state(&self, s: S) -> S::State;
-}
-
-impl<S: Isa> RoundKey<S> for Block {
-    const SPREAD: bool = false;
-
-    #[inline(always)]
-    fn state(&self, s: S) -> S::State {
-        s.state(s.splat(*self))
-    }
-}
-
-/// A round key broadcast to every lane.
-#[derive(Clone, Copy)]
-pub(crate) struct SpreadKey<S: Isa>(S::State);
-
-impl<S: Isa> SpreadKey<S> {
-    /// Of all keys. (Those that a shorter key has not are zeros, and not used.)
-    #[inline(always)]
-    pub(crate) fn of(s: S, keys: &[Block; 14]) -> [Self; 14] {
-        let mut all = Self::all(s, s.splat(0));
-        each!(R in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { all[R] = Self(keys[R].state(s)); });
-        all
-    }
-
-    /// The same vector everywhere.
-    #[inline(always)]
-    pub(crate) fn all(s: S, v: S::V) -> [Self; 14] {
-        [Self(s.state(v)); 14]
-    }
-}
-
-impl<S: Isa> RoundKey<S> for SpreadKey<S> {
-    const SPREAD: bool = true;
-
-    #[inline(always)]
-    fn state(&self, _: S) -> S::State {
-        self.0
-    }
-}
-
-/// No hashing to interleave.
+/// Nothing to hash.
 #[derive(Clone, Copy)]
 pub(crate) struct NoHash;
 
-/// The powers that a turn meets: those of a key, which each use broadcasts to the lanes, or [`SpreadPowers`].
-pub(crate) trait TurnPowers<S: Isa>: Copy {
-    /// The entries of H^(8-I)B, in every lane.
-    fn entries<const I: usize>(self, s: S) -> (S::V, S::V);
-    /// What to add, in each lane, to a sum that used all of them once each.
-    fn constant(self, s: S) -> S::V;
-}
-
-impl<S: Isa> TurnPowers<S> for &Powers {
-    #[inline(always)]
-    fn entries<const I: usize>(self, s: S) -> (S::V, S::V) {
-        self.down_from(s, S::BLOCKS * (TURN - I)).splat()
-    }
+impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
+    const COUNT: usize = 0;
 
     #[inline(always)]
-    fn constant(self, s: S) -> S::V {
-        s.splat(self.turn_constant(s))
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        let zero = s.splat(0);
+        M::ready(s, zero, zero, zero)
     }
 }
 
-/// Those of a turn, broadcast to every lane.
-#[derive(Clone, Copy)]
-pub(crate) struct SpreadPowers<S: Isa> {
-    entries: [(S::V, S::V); TURN],
-    constant: S::V,
-}
-
-impl<S: Isa> SpreadPowers<S> {
-    #[inline(always)]
-    pub(crate) fn of(s: S, powers: &Powers) -> Self {
-        let mut all = Self::all(s.splat(0));
-        each!(I in 0 1 2 3 4 5 6 7 => { all.entries[I] = powers.entries::<I>(s); });
-        all.constant = powers.constant(s);
-        all
-    }
-
-    /// The same vector everywhere.
-    #[inline(always)]
-    pub(crate) fn all(v: S::V) -> Self {
-        Self { entries: [(v, v); TURN], constant: v }
-    }
-}
-
-impl<S: Isa> TurnPowers<S> for &SpreadPowers<S> {
-    #[inline(always)]
-    fn entries<const I: usize>(self, _: S) -> (S::V, S::V) {
-        self.entries[I]
-    }
-
-    #[inline(always)]
-    fn constant(self, _: S) -> S::V {
-        self.constant
-    }
-}
-
-/// A turn. Lane l of every vector has its own chain: the powers are H^8B, H^7B ... H^B in every lane, and the lanes meet only
-/// in the tail, where lane l is added to block l. So no turn ends with a sum over lanes.
-#[derive(Clone, Copy)]
-pub(crate) struct HashTurn<'a, S: Isa, const STORED: bool, P = &'a Powers> {
-    pub(crate) powers: P,
-    /// Of all turns before.
+/// `N` vectors of ciphertext, of which each block meets its own power of H.
+pub(crate) struct Hashed<S: Isa, D, T, const N: usize> {
+    /// The powers, from that of the first block on.
+    pub(crate) powers: D,
+    /// The hash of what is before them, in lane 0: a block that is added to the first.
     pub(crate) hash: S::V,
-    /// Seal: already stored. Open: not yet overwritten.
-    pub(crate) text: Turn<'a, S>,
+    pub(crate) text: T,
 }
 
-/// Of vectors `FROM..TO`, which ones.
+/// Where vectors of ciphertext come from.
+pub(crate) trait Source<S: Isa> {
+    fn vector<const I: usize>(&self, s: S) -> S::V;
+}
+
+impl<S: Isa, D: Down<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
+    /// `sum` of the products of a turn, reduced and added up over the lanes: the hash behind it, in lane 0.
+    #[inline(always)]
+    pub(crate) fn reduced<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
+        s.first(s.fold(M::reduce(s, sum, self.powers.constants())))
+    }
+}
+
+impl<S: Isa, M: Multiply<S>, D: Down<S>, T: Source<S>, const N: usize> HashWork<S, M> for Hashed<S, D, T, N> {
+    const COUNT: usize = N;
+
+    #[inline(always)]
+    fn ready<const I: usize>(&self, s: S) -> M::Ready {
+        let v = s.byte_swap(self.text.vector::<I>(s));
+        let (first, second) = self.powers.vector(I * S::BLOCKS);
+        M::ready(s, if const { I == 0 } { s.xor(v, self.hash) } else { v }, first, second)
+    }
+}
+
+/// What is opened: not overwritten yet.
+impl<S: Isa> Source<S> for Turn<'_, S> {
+    #[inline(always)]
+    fn vector<const I: usize>(&self, s: S) -> S::V {
+        self.load::<I>(s)
+    }
+}
+
+/// A turn that is sealed.
+pub(crate) struct Sealed<'a, S: Isa>(pub(crate) Turn<'a, S>);
+
+impl<S: Isa> Source<S> for Sealed<'_, S> {
+    #[inline(always)]
+    fn vector<const I: usize>(&self, s: S) -> S::V {
+        self.0.stored::<I>(s)
+    }
+}
+
+/// `N` whole vectors that are opened.
+pub(crate) struct Whole<'a, 'b, const N: usize>(pub(crate) &'b InOut<'a>);
+
+impl<S: Isa, const N: usize> Source<S> for Whole<'_, '_, N> {
+    #[inline(always)]
+    fn vector<const I: usize>(&self, s: S) -> S::V {
+        self.0.load::<S, I, N>(s)
+    }
+}
+
+/// Vectors that were just sealed.
+impl<S: Isa<V = V>, V: Copy, const N: usize> Source<S> for [V; N] {
+    #[inline(always)]
+    fn vector<const I: usize>(&self, _: S) -> V {
+        self[I]
+    }
+}
+
+/// The round keys of a message but the last, in the order of [`Schedule`].
+pub(crate) trait RoundKeys<S: Isa>: Copy {
+    fn key(self, s: S, i: usize) -> S::State;
+}
+
+/// One block each, which every use broadcasts to the lanes.
+impl<S: Isa> RoundKeys<S> for &Schedule {
+    #[inline(always)]
+    fn key(self, s: S, i: usize) -> S::State {
+        s.state(s.splat(self.keys[i]))
+    }
+}
+
+/// A vector each: in every lane already.
+impl<S: Isa> RoundKeys<S> for Part<'_> {
+    #[inline(always)]
+    fn key(self, s: S, i: usize) -> S::State {
+        s.state(self.load(s, i * S::BLOCKS))
+    }
+}
+
+/// Of `N` vectors, which ones.
 const ALL: usize = 0;
 const FIRST_HALF: usize = 1;
 const SECOND_HALF: usize = 2;
 
 /// Whether vector `i` is one of them.
-const fn is_of(i: usize, from: usize, to: usize, part: usize) -> bool {
-    let half = (from + to) / 2;
-    i >= if part == SECOND_HALF { half } else { from } && i < if part == FIRST_HALF { half } else { to }
+const fn is_of(i: usize, n: usize, part: usize) -> bool {
+    i >= if part == SECOND_HALF { n / 2 } else { 0 } && i < if part == FIRST_HALF { n / 2 } else { n }
 }
 
-/// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million lines of LLVM IR, now 0.7.
+/// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million lines of LLVM IR,
+/// now 0.7.
 #[inline(always)]
-fn round<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: &S::State) {
-    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { s.round(&mut x[I], key); } });
+fn round<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: &S::State) {
+    each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.round(&mut x[I], key); } });
 }
 
 #[inline(always)]
-fn pin<S: Isa, const FROM: usize, const TO: usize, const PART: usize>(s: S, x: &mut [S::State; STATES]) {
-    each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { is_of(I, FROM, TO, PART) } { s.pin_state(&mut x[I]); } });
+fn pin<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATES]) {
+    each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.pin_state(&mut x[I]); } });
 }
 
-/// Rounds 1 (2 with `C::FACE`) to last but one of vectors `FROM..TO` of `x`; returns the sum of what was hashed meanwhile.
-/// `keys` are chosen before a loop: chosen inside it, ten keys would be spread over the lanes in every turn (5 % slower).
+/// All rounds of the first `N` vectors of `x` but the last; returns the sum of what was hashed meanwhile.
 #[inline(always)]
 #[allow(unused_comparisons)]
-pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, const FROM: usize, const TO: usize>(
+pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     s: S,
     schedule: &Schedule,
-    keys: &Keys<'_, impl RoundKey<S>>,
+    keys: impl RoundKeys<S>,
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
-    /// The key of AES round `$r`.
+    /// The key of AES round `$r`, of the first or of the last ten.
     macro_rules! key {
-        ($keys:ident, $r:expr) => {
-            keys.$keys[$r - S::KEY_FIRST as usize].state(s)
+        (all, $r:expr) => {
+            keys.key(s, $r - S::KEY_FIRST as usize)
+        };
+        (woven, $r:expr) => {
+            keys.key(s, WOVEN + $r - S::KEY_FIRST as usize)
         };
     }
-    /// AES round of vectors `FROM..TO`, or of a half of them.
+    /// AES round of all of them, or of a half.
     macro_rules! aes {
         ($key:expr, $part:expr) => {
             let key = $key;
-            round::<S, FROM, TO, { $part }>(s, x, &key);
+            round::<S, N, { $part }>(s, x, &key);
             // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
             // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
-            if const { H::COUNT > 0 || !S::ROOMY && TO > FROM + 3 && TO < FROM + TURN } {
-                pin::<S, FROM, TO, { $part }>(s, x);
+            if const { H::COUNT > 0 || !S::ROOMY && N > 3 && N < TURN } {
+                pin::<S, N, { $part }>(s, x);
             }
         };
     }
@@ -209,17 +186,17 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     if const { S::ROOMY } {
         let mut done = 0;
         while done < schedule.size as usize {
-            each!(R in 1 2 => { aes!(key!(all, done + R + C::FACE as usize), ALL); });
+            each!(R in 1 2 => { aes!(key!(all, done + R), ALL); });
             done += 2;
         }
     } else if schedule.size != KeySize::Aes128 {
-        each!(R in 1 2 => { aes!(key!(all, R + C::FACE as usize), ALL); });
+        each!(R in 1 2 => { aes!(key!(all, R), ALL); });
         if schedule.size == KeySize::Aes256 {
-            each!(R in 3 4 => { aes!(key!(all, R + C::FACE as usize), ALL); });
+            each!(R in 3 4 => { aes!(key!(all, R), ALL); });
         }
     }
     if const { H::COUNT == 0 } {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { if const { R > C::FACE as usize } { aes!(key!(woven, R), ALL); } });
+        each!(R in 1 2 3 4 5 6 7 8 9 => { aes!(key!(woven, R), ALL); });
         return None;
     }
 
@@ -236,12 +213,12 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
             let key = key!(woven, R); // once: in registers between the two halves
-            if const { R > C::FACE as usize } { aes!(key, FIRST_HALF); }
+            aes!(key, FIRST_HALF);
             if R <= 8 && const { R % 8 < H::COUNT } {
                 ready[R - 1] = prepare!(R - 1);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            if const { R > C::FACE as usize } { aes!(key, SECOND_HALF); }
+            aes!(key, SECOND_HALF);
             if R >= 2 && const { (R - 1) % 8 < H::COUNT } {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
@@ -257,7 +234,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
         let mut sum = M::product(s, prepare!(0));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            if const { R > C::FACE as usize } { aes!(key!(woven, R), ALL); }
+            aes!(key!(woven, R), ALL);
             if R <= 7 && const { (R + 1) % 8 < H::COUNT } {
                 sum = M::add(s, sum, M::product(s, prepare!(R)));
                 M::pin_sum(s, &mut sum);
@@ -267,32 +244,21 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, C: Counters<S>, 
     }
 }
 
-impl<S: Isa, M: Multiply<S>> HashWork<S, M> for NoHash {
-    const COUNT: usize = 0;
-
-    #[inline(always)]
-    fn ready<const I: usize>(&self, s: S) -> M::Ready {
-        let zero = s.splat(0);
-        M::ready(s, zero, zero, zero)
-    }
-}
-
-impl<S: Isa, const STORED: bool, P: TurnPowers<S>> HashTurn<'_, S, STORED, P> {
-    /// The hash after the turn, lane by lane.
-    #[inline(always)]
-    pub(crate) fn reduce<M: Multiply<S>>(&self, s: S, sum: M::Sum) -> S::V {
-        M::reduce(s, sum, self.powers.constant(s))
-    }
-}
-
-impl<S: Isa, M: Multiply<S>, const STORED: bool, P: TurnPowers<S>> HashWork<S, M> for HashTurn<'_, S, STORED, P> {
-    const COUNT: usize = 8;
-
-    #[inline(always)]
-    fn ready<const I: usize>(&self, s: S) -> M::Ready {
-        let v = s.byte_swap(if STORED { self.text.stored::<I>(s) } else { self.text.load::<I>(s) });
-        let v = if const { I == 0 } { s.xor(v, self.hash) } else { v };
-        let (first, second) = self.powers.entries::<I>(s);
-        M::ready(s, v, first, second)
-    }
+/// Encrypts or decrypts a turn, and returns the sum of what was hashed meanwhile.
+#[inline(always)]
+pub(crate) fn turn<S: Isa, M: Multiply<S>>(
+    s: S,
+    schedule: &Schedule,
+    keys: impl RoundKeys<S>,
+    counters: &mut impl Counters<S>,
+    turn: &mut Turn<'_, S>,
+    meanwhile: &impl HashWork<S, M>,
+) -> Option<M::Sum> {
+    let mut x = [s.state(s.splat(0)); STATES];
+    counters.next::<TURN>(s, schedule, &mut x);
+    let sum = rounds::<S, M, _, TURN>(s, schedule, keys, &mut x, meanwhile);
+    let mut out = [s.splat(0); TURN];
+    each!(I in 0 1 2 3 4 5 6 7 => { out[I] = schedule.last_round(s, x[I], turn.load::<I>(s)); });
+    each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
+    sum
 }

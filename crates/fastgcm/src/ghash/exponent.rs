@@ -5,7 +5,7 @@
 use super::{multiply::Factor, powers::times_x};
 use crate::{
     Block,
-    isa::{Frame, Portable, Vectors},
+    isa::{Portable, Vectors, wiped_after},
 };
 use zeroize::Zeroize;
 
@@ -16,7 +16,7 @@ impl Power {
     /// H^n; `h` is H in the standard's byte order. By squaring and multiplying: its time depends on `n`, which is a public length.
     #[inline(always)]
     pub(crate) fn of(h: Block, n: u64) -> Self {
-        Frame::wiped_after(|frame| {
+        wiped_after!(frame, {
             frame.enter_calls();
             let mut h = times_x(h.swap_bytes());
             let mut power = ONE;
@@ -34,7 +34,7 @@ impl Power {
     /// `block`·H^n, both in the standard's byte order.
     #[inline(always)]
     pub(crate) fn times(&self, block: Block) -> Block {
-        Frame::wiped_after(|frame| {
+        wiped_after!(frame, {
             frame.enter_calls();
             product(self.0, block.swap_bytes()).swap_bytes()
         })

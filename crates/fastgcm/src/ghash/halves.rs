@@ -34,6 +34,11 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     }
 
     #[inline(always)]
+    fn short(_: S, sum: [S::V; 3]) -> [S::V; 3] {
+        sum
+    }
+
+    #[inline(always)]
     fn zero(s: S) -> [S::V; 3] {
         [s.splat(0); 3]
     }
@@ -103,6 +108,11 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     #[inline(always)]
     fn constant(s: S, _: S::V, _: S::V) -> S::V {
         s.splat(0)
+    }
+
+    #[inline(always)]
+    fn short(_: S, sum: [S::V; 4]) -> [S::V; 4] {
+        sum
     }
 
     #[inline(always)]

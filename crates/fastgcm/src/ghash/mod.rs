@@ -41,4 +41,4 @@ pub(crate) use pairs::Nibbles;
 pub(crate) use pairs::Pairs;
 #[cfg(any(test, feature = "internals"))]
 pub use powers::times_x;
-pub(crate) use powers::{Ask, BEHIND, Chains, Descending, Down, Few, Powers, aad_lanes, most_powers};
+pub(crate) use powers::{Ask, Chains, Down, Few, Powers, aad_lanes, most_powers};

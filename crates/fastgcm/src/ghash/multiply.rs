@@ -40,6 +40,9 @@ pub trait Multiply<S: Vectors>: Copy {
     /// What the product of a zero block with that entry leaves behind, reduced.
     fn constant(s: S, first: S::V, second: S::V) -> S::V;
 
+    /// The sum as one of `Short`, but for the constants.
+    fn short(s: S, sum: Self::Sum) -> <Self::Short as Multiply<S>>::Sum;
+
     fn zero(s: S) -> Self::Sum;
     fn ready(s: S, blocks: S::V, first: S::V, second: S::V) -> Self::Ready;
     fn product(s: S, ready: Self::Ready) -> Self::Sum;
@@ -70,6 +73,11 @@ impl<S: Vectors> Multiply<S> for Winograd {
     #[inline(always)]
     fn constant(s: S, first: S::V, second: S::V) -> S::V {
         s.xor(fold(s, own(s, first)), own(s, second))
+    }
+
+    #[inline(always)]
+    fn short(s: S, [y0, y1, shared]: [S::V; 3]) -> [S::V; 2] {
+        [s.xor(y0, shared), s.xor(y1, shared)]
     }
 
     #[inline(always)]
@@ -149,6 +157,11 @@ impl<S: Vectors> Multiply<S> for Crossed {
     }
 
     #[inline(always)]
+    fn short(_: S, sum: [S::V; 2]) -> [S::V; 2] {
+        sum
+    }
+
+    #[inline(always)]
     fn zero(s: S) -> [S::V; 2] {
         KeyFolded::zero(s)
     }
@@ -214,6 +227,11 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     #[inline(always)]
     fn constant(s: S, _: S::V, _: S::V) -> S::V {
         s.splat(0)
+    }
+
+    #[inline(always)]
+    fn short(_: S, sum: [S::V; 2]) -> [S::V; 2] {
+        sum
     }
 
     #[inline(always)]

@@ -29,14 +29,13 @@ pub(crate) const fn aad_lanes(blocks: usize) -> usize {
     if blocks == 1 { 1 } else { blocks - 1 }
 }
 
-/// Vectors that a tail may read behind those of its last block: behind H^1 stand other entries, which meet zeros (see `partly`).
-pub(crate) const BEHIND: usize = ROWS;
-
 plain! {
     /// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
     /// ```text
-    /// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B - 1 zeros
+    /// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B zeros │ 14 vectors more
     /// ```
+    /// What stands behind the lists is not of GHASH: loops over turns have their round keys there, in every lane.
+    ///
     /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
     ///
     /// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ... leave behind. So what H^1 ..= H^n
@@ -47,8 +46,11 @@ plain! {
     }
 }
 
-/// Entries for the widest vectors, and zeros that a tail reads behind the last.
-const SIZE: usize = 3 * ROWS * 4 + 4;
+/// For the widest vectors.
+const SIZE: usize = (3 * ROWS + 1 + MORE) * 4;
+
+/// Vectors behind the lists.
+const MORE: usize = 14;
 
 /// Where the lists begin for vectors of `S`.
 struct Lists<S>(core::marker::PhantomData<S>);
@@ -58,28 +60,38 @@ impl<S: Vectors> Lists<S> {
     const SECOND: usize = Self::LENGTH;
     const CONSTANTS: usize = 2 * Self::LENGTH;
     const END: usize = 3 * Self::LENGTH;
+    const MORE: usize = Self::END + S::BLOCKS;
+    /// Vectors of one block have nothing there: what is in every lane is what they have anyway.
+    const ALL: usize = Self::MORE + if S::BLOCKS == 1 { 0 } else { MORE * S::BLOCKS };
 }
 
 impl Powers {
-    /// What to add, in each lane, to a sum that used each of H^B, H^2B ..= H^8B once (B blocks to a vector).
+    /// The vectors behind the lists.
     #[inline(always)]
-    pub(crate) fn turn_constant<S: Vectors>(&self, _: S) -> Block {
-        self.table.get(Lists::<S>::CONSTANTS + Lists::<S>::LENGTH - TURN * S::BLOCKS)
+    pub(crate) fn more<S: Vectors>(&self, _: S) -> Part<'_> {
+        self.table.part(Lists::<S>::MORE, MORE * S::BLOCKS)
     }
 
-    /// How many blocks [`fill`](Self::fill) writes: what stands behind them is zero.
+    /// Puts `v` in every lane of vector `i` behind the lists.
+    #[inline(always)]
+    pub(crate) fn put_more<S: Vectors>(table: &mut Unwritten<'_, Self>, s: S, i: usize, v: S::V) {
+        table.store(s, Lists::<S>::MORE + i * S::BLOCKS, v);
+    }
+
+    /// How many blocks are written: what stands behind them is zero.
     pub(crate) const fn filled<S: Vectors>() -> usize {
-        Lists::<S>::END
+        Lists::<S>::ALL
     }
 
     /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40; zeros in place of the others. `h` is AES(0), in
     /// every lane.
     #[inline(always)]
-    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(mut table: Unwritten<'_, Self>, s: S, h: S::V, powers: usize) {
+    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(table: &mut Unwritten<'_, Self>, s: S, h: S::V, powers: usize) {
         let (mut rows, mut sums) = (Rows::new(s, h), s.splat(0));
         const { assert!(ROWS.is_multiple_of(2)) }
         let mut at = Lists::<S>::LENGTH;
         let end = at - powers.min(at);
+        table.store(s, Lists::<S>::END, s.splat(0));
         loop {
             each!(I in 0 1 => {
                 at -= S::BLOCKS;
@@ -106,7 +118,7 @@ impl Powers {
     /// Zeros, where `fill` has written.
     #[inline(always)]
     pub(crate) fn wipe<S: Vectors>(&mut self, s: S) {
-        self.table.wipe_vectors(s, Lists::<S>::END / S::BLOCKS);
+        self.table.wipe_vectors(s, Self::filled::<S>() / S::BLOCKS);
     }
 }
 
@@ -278,13 +290,6 @@ pub(crate) trait Down<S: Vectors>: Copy {
     fn vector(self, skip: usize) -> (S::V, S::V);
     /// What to add to a sum that used each of H^1 ..= H^n once and whose lanes will be added.
     fn constants(self) -> S::V;
-
-    /// Those of its first `blocks` lanes, zeros in the others.
-    #[inline(always)]
-    fn partly(self, s: S, skip: usize, blocks: usize) -> (S::V, S::V) {
-        let (first, second) = self.vector(skip);
-        (s.keep_first(first, 16 * blocks), s.keep_first(second, 16 * blocks))
-    }
 }
 
 impl<S: Vectors> Ask<S> for Powers {
@@ -292,7 +297,7 @@ impl<S: Vectors> Ask<S> for Powers {
 
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
-        const { assert!(Lists::<S>::END + S::BLOCKS - 1 <= SIZE) }
+        const { assert!(Lists::<S>::ALL <= SIZE) }
         Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
     }
 
@@ -387,12 +392,6 @@ impl<S: Vectors> Descending<'_, S> {
     #[inline(always)]
     pub(crate) fn splat(self) -> (S::V, S::V) {
         (self.s.splat(self.part.get(0)), self.s.splat(self.part.get(Lists::<S>::SECOND)))
-    }
-
-    /// What to add, in each lane, to a sum that used H^n once, with n at most the blocks of a vector.
-    #[inline(always)]
-    pub(crate) fn constant(self) -> S::V {
-        self.s.splat(self.part.get(Lists::<S>::CONSTANTS))
     }
 }
 

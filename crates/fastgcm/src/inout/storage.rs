@@ -61,33 +61,7 @@ macro_rules! plain {
 pub(crate) use plain;
 
 /// Room for what any engine keeps.
-pub(crate) type Storage = Table<124>;
-
-/// Memory for what a call makes for its own time: up to seventeen of the widest vectors.
-pub(crate) struct Scratch(MaybeUninit<Table<{ 17 * 4 }>>);
-
-impl Scratch {
-    /// It costs nothing.
-    #[inline(always)]
-    pub(crate) const fn new() -> Self {
-        Self(MaybeUninit::uninit())
-    }
-
-    /// Puts a value there.
-    #[inline(always)]
-    pub(crate) fn put<T: Copy>(&mut self, value: T) -> &mut T {
-        const { assert!(size_of::<T>() <= size_of::<Self>() && align_of::<T>() <= align_of::<Self>()) }
-        // SAFETY: it fits, nobody else borrows it, and memory that may hold no value may hold any.
-        let place: &mut MaybeUninit<T> = unsafe { &mut *self.0.as_mut_ptr().cast() };
-        place.write(value)
-    }
-
-    /// Puts a value there that hides what was, and a barrier.
-    #[inline(always)]
-    pub(crate) fn wipe<T: Copy>(&mut self, zeros: T) {
-        optimization_barrier(self.put(zeros));
-    }
-}
+pub(crate) type Storage = Table<180>;
 
 /// Memory for a `T` that may hold nothing yet: it can be written, and not read.
 pub(crate) struct Unwritten<'a, T>(&'a mut MaybeUninit<T>);

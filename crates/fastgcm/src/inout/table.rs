@@ -1,6 +1,6 @@
 //! Tables of blocks, in a key or of a message.
 
-use super::{Plain, TURN};
+use super::{Plain, part_of_block};
 use crate::{Block, isa::Vectors};
 use zeroize::{Zeroize, optimization_barrier};
 
@@ -27,6 +27,12 @@ impl<const N: usize> Table<N> {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: blocks are plain bytes.
         unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), 16 * N) }
+    }
+
+    /// The `n <= 16` bytes from byte `i` on, as the first of a block.
+    #[inline(always)]
+    pub(crate) fn part_of_block(&self, i: usize, n: usize) -> Block {
+        part_of_block(&self.bytes()[i..][..n])
     }
 
     /// The vector that starts at block `i`.
@@ -68,12 +74,6 @@ impl<const N: usize> Table<N> {
         Part(unsafe { core::slice::from_raw_parts(self.0.as_ptr().add(end).sub(n), blocks) })
     }
 }
-
-/// A hash in lanes, in memory.
-pub(crate) type Lanes = Table<4>;
-
-/// Room for a turn that was sealed. It is ciphertext, so nobody wipes it.
-pub(crate) type Room = Table<{ 4 * TURN }>;
 
 /// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check for each vector left eight
 /// compare-and-branch pairs in the bulk loop, an index for each three instructions a load in every tail.)

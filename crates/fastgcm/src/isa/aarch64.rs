@@ -96,7 +96,6 @@ macro_rules! isa {
         #[allow(clippy::undocumented_unsafe_blocks)]
         impl Isa for $token {
             type State = uint8x16_t;
-            const FACE_PAYS: usize = usize::MAX; // most cores run two rounds a cycle; not measured here
             #[inline(always)] fn whiten(self, x: uint8x16_t, _key0: uint8x16_t) -> uint8x16_t { x }
             #[inline(always)] fn state(self, v: uint8x16_t) -> uint8x16_t { v }
             #[inline(always)] fn leave(self, x: uint8x16_t) -> uint8x16_t { x }

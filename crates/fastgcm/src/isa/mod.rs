@@ -11,8 +11,6 @@
 
 use crate::Block;
 
-#[cfg(all(test, feature = "internals"))]
-pub(crate) mod counting;
 pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::{Portable, Word};
@@ -292,13 +290,14 @@ pub trait Isa: Vectors {
     /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
     /// there are none. States and round keys have it.
     type State: Copy;
-    /// Bytes from which on a message earns the making of its FACE table (`gcm::counter`); `usize::MAX`: never.
-    const FACE_PAYS: usize;
+    /// Whether AES and GHASH run side by side: not where operations go through memory.
+    const WEAVES: bool = true;
 
     fn whiten(self, x: Self::V, key0: Self::V) -> Self::V;
     /// `v` in the form for AES.
     fn state(self, v: Self::V) -> Self::State;
     /// And back.
+    #[allow(dead_code, reason = "tests look at states")]
     fn leave(self, x: Self::State) -> Self::V;
     /// Whether a round adds its key before what else it does, or behind that.
     const KEY_FIRST: bool = false;

@@ -174,7 +174,6 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
 
 impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
     type State = Planes<u64>;
-    const FACE_PAYS: usize = 1 << 14;
 
     #[inline(always)]
     fn whiten(self, x: Self::V, key0: Self::V) -> Self::V {

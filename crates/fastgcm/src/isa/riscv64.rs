@@ -132,8 +132,8 @@ impl Vectors for Zvkned {
 }
 
 impl Isa for Zvkned {
+    const WEAVES: bool = false;
     type State = Lanes;
-    const FACE_PAYS: usize = usize::MAX;
     #[inline(always)]
     fn whiten(self, x: Lanes, key0: Lanes) -> Lanes {
         self.xor(x, key0)

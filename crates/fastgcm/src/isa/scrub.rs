@@ -65,13 +65,6 @@ impl Frame<'_> {
         result
     }
 
-    /// Calls an entry.
-    #[inline(always)]
-    #[cfg(not(feature = "scrub"))]
-    pub(crate) fn wiped_after<T>(entry: impl FnOnce(Frame<'_>) -> T) -> T {
-        entry(Frame::UNWIPED)
-    }
-
     /// For an entry that is called without a closure around it.
     #[cfg(not(feature = "scrub"))]
     pub(crate) const UNWIPED: Self = Frame { life: PhantomData };
@@ -143,9 +136,9 @@ impl Frame<'_> {
 const LEAVES: usize = 128;
 
 /// The same below work that has a frame of its own. That work calls the functions of `running.rs`, which hold what has been hashed so far. The level of
-/// optimisation decides which of them are inlined: with `LEAVES` here, the third level left 16 bytes.
+/// optimisation decides which of them are inlined: with `LEAVES` here, the third level left 16 bytes, with 1024 it left 8.
 #[cfg(feature = "scrub")]
-const STEPS: usize = 1024;
+const STEPS: usize = 2048;
 
 /// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round, or by the key schedule.
 /// `tests/wiping.rs` has seen that it is enough.

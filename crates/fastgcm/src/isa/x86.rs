@@ -1,11 +1,4 @@
 //! x86-64: one page of one-line operations for each width.
-//!
-//! `face_pays`: making the FACE table, with its wiping, takes 90 ns (Zen 5). With four blocks a vector Zen 5 gains nothing (64 KiB: 4 % slower with it,
-//! from 128 KiB on even), Granite Rapids 2 % at 128 KiB and 3 to 4 % at 1 MiB, Zen 4 3 to 6 % of what is opened. With two blocks Zen 4 gains nothing
-//! (sealed 2 % slower, opened 1 % faster), so there is no table. With one it depends on who
-//! runs it: processors with one AES round a cycle (Intel before VAES), which no other code comes past, gain 5 to 8 % from 32 KiB on (Skylake-SP; at
-//! 16 KiB 1 to 5 %, and as much less at odd addresses; but see `gcm::turns::face_pays`); with two rounds a cycle it lost 5 % (Zen 5, which has
-//! better rows).
 
 use super::{Isa, Vectors};
 use crate::Block;
@@ -32,7 +25,7 @@ macro_rules! memory {
 
 /// Generates a token and its `Isa` from the intrinsics' own names.
 macro_rules! isa {
-    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, face_pays $face:expr, features $features:literal, register $reg:ident,
+    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, features $features:literal, register $reg:ident,
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
      $(four $four:ident,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
@@ -111,7 +104,6 @@ macro_rules! isa {
 
         impl Isa for $token {
             type State = $v;
-            const FACE_PAYS: usize = $face;
             #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
             #[inline(always)] fn state(self, v: $v) -> $v { v }
             #[inline(always)] fn leave(self, x: $v) -> $v { x }
@@ -125,9 +117,9 @@ macro_rules! isa {
 
 /// One block a vector: the same intrinsics, which the compiler encodes as the features allow.
 macro_rules! xmm_isa {
-    ($(#[$doc:meta])* $token:ident, face_pays $face:expr, $features:literal) => {
+    ($(#[$doc:meta])* $token:ident, $features:literal) => {
         isa! {
-            $(#[$doc])* $token, __m128i, blocks 1, roomy false, face_pays $face, features $features, register xmm_reg,
+            $(#[$doc])* $token, __m128i, blocks 1, roomy false, features $features, register xmm_reg,
             load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, load_block xmm::load_first, store_first xmm::store_first,
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same, lane xmm::lane,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
@@ -140,17 +132,17 @@ macro_rules! xmm_isa {
 
 xmm_isa! {
     /// AES-NI and PCLMULQDQ, legacy encoding.
-    AesSse, face_pays 32 << 10, "aes,pclmulqdq,ssse3,sse4.1"
+    AesSse, "aes,pclmulqdq,ssse3,sse4.1"
 }
 
 xmm_isa! {
     /// The same with three-operand encoding.
-    AesAvx, face_pays 32 << 10, "aes,pclmulqdq,ssse3,sse4.1,avx"
+    AesAvx, "aes,pclmulqdq,ssse3,sse4.1,avx"
 }
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX2, two blocks a vector.
-    Vaes256, __m256i, blocks 2, roomy false, face_pays usize::MAX, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
+    Vaes256, __m256i, blocks 2, roomy false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
     load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, load_block ymm::load_block, store_first ymm::store_first,
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold, lane ymm::lane,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
@@ -161,7 +153,7 @@ isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
-    Vaes512, __m512i, blocks 4, roomy true, face_pays 128 << 10, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
+    Vaes512, __m512i, blocks 4, roomy true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
     four zmm, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,

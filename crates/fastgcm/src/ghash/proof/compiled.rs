@@ -9,17 +9,17 @@ use super::{
 };
 use crate::{
     Block,
-    backend::{Backend, Kernels},
     inout::{InOut, TURN, Table},
     isa::Vectors,
     material::Material,
     nonce::{Kind, Nonce},
+    row::{self, Backend},
     running::Running,
 };
 use std::{println, vec, vec::Vec};
 
 /// The multiplication of one row on numbers, and that of its short messages with the same tables: `x` times `h`, in every lane. What the tests
-/// call through `Kernels`, where the row's features are enabled.
+/// call through its row, where the row's features are enabled.
 #[inline(always)]
 pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
     #[inline(always)]
@@ -37,19 +37,19 @@ pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Bloc
 /// The powers of `h` instead of those of AES(0).
 #[inline(always)]
 pub(crate) fn fill<S: Vectors, M: Multiply<S>>(s: S, _: M, material: &mut Material<Powers>, h: Block) {
-    Powers::fill::<S, M>(crate::inout::Unwritten::of(&mut material.tables), s, s.splat(h), usize::MAX);
+    Powers::fill::<S, M>(&mut crate::inout::Unwritten::of(&mut material.tables), s, s.splat(h), usize::MAX);
 }
 
 /// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
-fn rows() -> Vec<&'static Kernels> {
+fn rows() -> Vec<&'static row::Row> {
     let only = std::env::var("FASTGCM_ONLY").ok();
     let wanted = |backend: &Backend| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == backend.name()));
-    Backend::available().filter(wanted).map(|backend| backend.kernels().unwrap()).collect()
+    Backend::available().filter(wanted).map(|backend| backend.row().unwrap()).collect()
 }
 
 /// Fewer cases where one takes microseconds.
-fn slow(kernels: &Kernels) -> bool {
-    matches!(kernels.backend, Backend::Portable | Backend::VpaesSsse3)
+fn slow(row: &row::Row) -> bool {
+    matches!(row.backend, Backend::Portable | Backend::VpaesSsse3)
 }
 
 /// X • Y of SP 800-38D, section 6.3, on numbers whose highest bit is the block's first.
@@ -64,10 +64,10 @@ fn standard_product(x: u128, y: u128) -> u128 {
 
 /// The row's product. All lanes are the same.
 #[allow(unsafe_code)]
-fn product(kernels: &Kernels, x: Block, h: Block) -> Block {
+fn product(row: &row::Row, x: Block, h: Block) -> Block {
     // SAFETY: `rows` lists what this machine can run.
-    let [lanes, short] = unsafe { (kernels.products)(x, h) };
-    assert_eq!(short, lanes, "{}: short messages multiply {x:032x} and {h:032x} otherwise", kernels.backend);
+    let [lanes, short] = unsafe { (row.proof.products)(x, h) };
+    assert_eq!(short, lanes, "{}: short messages multiply {x:032x} and {h:032x} otherwise", row.backend);
     let blocks = lanes.iter().take_while(|lane| **lane == lanes[0]).count();
     debug_assert!(lanes[blocks..].iter().all(|lane| *lane == 0));
     lanes[0]
@@ -75,13 +75,13 @@ fn product(kernels: &Kernels, x: Block, h: Block) -> Block {
 
 #[test]
 fn f17_every_pair_of_bits() {
-    for kernels in rows() {
+    for row in rows() {
         let mut pairs = 0;
         for (i, j) in (0..128).flat_map(|i| (0..128).map(move |j| (i, j))) {
-            assert_eq!(product(kernels, 1 << i, 1 << j), standard_product(1 << i, 1 << j), "{}: bits {i} and {j}", kernels.backend);
+            assert_eq!(product(row, 1 << i, 1 << j), standard_product(1 << i, 1 << j), "{}: bits {i} and {j}", row.backend);
             pairs += 1;
         }
-        passed(&std::format!("ghash_proof::every_pair_of_bits/{}", kernels.backend), pairs, 16_384);
+        passed(&std::format!("ghash_proof::every_pair_of_bits/{}", row.backend), pairs, 16_384);
     }
 }
 
@@ -89,21 +89,21 @@ fn f17_every_pair_of_bits() {
 /// 100,000 passes with probability e^-20.
 #[test]
 fn f17_linear_in_both_arguments() {
-    for kernels in rows() {
+    for row in rows() {
         let quick = std::env::var_os("FASTGCM_QUICK").is_some();
         let full = if std::env::var_os("FASTGCM_FULL").is_some() { 10 } else { 1 };
-        let triples = full * if slow(kernels) || quick { 20_000 } else { 2_000_000 };
+        let triples = full * if slow(row) || quick { 20_000 } else { 2_000_000 };
         let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 | 1);
         let mut numbers = Numbers::new(seed);
         let mut tried = 0;
         while tried < triples {
             let [a, b, c] = [0; 3].map(|_| numbers.next());
-            let f = |x, h| product(kernels, x, h);
-            assert_eq!(f(a ^ b, c), f(a, c) ^ f(b, c), "{}: first argument, seed {seed}", kernels.backend);
-            assert_eq!(f(c, a ^ b), f(c, a) ^ f(c, b), "{}: second argument, seed {seed}", kernels.backend);
+            let f = |x, h| product(row, x, h);
+            assert_eq!(f(a ^ b, c), f(a, c) ^ f(b, c), "{}: first argument, seed {seed}", row.backend);
+            assert_eq!(f(c, a ^ b), f(c, a) ^ f(c, b), "{}: second argument, seed {seed}", row.backend);
             tried += 1;
         }
-        passed(&std::format!("ghash_proof::linear_in_both_arguments/{}", kernels.backend), tried, triples);
+        passed(&std::format!("ghash_proof::linear_in_both_arguments/{}", row.backend), tried, triples);
     }
 }
 
@@ -111,37 +111,37 @@ fn f17_linear_in_both_arguments() {
 /// the longest tail, every place of the block, every bit (on slow rows one bit for each place), through every path.
 #[test]
 fn f17_messages_of_unit_blocks() {
-    for kernels in rows() {
-        let most = (2 * TURN + 2) * if slow(kernels) { 4 } else { blocks_of(kernels) };
-        let step = if slow(kernels) || std::env::var_os("FASTGCM_QUICK").is_some() { 127 } else { 1 };
+    for row in rows() {
+        let most = (2 * TURN + 2) * if slow(row) { 4 } else { blocks_of(row) };
+        let step = if slow(row) || std::env::var_os("FASTGCM_QUICK").is_some() { 127 } else { 1 };
         let mut messages = 0;
         for h in [1 << 127, 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e] {
-            let row = Row::new(kernels, h, most + 1);
+            let keyed = Keyed::new(row, h, most + 1);
             for n in 1..=most {
                 for place in 0..n {
                     for bit in (place % step..128).step_by(step) {
-                        row.check(n, place, bit);
+                        keyed.check(n, place, bit);
                         messages += 1;
                     }
                 }
             }
         }
         assert!(messages >= most * (most + 1));
-        println!("ghash_proof::messages_of_unit_blocks/{} ok {messages}", kernels.backend);
+        println!("ghash_proof::messages_of_unit_blocks/{} ok {messages}", row.backend);
     }
 }
 
 /// Blocks in a vector of that row.
 #[allow(unsafe_code)]
-fn blocks_of(kernels: &Kernels) -> usize {
+fn blocks_of(row: &row::Row) -> usize {
     // SAFETY: `rows` lists what this machine can run.
-    let [lanes, _] = unsafe { (kernels.products)(1, 1) };
+    let [lanes, _] = unsafe { (row.proof.products)(1, 1) };
     lanes.iter().filter(|lane| **lane != 0).count()
 }
 
 /// A row with a hash key of our choice.
-struct Row {
-    kernels: &'static Kernels,
+struct Keyed {
+    row: &'static row::Row,
     material: Material,
     /// AES of J0.
     mask: Block,
@@ -153,27 +153,27 @@ struct Row {
 
 const NONCE: [u8; 12] = [7; 12];
 
-impl Row {
+impl Keyed {
     #[allow(unsafe_code)]
-    fn new(kernels: &'static Kernels, h: u128, most: usize) -> Self {
+    fn new(row: &'static row::Row, h: u128, most: usize) -> Self {
         let mut material = Material::ZERO;
-        kernels.expand(&mut material, &[0; 16]);
+        row.rekey(&mut material, &[0; 16]);
         // SAFETY: `rows` lists what this machine can run.
-        unsafe { (kernels.fill)(&mut material, h.swap_bytes()) };
+        unsafe { (row.proof.fill)(&mut material, h.swap_bytes()) };
         let mut powers = vec![1 << 127];
         while powers.len() <= most + 1 {
             powers.push(standard_product(powers[powers.len() - 1], h));
         }
         // GHASH of nothing is nothing, but for the lengths block, which is zero: the tag is the mask.
-        let mask = tag(kernels, &material, &[]);
+        let mask = tag(row, &material, &[]);
         let mut keystream = vec![0; 16 * most];
         let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
-        kernels.seal(&material, nonce, &[], InOut::in_place(&mut keystream)).unwrap();
-        Self { kernels, material, mask, powers, keystream }
+        row.message::<true, _>(&material, nonce, &[], InOut::in_place(&mut keystream), |tag| tag).unwrap();
+        Self { row, material, mask, powers, keystream }
     }
 
     fn check(&self, n: usize, place: usize, bit: usize) {
-        let (kernels, material) = (self.kernels, &self.material);
+        let (row, material) = (self.row, &self.material);
         let block = 1u128 << bit;
         let mut ciphertext = vec![0; 16 * n];
         ciphertext[16 * place..][..16].copy_from_slice(&block.to_be_bytes());
@@ -181,20 +181,20 @@ impl Row {
         let hash = standard_product(block, self.powers[n - place + 1]) ^ standard_product(lengths, self.powers[1]);
         let want = self.mask ^ hash.swap_bytes();
 
-        let what = || std::format!("{}: {n} blocks, bit {bit} of block {place}", kernels.backend);
+        let what = || std::format!("{}: {n} blocks, bit {bit} of block {place}", row.backend);
         let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
-        assert_eq!(tag(kernels, material, &ciphertext), want, "tag, {}", what());
+        assert_eq!(tag(row, material, &ciphertext), want, "tag, {}", what());
         let mut text: Vec<u8> = ciphertext.iter().zip(&self.keystream).map(|(a, b)| a ^ b).collect();
-        assert_eq!(kernels.seal(material, nonce, &[], InOut::in_place(&mut text)), Ok(want), "seal, {}", what());
-        assert_eq!(kernels.open(material, nonce, &[], InOut::in_place(&mut text), |tag| tag), Ok(want), "open, {}", what());
+        assert_eq!(row.message::<true, _>(material, nonce, &[], InOut::in_place(&mut text), |tag| tag), Ok(want), "seal, {}", what());
+        assert_eq!(row.message::<false, _>(material, nonce, &[], InOut::in_place(&mut text), |tag| tag), Ok(want), "open, {}", what());
     }
 }
 
 /// That of a ciphertext, which is only read.
-fn tag(kernels: &'static Kernels, material: &Material, ciphertext: &[u8]) -> u128 {
-    let mut running = Running::begin((kernels.steps(), material), NONCE.into());
+fn tag(row: &'static row::Row, material: &Material, ciphertext: &[u8]) -> u128 {
+    let mut running = Running::begin((row.steps(), material), NONCE.into());
     running.verify(material, ciphertext).unwrap();
-    running.finish(material, None)
+    running.finish(material)
 }
 
 /// Numbers that look random (xorshift, two steps a number).

@@ -9,7 +9,7 @@ use super::{
     polynomial::{apply, input, standard_product},
     symbolic::{self, V},
 };
-use crate::backend::Backend;
+use crate::row::Backend;
 use std::println;
 
 /// Says how many cases were checked, and fails unless it was all of them.
@@ -23,8 +23,8 @@ fn f17_every_multiplication_is_that_of_the_standard() {
     let mut proved = 0;
     for backend in Backend::ALL {
         // Compiled for this machine's family; whether this machine can run it does not matter to symbols.
-        let Some(kernels) = backend.compiled() else { continue };
-        let identities = (kernels.prove)(Fault::None).unwrap_or_else(|wrong| panic!("{backend}: {wrong}"));
+        let Some(row) = backend.compiled() else { continue };
+        let identities = (row.proof.prove)(Fault::None).unwrap_or_else(|wrong| panic!("{backend}: {wrong}"));
         println!("{backend}: {identities} identities hold for all inputs");
         proved += 1;
     }
@@ -36,9 +36,9 @@ fn f17_every_multiplication_is_that_of_the_standard() {
 fn f17_planted_faults_are_refuted() {
     let mut refuted = 0;
     for backend in Backend::ALL {
-        let Some(kernels) = backend.compiled() else { continue };
+        let Some(row) = backend.compiled() else { continue };
         for fault in Fault::PLANTED {
-            let held = (kernels.prove)(fault).is_ok();
+            let held = (row.proof.prove)(fault).is_ok();
             assert_eq!(held, !symbolic::met(), "{backend}: {fault:?}");
             refuted += usize::from(!held);
         }

@@ -1,0 +1,312 @@
+//! The drive: what comes before the end of a message, and messages in pieces.
+//!
+//! A whole message is a beginning, if it is long, and an end. A message in pieces has any number of updates, each of which goes on
+//! from the [`Hash`] that the one before has left, and a finish. Both run one loop over turns ([`turns`]), and between turns, pieces
+//! and the end there is one kind of hash: a block, in lane 0.
+
+use super::{
+    counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
+    key::Material,
+    plan::{ASK_PAYS, STEP, blocks, lengths, most_text},
+    tail::Begun,
+    turn::{Hashed, NoHash, RoundKeys, Sealed, turn},
+};
+use crate::{
+    Block,
+    aes::Schedule,
+    ghash::{Ask, Down, Multiply, Powers},
+    inout::{Hash, InOut, PADS, TURN, Table, Turn, load_bytes, load_vector},
+    isa::Isa,
+    nonce::{J0, Nonce96, Start},
+};
+use core::hint::black_box;
+
+/// The beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these, and what the end must know.
+#[inline(always)]
+pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    _: M,
+    key: &Material,
+    nonce: Nonce96,
+    aad: &[u8],
+    text: InOut<'a>,
+) -> (InOut<'a>, Begun<'a>) {
+    let (mut text, all) = (text, text.len());
+    let mut begun = Begun::new(lengths(aad.len() as u64, all as u64));
+    let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
+    if all > const { most_text(S::BLOCKS) } {
+        let mut counters = XorCounter::new(s, &key.schedule, nonce);
+        let ask = all >= ASK_PAYS;
+        let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut hash, None, &mut text, most_text(S::BLOCKS) + 1, ask);
+        if let Some(turn) = last
+            && SEAL
+        {
+            // It is hashed beside the end.
+            let mut before = Table::ZERO;
+            before.store(s, 0, hash);
+            begun.pending = Some((turn.text(), before));
+            hash = s.splat(0);
+        }
+    }
+    begun.hash.store(s, 0, hash);
+    begun.done = ((all - text.len()) / 16) as u32;
+    (text, begun)
+}
+
+/// The beginning of a message whose AAD meets powers of its own ([`is_ahead`](super::plan::is_ahead)).
+#[inline(always)]
+pub(crate) fn begin_ahead<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize) -> Begun<'static> {
+    let mut begun = Begun::new(lengths(aad.len() as u64, text as u64));
+    begun.ahead.store(s, 0, products::<S, M>(s, &key.tables, blocks(text) + 1, s.splat(0), aad));
+    begun
+}
+
+/// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn before, if there is one,
+/// while it encrypts this one; opening hashes this one. Returns the last turn of what is sealed, which is not hashed yet.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    key: &Material,
+    counters: &mut impl Counters<S>,
+    hash: &mut S::V,
+    pending: Option<Turn<'a, S>>,
+    text: &mut InOut<'a>,
+    from: usize,
+    ask: bool,
+) -> Option<Turn<'a, S>> {
+    // The optimiser must not see what round keys are: else it fills half of the registers with them and spills the hash.
+    if const { S::BLOCKS > 1 } {
+        let keys = black_box(&key.tables).more(s);
+        turns_by::<S, M, SEAL>(s, key, keys, counters, hash, pending, text, from, ask)
+    } else {
+        turns_by::<S, M, SEAL>(s, key, black_box(&key.schedule), counters, hash, pending, text, from, ask)
+    }
+}
+
+/// [`turns`] with these round keys.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    key: &Material,
+    keys: impl RoundKeys<S>,
+    counters: &mut impl Counters<S>,
+    hash: &mut S::V,
+    mut pending: Option<Turn<'a, S>>,
+    text: &mut InOut<'a>,
+    from: usize,
+    ask: bool,
+) -> Option<Turn<'a, S>> {
+    let (schedule, powers) = (&key.schedule, key.tables.down_from(s, TURN * S::BLOCKS));
+    if SEAL && pending.is_none() && text.len() >= from {
+        let mut first = text.whole_turn(s)?;
+        turn::<S, M>(s, schedule, keys, counters, &mut first, &NoHash);
+        pending = Some(first);
+    }
+    while text.len() >= from {
+        if ask {
+            text.ask_for_turn(s);
+        }
+        let mut next = text.whole_turn(s)?;
+        if SEAL {
+            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: Sealed(pending?) };
+            if let Some(sum) = turn::<S, M>(s, schedule, keys, counters, &mut next, &work) {
+                *hash = work.reduced::<M>(s, sum);
+            }
+            pending = Some(next);
+        } else {
+            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: next };
+            if let Some(sum) = turn::<S, M>(s, schedule, keys, counters, &mut next, &work) {
+                *hash = work.reduced::<M>(s, sum);
+            }
+        }
+    }
+    pending
+}
+
+/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros to whole blocks: one reduction for each turn.
+#[inline(always)]
+fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
+    while !data.is_empty() {
+        let (part, behind) = data.split_at(data.len().min(16 * TURN * S::BLOCKS));
+        (hash, data) = (s.first(s.fold(products::<S, M>(s, powers, 0, hash, part))), behind);
+    }
+    hash
+}
+
+/// The products of `hash` and `data`, padded with zeros to whole blocks, with powers of H of which the last are behind the last
+/// block; reduced, and not added up over the lanes.
+#[inline(always)]
+fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, behind: usize, mut hash: S::V, mut data: &[u8]) -> S::V {
+    let mut sum = M::Short::zero(s);
+    while !data.is_empty() {
+        let (first, second) = powers.down_from(s, blocks(data.len()) + behind).vector(0);
+        let v = if let Some((vector, rest)) = data.split_at_checked(16 * S::BLOCKS) {
+            data = rest;
+            load_vector(s, vector)
+        } else {
+            load_bytes(s, core::mem::take(&mut data))
+        };
+        let v = s.xor(s.byte_swap(v), hash);
+        sum = M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, v, first, second)));
+        hash = s.splat(0);
+    }
+    M::Short::reduce(s, sum, s.splat(0))
+}
+
+/// GHASH goes on over what waits and then over `data`, padded with zeros to whole blocks.
+#[inline(always)]
+pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mut Hash, data: &[u8]) {
+    let mut lanes = hash.load(s);
+    for data in [hash.waiting(), data] {
+        lanes = absorb::<S, M>(s, &key.tables, lanes, data);
+    }
+    hash.hashed();
+    hash.store(s, lanes);
+}
+
+/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
+/// `flush` hashes what waits: a function of the row, so that this one has no loop for it.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    _: M,
+    key: &Material,
+    start: &Start,
+    index: u32,
+    hash: &mut Hash,
+    text: InOut<'_>,
+    flush: impl Fn(&mut Hash),
+) {
+    let (mut text, all, bytes) = (text.here(), text.len(), 16 * TURN * S::BLOCKS);
+    let mut pending = None;
+    if SEAL && all >= bytes {
+        // A turn that waits is hashed beside the first of these.
+        pending = hash.take_turn(s);
+    }
+    if hash.filled() > 0 {
+        flush(hash);
+    }
+    if all >= bytes {
+        let (mut counters, mut lanes) = (PieceCounter::at(s, &key.schedule, start, index), hash.load(s));
+        let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut lanes, pending, &mut text, bytes, all >= ASK_PAYS);
+        hash.store(s, lanes);
+        if let Some(turn) = last {
+            hash.let_wait(s, turn);
+            if text.len() > 0 {
+                flush(hash);
+            }
+        }
+    }
+    if text.len() > 0 {
+        let index = index.wrapping_add(((all - text.len()) / 16) as u32);
+        let lanes = rest::<S, M, SEAL>(s, key, start, index, hash.load(s), text);
+        hash.store(s, lanes);
+    }
+}
+
+/// Less than a turn: four vectors at a time, or a single one, and one reduction.
+#[inline(always)]
+fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    key: &Material,
+    start: &Start,
+    index: u32,
+    mut hash: S::V,
+    mut text: InOut<'_>,
+) -> S::V {
+    let mut counters = AddCounter::at(s, start.j0(), index);
+    let mut sum = M::Short::zero(s);
+    while text.len() > 0 {
+        let powers = key.tables.down_from(s, blocks(text.len()));
+        let x = if text.len() > 16 * S::BLOCKS {
+            keystream::<S, STEP>(s, &key.schedule, &mut counters)
+        } else {
+            keystream::<S, 1>(s, &key.schedule, &mut counters)
+        };
+        let mut part = text.take::<S>(STEP);
+        each!(I in 0 1 2 3 => { if part.len() > I * 16 * S::BLOCKS {
+            let input = part.load::<S, I, 0>(s);
+            let output = key.schedule.last_round(s, x[I], input);
+            part.store::<S, I, 0>(s, output);
+            let v = s.byte_swap(if SEAL { s.keep_first(output, part.bytes::<S, I>()) } else { input });
+            let (first, second) = powers.vector(I * S::BLOCKS);
+            sum = M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, s.xor(v, hash), first, second)));
+            hash = s.splat(0);
+        } });
+    }
+    s.first(s.fold(M::Short::reduce(s, sum, s.splat(0))))
+}
+
+/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
+/// Nothing waits.
+#[inline(always)]
+pub(crate) fn finish<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+    let mask = if let Some(j0) = j0 { key.schedule.encrypt(s, j0.0) } else { 0 };
+    let (first, second) = key.tables.down_from(s, 1).vector(0);
+    let product = M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
+    s.fold(s.byte_swap(M::Short::reduce(s, product, s.splat(0)))) ^ mask
+}
+
+/// A message of any nonce, one step after the other.
+#[inline(always)]
+pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    m: M,
+    key: &Material,
+    start: Start,
+    aad: &[u8],
+    text: InOut<'_>,
+) -> Block {
+    let (mut all, lengths) = (Hash::ZERO, lengths(aad.len() as u64, text.len() as u64));
+    hash(s, m, key, &mut all, aad);
+    update::<S, M, SEAL>(s, m, key, &start, 0, &mut all, text, |all| hash(s, m, key, all, &[]));
+    hash(s, m, key, &mut all, &[]);
+    finish(s, m, key, &all, lengths, Some(start.j0()))
+}
+
+/// CTR alone: encrypts, or decrypts, from that counter block on.
+#[inline(always)]
+pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, text: InOut<'_>) {
+    let mut counters = AddCounter::from_block(s, first);
+    let mut text = text.here();
+    while let Some(mut turn) = text.whole_turn(s) {
+        let x = keystream::<S, TURN>(s, &key.schedule, &mut counters);
+        each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, key.schedule.last_round(s, x[I], turn.load::<I>(s))); });
+    }
+    while text.len() > 0 {
+        let x = keystream::<S, 1>(s, &key.schedule, &mut counters);
+        let mut vector = text.take::<S>(1);
+        vector.store::<S, 0, 0>(s, key.schedule.last_round(s, x[0], vector.load::<S, 0, 0>(s)));
+    }
+}
+
+/// The keystream of four blocks of the text from block `index` on.
+#[inline(always)]
+pub(crate) fn pads<S: Isa>(s: S, key: &Material, start: &Start, index: u32, pads: &mut Table<PADS>) {
+    let mut counters = AddCounter::at(s, start.j0(), index);
+    let x = keystream::<S, { PADS }>(s, &key.schedule, &mut counters);
+    each!(I in 0 1 2 3 => { if const { I * S::BLOCKS < PADS } {
+        pads.store(s, I * S::BLOCKS, key.schedule.last_round(s, x[I], s.splat(0)));
+    } });
+}
+
+/// AES of a block.
+#[inline(always)]
+pub(crate) fn aes<S: Isa>(s: S, key: &Material, block: Block) -> Block {
+    key.schedule.encrypt(s, block)
+}
+
+/// The next `N` vectors of keystream but for the last round of AES.
+#[inline(always)]
+fn keystream<S: Isa, const N: usize>(s: S, schedule: &Schedule, counters: &mut impl Counters<S>) -> [S::State; STATES] {
+    let schedule = black_box(schedule); // else LLVM loads the keys before the loop of the caller, and keeps them on the stack
+    let mut x = [s.state(s.splat(0)); STATES];
+    counters.next::<N>(s, schedule, &mut x);
+    schedule.each_round(s, |key| {
+        each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } { s.round(&mut x[I], &key); } });
+    });
+    x
+}

@@ -1,0 +1,106 @@
+//! The plan: which way a message goes. All thresholds stand here, with what set them.
+//!
+//! A message ends with an *end* ([`tail`](super::tail)): up to eight vectors of text, the tag's mask, and before them AAD or the
+//! hash of what has been. What does not fit goes before, into the *beginning* ([`drive`](super::drive)): AAD that is hashed first,
+//! and turns of eight vectors. Both ask [`plan`], whose answers a test prints as a table (docs/plan.md), and another test walks
+//! through every length and state.
+
+use crate::{
+    Block,
+    ghash::{aad_lanes, most_powers},
+    inout::TURN,
+};
+
+/// Blocks of so many bytes.
+#[inline(always)]
+pub(crate) const fn blocks(bytes: usize) -> usize {
+    bytes.div_ceil(16)
+}
+
+/// The lengths block, in bits, mirrored. No overflow: `limits` comes first.
+#[inline(always)]
+pub(crate) fn lengths(aad: u64, text: u64) -> Block {
+    ((aad as Block * 8) << 64) | (text as Block * 8)
+}
+
+/// Vectors of a step, which comes before the last ones of an end of more than four.
+pub(crate) const STEP: usize = 4;
+
+/// Bytes of a message from which on turns ask for memory ahead (`inout::AHEAD` bytes). Below, all of it may be in the cache.
+pub(crate) const ASK_PAYS: usize = 32 << 10;
+
+/// The last vectors of a text, of which the last may be cut, and J0. "Lane" says that J0 has the last lane, which the text leaves.
+/// In the order in which they are tried: a text takes the first that it fits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Empty,
+    OneLane,
+    One,
+    TwoLane,
+    Two,
+    Three,
+    Four,
+}
+
+impl Class {
+    /// The class of the last `bytes` of a text.
+    #[cfg(test)]
+    fn of(blocks: usize, bytes: usize) -> Option<Self> {
+        use Class::*;
+        [Empty, OneLane, One, TwoLane, Two, Three, Four].into_iter().find(|class| class.fits(blocks, bytes))
+    }
+
+    /// Whether the last `bytes` of a text fit, in vectors of `blocks` blocks. (Comparisons, not a table of places to jump to: so the
+    /// optimiser knows in each class how long the last vector can be, and a short text goes through few of them.)
+    #[inline(always)]
+    pub(crate) const fn fits(self, blocks: usize, bytes: usize) -> bool {
+        let vector = 16 * blocks;
+        match self {
+            Self::Empty => bytes == 0,
+            Self::OneLane => blocks > 1 && bytes <= vector - 16,
+            Self::One => bytes <= vector,
+            Self::TwoLane => blocks > 2 && bytes <= 2 * vector - 16,
+            Self::Two => bytes <= 2 * vector,
+            Self::Three => bytes <= 3 * vector,
+            Self::Four => bytes <= 4 * vector,
+        }
+    }
+}
+
+/// Whether four whole vectors come before the last ones of a text that needs no turn, or no more of them.
+#[inline(always)]
+pub(crate) const fn has_step(blocks: usize, bytes: usize) -> bool {
+    bytes > 16 * STEP * blocks
+}
+
+/// Whether AAD of a message with a beginning meets powers of its own, together with the text, so that nothing waits for its hash.
+#[inline(always)]
+pub(crate) const fn is_ahead(blocks: usize, aad: usize, text: usize) -> bool {
+    text <= most_text(blocks) && aad.div_ceil(16) + text.div_ceil(16) < most_powers(blocks)
+}
+
+/// The most bytes of text that need no turn, in vectors of `blocks` blocks.
+pub(crate) const fn most_text(blocks: usize) -> usize {
+    const { assert!(2 * STEP == TURN) }
+    16 * TURN * blocks
+}
+
+/// The most bytes of AAD and of text of a message that is an end, in vectors of `blocks` blocks: a key has a power for each of their
+/// blocks, and for the lengths. With none, where nothing is woven, empty messages are.
+pub(crate) const fn most(blocks: usize) -> (usize, usize) {
+    if blocks == 0 { (0, 0) } else { (16 * (most_powers(blocks) - TURN * blocks - 1), most_text(blocks)) }
+}
+
+/// The most bytes of AAD that share a vector with the lengths. In an end one vector more may follow.
+pub(crate) const fn beside_lengths(blocks: usize) -> usize {
+    16 * aad_lanes(blocks)
+}
+
+/// The highest power of H that a message asks for: one for each block of its end, AAD among them, and one for the lengths; and
+/// those of a turn, if it has a beginning.
+pub(crate) const fn powers(blocks: usize, aad: usize, text: usize) -> usize {
+    if is_ahead(blocks, aad, text) { aad.div_ceil(16) + text.div_ceil(16) + 1 } else { most_powers(blocks) }
+}
+
+#[cfg(test)]
+mod tests;

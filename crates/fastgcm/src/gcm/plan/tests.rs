@@ -1,0 +1,86 @@
+//! The plan of each width as a table, and a walk through every length and state.
+
+extern crate std;
+use super::*;
+use std::{format, fs, string::String, vec::Vec};
+
+/// Which way a message goes, put together of the decisions that the code asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plan {
+    header: &'static str,
+    has_turns: bool,
+    has_step: bool,
+    class: Class,
+}
+
+fn plan(blocks: usize, aad: usize, text: usize) -> Plan {
+    let (most_aad, most_text) = most(blocks);
+    let header = if aad <= most_aad && text <= most_text {
+        "in the end"
+    } else if is_ahead(blocks, aad, text) {
+        "each block with its own power"
+    } else {
+        "hashed first"
+    };
+    // What turns leave: more than nothing, and at most as many bytes as a turn has.
+    let left = if text > most_text { (text - 1) % most_text + 1 } else { text };
+    let has_step = has_step(blocks, left);
+    let last = if has_step { left - 16 * STEP * blocks } else { left };
+    let class = Class::of(blocks, last).expect("a class for each number of bytes");
+    Plan { header, has_turns: text > most_text, has_step, class }
+}
+
+/// Each length, from no text to several turns, behind each length of AAD: there is a way for it, and a power for each of its blocks.
+#[test]
+fn every_length_has_a_way() {
+    let mut messages = 0;
+    for blocks in [1, 2, 4] {
+        for text in 0..=3 * most_text(blocks) + 17 * blocks {
+            for aad in (0..=700).step_by(if text % 16 < 2 { 1 } else { 41 }) {
+                let Plan { header, has_turns, has_step, class } = plan(blocks, aad, text);
+                let left = if has_turns { (text - 1) % most_text(blocks) + 1 } else { text };
+                assert_eq!(class == Class::Empty, text == 0);
+                assert!(left <= most_text(blocks) && has_step == (left > most_text(blocks) / 2));
+                // The end of a message that has begun has its hash where AAD would be.
+                let ahead = if header == "hashed first" { 1 } else { super::blocks(aad) };
+                assert!(ahead + super::blocks(left) < most_powers(blocks), "{aad} + {text} bytes");
+                assert!(powers(blocks, aad, text) <= most_powers(blocks));
+                // Beside the lengths, and one vector more.
+                assert!(header != "in the end" || aad <= beside_lengths(blocks) + if blocks > 1 { 16 * blocks } else { 0 });
+                messages += 1;
+            }
+        }
+    }
+    assert!(messages > 200_000);
+}
+
+/// docs/plan.md has the plan of each width.
+#[test]
+fn the_page_shows_the_plan() {
+    let mut tables = String::new();
+    for (blocks, rows) in [(4, "`vaes-avx512`"), (2, "`vaes-avx2`"), (1, "`aesni-avx`, `aesni-sse`, AArch64")] {
+        tables += &format!("\n{rows}: {blocks} block{} a vector\n\n", if blocks == 1 { "" } else { "s" });
+        tables += "| bytes of text | turns | a step of four vectors | the last vectors |\n|---|---|---|---|\n";
+        let all: Vec<Plan> = (0..=2 * most_text(blocks)).map(|text| plan(blocks, 0, text)).collect();
+        let mut from = 0;
+        for to in 0..all.len() {
+            if all.get(to + 1) != Some(&all[to]) {
+                let Plan { has_turns, has_step, class, .. } = all[to];
+                let yes = |is: bool| if is { "yes" } else { "" };
+                let range = if from == to { format!("{to}") } else { format!("{from} to {to}") };
+                tables += &format!("| {range} | {} | {} | {class:?} |\n", yes(has_turns), yes(has_step));
+                from = to + 1;
+            }
+        }
+        tables += &format!(
+            "\nAAD of up to {} bytes shares a vector with the lengths, and of up to {} bytes it belongs to the end. More of it meets its\n\
+             own powers, too, while AAD, text and the lengths are at most {} blocks and the text at most {} bytes. Else it is hashed first.\n",
+            beside_lengths(blocks),
+            most(blocks).0,
+            most_powers(blocks),
+            most_text(blocks)
+        );
+    }
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plan.md")).unwrap_or_default();
+    assert!(page.ends_with(&tables), "docs/plan.md should end with\n{tables}");
+}

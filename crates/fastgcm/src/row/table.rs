@@ -1,0 +1,349 @@
+//! THE TABLE: one row for each back end, in order of preference. Everything that depends on the machine follows from it.
+
+use super::verbs::{Group, Messages};
+#[cfg(test)]
+use crate::{Block, material::Material};
+use crate::{
+    Error,
+    isa::{detect::Features, features, item_on, on},
+};
+#[cfg(feature = "internals")]
+use crate::{ghash::Multiply, isa::Isa};
+use core::{ffi::CStr, fmt, str::FromStr};
+
+/// A row of the table. The choice is made once, when a key is made; a key holds only a reference.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) backend: Backend,
+    pub(super) messages: Messages,
+    /// Blocks of a vector, or none where AES and GHASH are not woven: see [`plan`].
+    pub(super) blocks: usize,
+    /// The most bytes of AAD, and of text, of a message that is an end.
+    pub(super) most: (usize, usize),
+    #[cfg(test)]
+    pub(crate) proof: Proof,
+}
+
+/// What proofs ask of a row, beside its messages.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct Proof {
+    /// The proof of its multiplication (`ghash::proof`), with a fault planted or none.
+    pub(crate) prove: fn(crate::ghash::proof::Fault) -> Result<usize, std::string::String>,
+    /// Its multiplication on numbers.
+    pub(crate) products: unsafe fn(Block, Block) -> [[Block; 4]; 2],
+    /// Powers of a hash key of the test's choice.
+    pub(crate) fill: unsafe fn(&mut Material, Block),
+}
+
+/// Work that is written once over [`Isa`], as messages are: for variants that stand in no row (`fastgcm-studies`).
+///
+/// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features of the row.
+#[cfg(feature = "internals")]
+pub trait Job {
+    /// What comes out.
+    type Output;
+
+    /// Does it. `multiply` is the row's own multiplication.
+    fn run<S: Isa, M: Multiply<S>>(self, s: S, multiply: M) -> Self::Output;
+}
+
+/// What a row has, if it was compiled for this target.
+macro_rules! of_row {
+    ($family:ident, $item:expr) => {
+        on!($family => Some($item))
+    };
+    ($family:ident without $without:ident, $item:expr) => {{
+        #[cfg(not($without))]
+        let item = on!($family => Some($item));
+        #[cfg($without)]
+        let item = None;
+        item
+    }};
+}
+
+macro_rules! backends {
+    ($($(#[$doc:meta])* $variant:ident $row:ident = $name:literal on $family:ident $(without $without:ident)?:
+        $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
+        /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
+        ///
+        /// Every machine has the names of all back ends; [`available`](Backend::available) lists those that this machine can run. All
+        /// back ends give the same answers and differ in speed only.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Backend {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl Backend {
+            /// All back ends, best first.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Returns the name, which [`FromStr`] reads.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// Returns the same name as a string of C.
+            pub const fn c_name(self) -> &'static CStr {
+                match self {
+                    $(Self::$variant => const {
+                        match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
+                            Ok(name) => name,
+                            Err(_) => panic!("a name has no zero byte"),
+                        }
+                    }),+
+                }
+            }
+
+            /// What the CPU must have, as rustc spells it.
+            const fn needs(self) -> Features {
+                match self { $(Self::$variant => const { Features::named(concat!($($features)? $($unnamed)?)) }),+ }
+            }
+
+            /// Does other work than messages with this row's instructions.
+            ///
+            /// # Errors
+            /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+            #[cfg(feature = "internals")]
+            #[doc(hidden)]
+            #[allow(unsafe_code, unused_unsafe)]
+            pub fn run<J: Job>(self, job: J) -> Result<J::Output, Error> {
+                self.row()?;
+                let output = match self { $(Self::$variant => {
+                    $(#[cfg(not($without))])?
+                    // SAFETY: the row's features were just found. (`portable` needs none.)
+                    let output = on!($family => Some(unsafe { $row::run(job) }));
+                    $(#[cfg($without)] let output = None;)?
+                    output
+                }),+ };
+                output.ok_or(Error::Unavailable)
+            }
+
+            /// The row, if it was compiled for this target at all.
+            pub(crate) fn compiled(self) -> Option<&'static Row> {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, &$row::ROW)),+ }
+            }
+
+            /// A group of the row's functions. What no program looks for, the linker leaves out.
+            pub(crate) fn find<G: Group>(self) -> &'static G {
+                match self { $(Self::$variant => of_row!($family $(without $without)?, G::of::<$row::Row>())),+ }
+                    .unwrap_or_else(G::of::<portable::Row>)
+            }
+        }
+
+        $($(#[cfg(not($without))])? item_on! { $family =>
+            mod $row {
+                row! { $variant, [$engine, $isa, $multiply, [$($n)?] $($features)? $(unnamed $unnamed)?] }
+            }
+        })+
+    };
+}
+
+/// What depends on whether a row has instructions for AES.
+macro_rules! engine {
+    (blocks Woven $isa:ty) => {
+        gcm::woven_blocks::<$isa>()
+    };
+    (blocks Software $isa:ty) => {
+        0
+    };
+    (multiply Woven $isa:ty, $multiply:ident) => {
+        $multiply
+    };
+    (multiply Software $isa:ty, $multiply:ident) => {
+        crate::ghash::Pairs::<$isa>::multiply($multiply)
+    };
+    ($proof:ident Woven $($argument:expr),+) => {
+        crate::ghash::proof::$proof($($argument),+)
+    };
+    ($proof:ident Software $($argument:expr),+) => {
+        software::$proof($($argument),+)
+    };
+}
+
+/// One row: its functions, and what the table keeps of it.
+macro_rules! row {
+    ($variant:ident, [$engine:ident, $isa:ty, $multiply:ident, [$($size:tt)?] $($features:literal)? $(unnamed $unnamed:literal)?]) => {
+        #[allow(unused_imports)]
+        use crate::{
+            Block,
+            gcm::{self, Begun, drive, plan, software},
+            ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
+            inout::{Ends, Hash, InOut, PADS, Table},
+            isa::*,
+            material::Material,
+            nonce::{J0, Nonce96, Start},
+            packet::Packet,
+            row::table::{self, Backend, expanded, is_end, unexpanded},
+            row::verbs::{self, Has, functions, verbs},
+        };
+        use core::mem::MaybeUninit;
+
+        /// The row, as a type.
+        pub(super) enum Row {}
+
+        pub(super) static ROW: table::Row = table::Row {
+            backend: Backend::$variant,
+            messages: <Row as Has<verbs::Messages>>::ALL,
+            blocks: engine!(blocks $engine $isa),
+            most: plan::most(engine!(blocks $engine $isa)),
+            #[cfg(test)]
+            proof: table::Proof { prove: |fault| crate::ghash::proof::Provable::prove($multiply, fault), products, fill },
+        };
+
+        // What proofs ask of a row, beside its messages.
+        #[cfg(test)]
+        $(#[target_feature(enable = $features)])?
+        fn products(block: Block, h: Block) -> [[Block; 4]; 2] {
+            engine!(products $engine <$isa>::here(), $multiply, block, h)
+        }
+
+        #[cfg(test)]
+        $(#[target_feature(enable = $features)])?
+        fn fill(material: &mut Material, h: Block) {
+            engine!(fill $engine <$isa>::here(), $multiply, material.view_mut(), h);
+        }
+
+        verbs! { functions [$engine, $isa, $multiply, [$($size)?] $($features)? $(unnamed $unnamed)?] }
+
+        /// Any other work, compiled for this row.
+        #[cfg(feature = "internals")]
+        $(#[target_feature(enable = $features)])?
+        pub(super) fn run<J: table::Job>(job: J) -> J::Output {
+            job.run(<$isa>::here(), engine!(multiply $engine $isa, $multiply))
+        }
+    };
+}
+
+backends! {
+    /// VAES and VPCLMULQDQ on AVX-512: four blocks a vector.
+    VaesAvx512 vaes_avx512 = "vaes-avx512" on x86 without fastgcm_without_avx512: Woven<Vaes512, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi";
+    /// VAES and VPCLMULQDQ on AVX2: two blocks a vector.
+    VaesAvx2 vaes_avx2 = "vaes-avx2" on x86 without fastgcm_without_avx2: Woven<Vaes256, Winograd>, "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq";
+    /// AES-NI and PCLMULQDQ with AVX's three-operand encoding.
+    AesniAvx aesni_avx = "aesni-avx" on x86 without fastgcm_without_avx: Woven<AesAvx, Winograd>, "aes,pclmulqdq,ssse3,sse4.1,avx";
+    /// AES-NI and PCLMULQDQ.
+    AesniSse aesni_sse = "aesni-sse" on x86 without fastgcm_without_sse: Woven<AesSse, Winograd>, "aes,pclmulqdq,ssse3,sse4.1";
+    /// x86 without instructions for AES, which can permute bytes: tables in registers.
+    VpaesSsse3 vpaes_ssse3 = "vpaes-ssse3" on x86 without fastgcm_without_ssse3: Software<Portable<2, false, Ssse3>, Nibbles, 8>, "ssse3";
+    /// AArch64 with AES, PMULL and the three-way XOR of SHA3: the larger cores from about 2020 on.
+    AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: Woven<NeonEor3, KeyFoldedHalves>, "aes,sha3";
+    /// AArch64 with AES and PMULL.
+    AesNeon aes_neon = "aes-neon" on arm: Woven<Neon, Karatsuba>, "aes";
+    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
+    AesZvkned aes_zvkned = "aes-zvkned" on riscv: Woven<Zvkned, KeyFolded>, unnamed "v,zvkned,zvkb,zvbc,zvkt";
+    /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
+    Portable portable = "portable" on any: Software<Portable<{ Widest::LANES }>, Winograd, { 4 * Widest::LANES }>;
+}
+
+impl Backend {
+    /// Returns the best back end for this machine: the first of [`available`](Self::available).
+    pub fn detect() -> Self {
+        Self::best().backend
+    }
+
+    /// The row of that one. `portable` is compiled everywhere and needs nothing.
+    pub(crate) fn best() -> &'static Row {
+        Self::ALL.iter().find_map(|backend| backend.row().ok()).unwrap_or(&portable::ROW)
+    }
+
+    /// Lists the back ends that this machine can run, best first. The last is always `portable`.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|backend| backend.is_available())
+    }
+
+    /// Returns whether this program contains the back end, which depends on the target that the program was compiled for.
+    pub fn is_compiled(self) -> bool {
+        self.compiled().is_some()
+    }
+
+    /// Returns whether this machine can run the back end.
+    pub fn is_available(self) -> bool {
+        self.row().is_ok()
+    }
+
+    /// Lists the processor features that the back end needs, as rustc spells them. The `bool` says whether the processor has the feature
+    /// and the operating system allows its use.
+    pub fn features(self) -> impl Iterator<Item = (&'static str, bool)> {
+        let here = features();
+        self.needs().names().map(move |name| (name, here.contain(Features::named(name))))
+    }
+
+    /// The row: the only way to get at its functions, so that none runs where its features are missing.
+    pub(crate) fn row(self) -> Result<&'static Row, Error> {
+        // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets rust-lang/rust#158622:
+        // LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than wrong.
+        let miscompiled = cfg!(target_feature = "avx512dq") && self.needs().contain(Features::named("avx512f"));
+        self.compiled().filter(|_| features().contain(self.needs()) && !miscompiled).ok_or(Error::Unavailable)
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = UnknownBackend;
+
+    /// Finds the back end of that name, whether or not this machine can run it.
+    ///
+    /// # Errors
+    /// [`UnknownBackend`] if no back end has that name.
+    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
+        Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(UnknownBackend(()))
+    }
+}
+
+/// The error of a name that no back end has. The message lists all names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownBackend(());
+
+impl fmt::Display for UnknownBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no back end has that name; the names are")?;
+        let names = Backend::ALL.iter().map(|backend| backend.name());
+        names.enumerate().try_for_each(|(i, name)| write!(f, "{} {name}", if i == 0 { "" } else { "," }))
+    }
+}
+
+impl core::error::Error for UnknownBackend {}
+
+/// A key in memory that was made blank, or that holds another one.
+macro_rules! unexpanded {
+    ($place:ident) => {{
+        #[allow(unsafe_code)]
+        // SAFETY: `expand` is called for those only, so there is a schedule.
+        unsafe {
+            Material::parts($place)
+        }
+    }};
+}
+pub(super) use unexpanded;
+
+/// A key that has been made blank and expanded.
+macro_rules! expanded {
+    ($place:ident) => {{
+        #[allow(unsafe_code)]
+        // SAFETY: both together have written each byte.
+        unsafe {
+            $place.assume_init_mut()
+        }
+    }};
+}
+pub(super) use expanded;
+
+/// Tells the optimiser that a message is an end: else it would leave bounds checks, and a way to panic, in a message of 150
+/// instructions.
+macro_rules! is_end {
+    ($s:ident, $aad:ident, $text:ident) => {
+        #[allow(unsafe_code)]
+        // SAFETY: `Row::message` calls these verbs for such lengths only, and so do `seal` and `open` of the row.
+        unsafe {
+            core::hint::assert_unchecked(gcm::is_end($s, $aad.len(), $text.len()))
+        }
+    };
+}
+pub(super) use is_end;

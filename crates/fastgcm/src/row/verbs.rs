@@ -1,0 +1,299 @@
+//! The verbs: ONE list of what a row can do, and what follows from it.
+//!
+//! A line of [`verbs`] is `verb(arguments; text) -> result`, and what it is made of: with instructions for AES (`woven`), and
+//! without (`software`). From the list come, for each group of verbs, a struct of function pointers and its safe calls
+//! ([`groups`]), and in each row of the table the functions, which have the row's target features ([`functions`]). These are the
+//! one gate where vectors come to life. A key holds a reference to the group [`Messages`]; any other group is looked for when it
+//! is used (`Backend::find`), so that the linker leaves out what a program does not call.
+
+use crate::{
+    Block,
+    gcm::Begun,
+    inout::{Ends, Hash, InOut, PADS, Table},
+    isa::{Frame, wiped_after},
+    material::Material,
+    nonce::{J0, Nonce96, Start},
+    packet::Packet,
+};
+use core::mem::MaybeUninit;
+
+/// Hands the list to the macro `$to`, behind `$context`.
+macro_rules! verbs {
+    ($to:ident $context:tt) => {
+        $to! { $context
+            /// Whole messages, and their keys.
+            Messages {
+                /// Makes what messages need of a key, where there is nothing; or what one message needs of so many bytes of AAD and text.
+                derive<'a>(place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material =>
+                    woven |s, m, frame| { Material::zero_around(s, place, gcm::filled(s)); expand(frame, place, key, one); expanded!(place) },
+                    software |s, m, frame| { Material::zero_around(s, place, software::filled(s, m)); expand(frame, place, key, one); expanded!(place) };
+                /// Wipes all that this row has written there.
+                wipe(key: &mut Material) -> () =>
+                    woven |s, m, frame| gcm::wipe(s, key.view_mut()),
+                    software |s, m, frame| software::wipe(s, m, key.view_mut());
+                /// Seals a message that is an end, or the end of one that has begun. Returns the tag.
+                seal_end[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text) -> Block =>
+                    woven |s, m, frame| { is_end!(s, aad, text); gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun) },
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                /// Opens likewise. Returns the tag that the message should have.
+                open_end[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text) -> Block =>
+                    woven |s, m, frame| { is_end!(s, aad, text); gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun) },
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                /// Seals any message that is no end. Returns the tag.
+                seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                    woven |s, m, frame| {
+                        let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
+                        let (ends, len) = text.parts();
+                        if is_ahead { seal_ahead(frame, key, nonce, aad, ends, len) } else { seal_long(frame, key, nonce, aad, ends, len) }
+                    },
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                /// Seals a message whose AAD meets powers of its own.
+                seal_ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                    woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
+                        let (ends, len) = rest.parts();
+                        seal_end(frame, key, nonce, &[], Some(begun), ends, len)
+                    }),
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                /// Seals a message whose AAD is hashed first, or that has turns.
+                seal_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                    woven |s, m, frame| gcm::long::<_, _, true>(s, m, key.view(), nonce, aad, text, |rest, begun| {
+                        let (ends, len) = rest.parts();
+                        seal_end(frame, key, nonce, &[], Some(begun), ends, len)
+                    }),
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                /// Opens any message that is no end. Returns the tag that it should have.
+                open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                    woven |s, m, frame| {
+                        let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
+                        let (ends, len) = text.parts();
+                        if is_ahead { open_ahead(frame, key, nonce, aad, ends, len) } else { open_long(frame, key, nonce, aad, ends, len) }
+                    },
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                /// Opens a message whose AAD meets powers of its own.
+                open_ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                    woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
+                        let (ends, len) = rest.parts();
+                        open_end(frame, key, nonce, &[], Some(begun), ends, len)
+                    }),
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                /// Opens a message whose AAD is hashed first, or that has turns.
+                open_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                    woven |s, m, frame| gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
+                        let (ends, len) = rest.parts();
+                        open_end(frame, key, nonce, &[], Some(begun), ends, len)
+                    }),
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+            }
+            /// Messages step by step.
+            Steps {
+                /// GHASH goes on over what waits and over `data`, padded with zeros to whole blocks.
+                hash[inline(never)](key: &Material, hash: &mut Hash, data: &[u8]) -> () =>
+                    woven |s, m, frame| drive::hash(s, m, key.view(), hash, data),
+                    software |s, m, frame| software::hash(s, m, key.view(), hash, data);
+                /// Encrypts a piece of text from block `index` on, and goes on with its hash. Whole blocks.
+                seal_piece(key: &Material, start: &Start, index: u32, hash: &mut Hash; text) -> () =>
+                    woven |s, m, frame| drive::update::<_, _, true>(s, m, key.view(), start, index, hash, text, |waits| self::hash(frame, key, waits, &[])),
+                    software |s, m, frame| software::update(s, m, key.view(), start, index, hash, text, true);
+                /// Decrypts likewise.
+                open_piece(key: &Material, start: &Start, index: u32, hash: &mut Hash; text) -> () =>
+                    woven |s, m, frame| drive::update::<_, _, false>(s, m, key.view(), start, index, hash, text, |waits| self::hash(frame, key, waits, &[])),
+                    software |s, m, frame| software::update(s, m, key.view(), start, index, hash, text, false);
+                /// Puts the keystream of the blocks from `index` on there.
+                pads(key: &Material, start: &Start, index: u32, pads: &mut Table<PADS>) -> () =>
+                    woven |s, m, frame| drive::pads(s, key.view(), start, index, pads),
+                    software |s, m, frame| software::pads(s, m, key.view(), start, index, pads);
+                /// Ends GHASH with the lengths block: the tag, if it is masked by AES of a J0. Nothing waits.
+                finish(key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block =>
+                    woven |s, m, frame| drive::finish(s, m, key.view(), hash, lengths, j0),
+                    software |s, m, frame| software::finish(s, m, key.view(), hash, lengths, j0);
+                /// AES of a block.
+                aes(key: &Material, block: Block) -> Block =>
+                    woven |s, m, frame| drive::aes(s, key.view(), block),
+                    software |s, m, frame| software::aes(s, m, key.view(), block);
+            }
+            /// A key in place of another.
+            Rekey {
+                /// Makes what messages need, in place of a key or where [`Messages::derive`] has put zeros.
+                expand[inline(never)](place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> () =>
+                    woven |s, m, frame| { let (schedule, tables) = unexpanded!(place); gcm::expand(s, m, schedule, tables, key, one) },
+                    software |s, m, frame| { let (schedule, tables) = unexpanded!(place); software::expand(s, m, schedule, tables.zeroed(), key) };
+            }
+            /// A short message with a key of its own.
+            Once {
+                /// Seals or opens a message of at most `gcm::most_once`. Returns the tag that it should have.
+                once(key: &[u8], nonce: Nonce96, aad: &[u8], seal: bool; text) -> Block =>
+                    woven |s, m, frame| gcm::once(s, m, key, nonce, aad, text, seal),
+                    software |s, m, frame| unreachable!("`gcm::most_once` says that there is none");
+            }
+            /// Packets side by side.
+            Batches {
+                /// Seals packets while they have the lengths of the first, which `gcm::most_batch` allows. Returns how many.
+                seal_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) =>
+                    woven |s, m, frame| gcm::batch::<_, _, true>(s, m, key.view(), packets),
+                    software |s, m, frame| (0, false);
+                /// Opens likewise. Returns how many, and whether a tag was wrong.
+                open_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) =>
+                    woven |s, m, frame| gcm::batch::<_, _, false>(s, m, key.view(), packets),
+                    software |s, m, frame| (0, false);
+            }
+            /// CTR alone.
+            Ctr {
+                /// Encrypts, or decrypts, from that counter block on.
+                ctr(key: &Material, first: Block; text) -> () =>
+                    woven |s, m, frame| drive::ctr(s, key.view(), first, text),
+                    software |s, m, frame| software::ctr(s, m, key.view(), first, text);
+            }
+            /// AES-GCM-SIV.
+            Siv {
+                /// Seals a message under a key that generates keys, or opens it if its tag is `given`. Returns the tag that it should have.
+                siv(key: &Material, nonce: Nonce96, aad: &[u8], given: Option<Block>; text) -> Block =>
+                    woven |s, m, frame| gcm::siv(s, m, &key.schedule, nonce, aad, text, given),
+                    software |s, m, frame| software::siv(s, m, key.view(), nonce, aad, text, given);
+            }
+        }
+    };
+}
+pub(super) use verbs;
+
+/// For each group its struct, and safe calls of its functions.
+macro_rules! groups {
+    ([] $($(#[$doc:meta])* $Group:ident { $(
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?) -> $result:ty =>
+            woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr;
+    )+ })+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            #[allow(dead_code, reason = "some verbs are called within the row alone")]
+            pub(crate) struct $Group {
+                $(pub(super) $verb: groups!(@pointer ($($life)?) ($($type,)*) ($($text)?) $result),)+
+            }
+
+            // Safe, because `Backend::row` hands out a row only where its features were found, and a group only with the row.
+            #[allow(unsafe_code)]
+            #[allow(clippy::too_many_arguments, dead_code)]
+            $(#[$doc])*
+            impl $Group {$(
+                $(#[$meta])*
+                #[inline(always)]
+                pub(crate) fn $verb<$($life,)? T>(
+                    &self, $($argument: $type,)* $($text: InOut<'_>,)? then: impl FnOnce($result) -> T,
+                ) -> T {
+                    groups!(@call self.$verb ($($argument),*) ($($text)?) then)
+                }
+            )+}
+
+            $(#[$doc])*
+            impl Group for $Group {
+                #[inline(always)]
+                fn of<R: Functions>() -> &'static Self {
+                    R::all()
+                }
+            }
+        )+
+
+        /// All groups of a row.
+        pub(crate) trait Functions: $(Has<$Group> +)+ {}
+        impl<R: $(Has<$Group> +)+> Functions for R {}
+    };
+    (@pointer ($($life:lifetime)?) ($($type:ty,)*) () $result:ty) => {
+        $(for<$life>)? unsafe fn(Frame<'_>, $($type),*) -> $result
+    };
+    (@pointer () ($($type:ty,)*) ($text:ident) $result:ty) => {
+        unsafe fn(Frame<'_>, $($type,)* Ends<'_>, usize) -> $result
+    };
+    (@call $self:ident.$verb:ident ($($argument:ident),*) () $then:ident) => {
+        // SAFETY: see the impl.
+        wiped_after!(frame, $then(unsafe { ($self.$verb)(frame, $($argument),*) }))
+    };
+    (@call $self:ident.$verb:ident ($($argument:ident),*) ($text:ident) $then:ident) => {{
+        let (ends, len) = $text.parts();
+        // SAFETY: see the impl.
+        wiped_after!(frame, $then(unsafe { ($self.$verb)(frame, $($argument,)* ends, len) }))
+    }};
+}
+verbs! { groups [] }
+
+/// A group of verbs, which every row has.
+pub(crate) trait Group: Sized + 'static {
+    fn of<R: Functions>() -> &'static Self;
+}
+
+/// A row has this group.
+pub(crate) trait Has<G: 'static> {
+    const ALL: G;
+    fn all() -> &'static G;
+}
+
+/// The functions of a row, which is a module: `[engine, instruction set, multiplication, [size] features]`.
+macro_rules! functions {
+    ($row:tt $($(#[$doc:meta])* $Group:ident { $(
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?) -> $result:ty =>
+            woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr;
+    )+ })+) => {$(
+        $(
+            crate::row::verbs::function! { $row
+                $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)? ($($argument: $type),* $(; $text)?) -> $result =>
+                woven |$s, $m, $f| $woven, software |$z, $n, $g| $software
+            }
+        )+
+
+        $(#[$doc])*
+        impl verbs::Has<verbs::$Group> for Row {
+            const ALL: verbs::$Group = verbs::$Group { $($verb),+ };
+
+            #[inline(always)]
+            fn all() -> &'static verbs::$Group {
+                static ALL: verbs::$Group = <Row as verbs::Has<verbs::$Group>>::ALL;
+                &ALL
+            }
+        }
+    )+};
+}
+pub(super) use functions;
+
+/// One of them.
+macro_rules! function {
+    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves.
+    ([$engine:ident, $isa:ty, $multiply:ident, [$($size:tt)?] unnamed $unnamed:literal] $($verb:tt)*) => {
+        crate::row::verbs::function! { [$engine, $isa, $multiply, [$($size)?]] $($verb)* }
+    };
+    ([Woven, $isa:ty, $multiply:ident, [] $($features:literal)?] $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?)
+        -> $result:ty => woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr) => {
+        crate::row::verbs::function! { @ [$($features)?] [<$isa>::here()] [$multiply] enter
+            $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)? ($($argument: $type),* $(; $text)?) -> $result => |$s, $m, $f| $woven }
+    };
+    ([Software, $isa:ty, $multiply:ident, [$size:tt] $($features:literal)?] $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?)
+        -> $result:ty => woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr) => {
+        crate::row::verbs::function! { @ [$($features)?] [<$isa>::here()] [software::By::<_, $size>($multiply)] enter_calls
+            $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)? ($($argument: $type),* $(; $text)?) -> $result => |$z, $n, $g| $software }
+    };
+    (@ [$($features:literal)?] [$here:expr] [$multiply:expr] $enter:ident
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),*) -> $result:ty => |$s:ident, $m:ident, $f:ident| $body:expr) => {
+        $(#[target_feature(enable = $features)])?
+        $(#[$meta])*
+        $($(#[$attribute])+)?
+        #[allow(clippy::too_many_arguments, unused_variables)]
+        fn $verb $(<$life>)? (frame: Frame<'_>, $($argument: $type),*) -> $result {
+            frame.$enter();
+            let ($s, $m, $f) = ($here, $multiply, frame);
+            $body
+        }
+    };
+    (@ [$($features:literal)?] [$here:expr] [$multiply:expr] $enter:ident
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? ($($argument:ident: $type:ty),*; $text:ident) -> $result:ty => |$s:ident, $m:ident, $f:ident| $body:expr) => {
+        $(#[target_feature(enable = $features)])?
+        $(#[$meta])*
+        $($(#[$attribute])+)?
+        #[allow(clippy::too_many_arguments, unused_variables)]
+        fn $verb(frame: Frame<'_>, $($argument: $type,)* ends: Ends<'_>, len: usize) -> $result {
+            frame.$enter();
+            let ($s, $m, $f) = ($here, $multiply, frame);
+            #[allow(unsafe_code)]
+            // SAFETY: functions of a row are called with what `InOut::parts` gave.
+            let $text = unsafe { InOut::between(ends, len) };
+            $body
+        }
+    };
+}
+pub(super) use function;
