@@ -234,21 +234,25 @@ fn next_vector<S: Isa>(s: S, data: &[u8]) -> (S::V, &[u8]) {
 /// `v` and seven vectors behind it meet the powers of H^B. Each lane has a chain of its own, so no turn ends with a sum over lanes.
 #[inline(always)]
 fn polyval_seven<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, seven: &[u8]) -> S::V {
-    /// (A closure would lose the row's features.)
-    macro_rules! product {
-        ($v:expr, $i:expr) => {{
-            let (first, second) = chains.entries_in_turn(s, $i);
-            M::product(s, M::ready(s, $v, first, second))
-        }};
-    }
-    macro_rules! load {
-        ($i:expr) => {
-            load_vector(s, &seven[16 * S::BLOCKS * $i..16 * S::BLOCKS * ($i + 1)])
-        };
-    }
-    let mut sum = product!(load!(0), 6);
-    each!(I in 1 3 5 => { sum = M::add3(s, sum, product!(load!(I), 6 - I), product!(load!(I + 1), 5 - I)); });
+    let mut sum = product::<S, M>(s, chains, load(s, seven, 0), 6);
+    each!(I in 1 3 5 => {
+        let (first, second) = (load(s, seven, I), load(s, seven, I + 1));
+        sum = M::add3(s, sum, product::<S, M>(s, chains, first, 6 - I), product::<S, M>(s, chains, second, 5 - I));
+    });
     // The first waits for the hash before it, so it comes last.
-    sum = M::add(s, sum, product!(v, 7));
+    sum = M::add(s, sum, product::<S, M>(s, chains, v, 7));
     M::reduce(s, sum, chains.constant(s))
+}
+
+/// `v` times H^(i+1)B.
+#[inline(always)]
+fn product<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, i: usize) -> M::Sum {
+    let (first, second) = chains.entries_in_turn(s, i);
+    M::product(s, M::ready(s, v, first, second))
+}
+
+/// Vector `i` of these.
+#[inline(always)]
+fn load<S: Isa>(s: S, bytes: &[u8], i: usize) -> S::V {
+    load_vector(s, &bytes[16 * S::BLOCKS * i..16 * S::BLOCKS * (i + 1)])
 }

@@ -149,6 +149,22 @@ fn pin<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATE
     each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.pin_state(&mut x[I]); } });
 }
 
+/// An AES round of `N` vectors, or of a half of them. Alone they need no pins but where registers are few: there LLVM would run four
+/// states one after the other, with all keys in registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
+#[inline(always)]
+fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: S::State) {
+    round::<S, N, PART>(s, x, &key);
+    if const { H::COUNT > 0 || !S::ROOMY && N > 3 && N < TURN } {
+        pin::<S, N, PART>(s, x);
+    }
+}
+
+/// Which key round `round` wants: its own, or the one before where keys are added first.
+#[inline(always)]
+const fn before<S: Isa>(round: usize) -> usize {
+    round - S::KEY_FIRST as usize
+}
+
 /// All rounds of the first `N` vectors of `x` but the last; returns the sum of what was hashed meanwhile.
 #[inline(always)]
 #[allow(unused_comparisons)]
@@ -159,66 +175,38 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
-    /// The key of AES round `$r`, of the first or of the last ten.
-    macro_rules! key {
-        (all, $r:expr) => {
-            keys.key(s, $r - S::KEY_FIRST as usize)
-        };
-        (woven, $r:expr) => {
-            keys.key(s, WOVEN + $r - S::KEY_FIRST as usize)
-        };
-    }
-    /// AES round of all of them, or of a half.
-    macro_rules! aes {
-        ($key:expr, $part:expr) => {
-            let key = $key;
-            round::<S, N, { $part }>(s, x, &key);
-            // Alone they need no pins but where registers are few: there LLVM would run four states one after the other, with all keys in
-            // registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
-            if const { H::COUNT > 0 || !S::ROOMY && N > 3 && N < TURN } {
-                pin::<S, N, { $part }>(s, x);
-            }
-        };
-    }
-
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored. Where registers are many
     // they are a loop, for half of the code. (Where they are few, LLVM keeps what it has loaded across it, and spills.)
     if const { S::ROOMY } {
         let mut done = 0;
         while done < schedule.size as usize {
-            each!(R in 1 2 => { aes!(key!(all, done + R), ALL); });
+            each!(R in 1 2 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(done + R))); });
             done += 2;
         }
     } else if schedule.size != KeySize::Aes128 {
-        each!(R in 1 2 => { aes!(key!(all, R), ALL); });
+        each!(R in 1 2 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(R))); });
         if schedule.size == KeySize::Aes256 {
-            each!(R in 3 4 => { aes!(key!(all, R), ALL); });
+            each!(R in 3 4 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(R))); });
         }
     }
     if const { H::COUNT == 0 } {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { aes!(key!(woven, R), ALL); });
+        each!(R in 1 2 3 4 5 6 7 8 9 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, WOVEN + before::<S>(R))); });
         return None;
     }
 
-    /// The `$q`-th vector to be hashed. Vector 0 waits for the hash before it, so it comes last.
-    macro_rules! prepare {
-        ($q:expr) => {
-            meanwhile.ready::<{ ($q + 1) % 8 }>(s)
-        };
-    }
-
+    // Vector 0 waits for the hash before it, so it comes last.
     if const { S::ROOMY } {
         let (nothing, zero) = (<NoHash as HashWork<S, M>>::ready::<0>(&NoHash, s), M::zero(s));
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            let key = key!(woven, R); // once: in registers between the two halves
-            aes!(key, FIRST_HALF);
+            let key = keys.key(s, WOVEN + before::<S>(R)); // once: in registers between the two halves
+            aes::<S, M, H, N, FIRST_HALF>(s, x, key);
             if R <= 8 && const { R % 8 < H::COUNT } {
-                ready[R - 1] = prepare!(R - 1);
+                ready[R - 1] = meanwhile.ready::<{ R % 8 }>(s);
                 M::pin_ready(s, &mut ready[R - 1]);
             }
-            aes!(key, SECOND_HALF);
+            aes::<S, M, H, N, SECOND_HALF>(s, x, key);
             if R >= 2 && const { (R - 1) % 8 < H::COUNT } {
                 sums[R - 2] = M::product(s, ready[R - 2]);
                 M::pin_sum(s, &mut sums[R - 2]);
@@ -232,11 +220,11 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
         Some(sum)
     } else {
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
-        let mut sum = M::product(s, prepare!(0));
+        let mut sum = M::product(s, meanwhile.ready::<1>(s));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
-            aes!(key!(woven, R), ALL);
+            aes::<S, M, H, N, ALL>(s, x, keys.key(s, WOVEN + before::<S>(R)));
             if R <= 7 && const { (R + 1) % 8 < H::COUNT } {
-                sum = M::add(s, sum, M::product(s, prepare!(R)));
+                sum = M::add(s, sum, M::product(s, meanwhile.ready::<{ (R + 1) % 8 }>(s)));
                 M::pin_sum(s, &mut sum);
             }
         });

@@ -133,6 +133,7 @@ macro_rules! backends {
         }
 
         $($(#[cfg(not($without))])? item_on! { $family =>
+            #[allow(unsafe_code)] // of the verbs
             mod $row {
                 row! { $variant, [$engine, $isa, $multiply, [$($n)?] $($features)? $(unnamed $unnamed)?] }
             }
@@ -175,7 +176,7 @@ macro_rules! row {
             material::Material,
             nonce::{J0, Nonce96, Start},
             packet::Packet,
-            row::table::{self, Backend, expanded, is_end, unexpanded},
+            row::table::{self, Backend},
             row::verbs::{self, Has, functions, verbs},
         };
         use core::mem::MaybeUninit;
@@ -310,40 +311,3 @@ impl fmt::Display for UnknownBackend {
 }
 
 impl core::error::Error for UnknownBackend {}
-
-/// A key in memory that was made blank, or that holds another one.
-macro_rules! unexpanded {
-    ($place:ident) => {{
-        #[allow(unsafe_code)]
-        // SAFETY: `expand` is called for those only, so there is a schedule.
-        unsafe {
-            Material::parts($place)
-        }
-    }};
-}
-pub(super) use unexpanded;
-
-/// A key that has been made blank and expanded.
-macro_rules! expanded {
-    ($place:ident) => {{
-        #[allow(unsafe_code)]
-        // SAFETY: both together have written each byte.
-        unsafe {
-            $place.assume_init_mut()
-        }
-    }};
-}
-pub(super) use expanded;
-
-/// Tells the optimiser that a message is an end: else it would leave bounds checks, and a way to panic, in a message of 150
-/// instructions.
-macro_rules! is_end {
-    ($s:ident, $aad:ident, $text:ident) => {
-        #[allow(unsafe_code)]
-        // SAFETY: `Row::message` calls these verbs for such lengths only, and so do `seal` and `open` of the row.
-        unsafe {
-            core::hint::assert_unchecked(gcm::is_end($s, $aad.len(), $text.len()))
-        }
-    };
-}
-pub(super) use is_end;

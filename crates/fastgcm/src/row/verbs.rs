@@ -25,19 +25,33 @@ macro_rules! verbs {
             Messages {
                 /// Makes what messages need of a key, where there is nothing; or what one message needs of so many bytes of AAD and text.
                 derive<'a>(place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material =>
-                    woven |s, m, frame| { Material::zero_around(s, place, gcm::filled(s)); expand(frame, place, key, one); expanded!(place) },
-                    software |s, m, frame| { Material::zero_around(s, place, software::filled(s, m)); expand(frame, place, key, one); expanded!(place) };
+                    woven |s, m, frame| { Material::zero_around(s, place, gcm::filled(s)); expand(frame, place, key, one);
+                        // SAFETY: both together have written each byte.
+                        unsafe { place.assume_init_mut() }
+                    },
+                    software |s, m, frame| { Material::zero_around(s, place, software::filled(s, m)); expand(frame, place, key, one);
+                        // SAFETY: both together have written each byte.
+                        unsafe { place.assume_init_mut() }
+                    };
                 /// Wipes all that this row has written there.
                 wipe(key: &mut Material) -> () =>
                     woven |s, m, frame| gcm::wipe(s, key.view_mut()),
                     software |s, m, frame| software::wipe(s, m, key.view_mut());
                 /// Seals a message that is an end, or the end of one that has begun. Returns the tag.
                 seal_end[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text) -> Block =>
-                    woven |s, m, frame| { is_end!(s, aad, text); gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun) },
+                    woven |s, m, frame| {
+                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and `open` of the row. (The
+                        // optimiser is told: else it would leave bounds checks, and a way to panic, in 150 instructions.)
+                        unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
+                        gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun) },
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
                 /// Opens likewise. Returns the tag that the message should have.
                 open_end[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text) -> Block =>
-                    woven |s, m, frame| { is_end!(s, aad, text); gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun) },
+                    woven |s, m, frame| {
+                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and `open` of the row. (The
+                        // optimiser is told: else it would leave bounds checks, and a way to panic, in 150 instructions.)
+                        unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
+                        gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun) },
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Seals any message that is no end. Returns the tag.
                 seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
@@ -115,8 +129,14 @@ macro_rules! verbs {
             Rekey {
                 /// Makes what messages need, in place of a key or where [`Messages::derive`] has put zeros.
                 expand[inline(never)](place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> () =>
-                    woven |s, m, frame| { let (schedule, tables) = unexpanded!(place); gcm::expand(s, m, schedule, tables, key, one) },
-                    software |s, m, frame| { let (schedule, tables) = unexpanded!(place); software::expand(s, m, schedule, tables.zeroed(), key) };
+                    woven |s, m, frame| {
+                        // SAFETY: the place was made blank, or holds another key: there is a schedule.
+                        let (schedule, tables) = unsafe { Material::parts(place) };
+                        gcm::expand(s, m, schedule, tables, key, one) },
+                    software |s, m, frame| {
+                        // SAFETY: the place was made blank, or holds another key: there is a schedule.
+                        let (schedule, tables) = unsafe { Material::parts(place) };
+                        software::expand(s, m, schedule, tables.zeroed(), key) };
             }
             /// A short message with a key of its own.
             Once {
