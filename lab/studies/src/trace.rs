@@ -281,7 +281,6 @@ impl<const B: usize> Vectors for Trace<B> {
 #[allow(unsafe_code, reason = "the trait's loads and stores are unsafe; these touch no memory")]
 impl<const B: usize> Isa for Trace<B> {
     type State = V;
-    const FACE_PAYS: usize = usize::MAX;
 
     fn whiten(self, x: V, key0: V) -> V {
         note(Kind::Xor, &[x, key0])
