@@ -109,10 +109,21 @@ impl Running {
     /// `TooLong`: nothing has changed, and nothing is written.
     #[inline]
     pub(crate) fn text(&mut self, material: &Material, mut text: InOut<'_>, seal: bool) -> Result<(), Error> {
-        let so_far = self.goes_on(text.len())?;
+        let (so_far, n) = (self.goes_on(text.len())?, text.len());
+        if n <= self.left.min(16).min(WAITING - self.hash.filled()) {
+            self.apply(&mut text, n, seal);
+        } else {
+            self.any(material, so_far, text, seal);
+        }
+        Ok(())
+    }
+
+    /// Any piece, of which not all is a part of a block.
+    #[inline(never)]
+    fn any(&mut self, material: &Material, so_far: u64, mut text: InOut<'_>, seal: bool) {
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
         let mut index = (so_far + self.left as u64).div_ceil(16) as u32;
-        self.apply(material, &mut text, seal);
+        self.apply_all(material, &mut text, seal);
         if text.len() >= LARGE {
             let whole = text.take_blocks(text.len() / 16);
             let behind = index.wrapping_add((whole.len() / 16) as u32);
@@ -126,9 +137,8 @@ impl Running {
         if text.len() > 0 {
             self.steps.pads(material, &self.start, index, &mut self.pads, |()| ());
             self.left = LARGE;
-            self.apply(material, &mut text, seal);
+            self.apply_all(material, &mut text, seal);
         }
-        Ok(())
     }
 
     /// Goes on with ciphertext that is only verified, and not decrypted.
@@ -165,14 +175,20 @@ impl Running {
 
     /// Encrypts or decrypts the next bytes with the keystream that is left.
     #[inline]
-    fn apply(&mut self, material: &Material, text: &mut InOut<'_>, seal: bool) {
+    fn apply_all(&mut self, material: &Material, text: &mut InOut<'_>, seal: bool) {
         while text.len() > 0 && self.left > 0 {
             let n = self.room(material, text.len().min(self.left));
-            let pad = self.pads.part_of_block(LARGE - self.left, n);
-            let (read, written) = text.take_bytes(n, |bytes| bytes ^ pad);
-            self.hash.wait(if seal { written } else { read }, n);
-            self.left -= n;
+            self.apply(text, n, seal);
         }
+    }
+
+    /// The next `n` of them, a block at most.
+    #[inline]
+    fn apply(&mut self, text: &mut InOut<'_>, n: usize, seal: bool) {
+        let pad = self.pads.part_of_block(LARGE - self.left, n);
+        let (read, written) = text.take_bytes(n, |bytes| bytes ^ pad);
+        self.hash.wait(if seal { written } else { read }, n);
+        self.left -= n;
     }
 
     /// How many of `n` bytes may wait, up to a block of them: one at least.
