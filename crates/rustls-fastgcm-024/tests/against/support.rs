@@ -181,6 +181,19 @@ fn carry<A: SideData, B: SideData>(from: &mut End<A>, to: &mut End<B>, change: i
     Ok(arrived)
 }
 
+/// What the kernel is told (kTLS) of a key and of all twelve bytes of an IV, of which TLS 1.2 has four apart.
+pub(crate) fn extracted(provider: &CryptoProvider, id: CipherSuite, key: [u8; 32], iv: [u8; 12]) -> ConnectionTrafficSecrets {
+    let tls12 = provider.tls12_cipher_suites.iter().find(|suite| suite.common.suite == id);
+    match tls12 {
+        Some(suite) => suite.aead_alg.extract_keys(key.into(), &iv[..4], &iv[4..]),
+        None => {
+            let suite = provider.tls13_cipher_suites.iter().find(|suite| suite.common.suite == id).unwrap();
+            suite.aead_alg.extract_keys(key.into(), iv.into())
+        }
+    }
+    .unwrap()
+}
+
 /// The suite that QUIC begins with, or the other one.
 pub(crate) fn quic_suite(provider: &CryptoProvider, id: CipherSuite) -> Suite {
     let suite = *provider.tls13_cipher_suites.iter().find(|suite| suite.common.suite == id).unwrap();

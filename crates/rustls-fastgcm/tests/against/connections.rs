@@ -2,7 +2,7 @@
 
 use crate::{
     base,
-    support::{CipherSuite, Pair, SUITES, bytes, client, passed, server},
+    support::{CipherSuite, Pair, SUITES, bytes, client, extracted, passed, server},
 };
 use rustls::{ClientConfig, ConnectionTrafficSecrets, Error, ServerConfig, crypto::CryptoProvider};
 use std::sync::Arc;
@@ -54,6 +54,22 @@ fn keys_of_the_right_length() {
         }
     }
     passed("keys_of_the_right_length", checked, 6 * 3 * 2);
+}
+
+/// What the kernel is told is what there is: the key, and the IV with the part of TLS 1.2 that comes with each record (RFC 5288, section 3) behind the salt. Two
+/// ends of a connection would agree on any other.
+#[test]
+fn secrets_for_the_kernel() {
+    let mut checked = 0;
+    for (suite, length) in SUITES {
+        for provider in [ours(), base()] {
+            let (key, iv) = (std::array::from_fn(|i| 7 * i as u8 + 1), std::array::from_fn(|i| 0xf0 - 11 * i as u8));
+            let found = secrets(&extracted(&provider, suite, key, iv));
+            assert_eq!((found.0, found.2, found.3), (length, key.to_vec(), iv.to_vec()), "{suite:?}");
+            checked += 1;
+        }
+    }
+    passed("secrets_for_the_kernel", checked, 6 * 2);
 }
 
 /// Length by its variant, length, key, IV.

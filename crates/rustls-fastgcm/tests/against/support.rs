@@ -3,7 +3,7 @@
 
 use rustls::{
     ClientConfig, ClientConnection, ConnectionCommon, ConnectionTrafficSecrets, Error, RootCertStore, ServerConfig, ServerConnection,
-    SideData,
+    SideData, SupportedCipherSuite,
     crypto::CryptoProvider,
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject},
     quic::{self, KeyChange, Keys, PacketKey, Secrets, Suite, Tag, Version},
@@ -173,6 +173,15 @@ fn carry<A: SideData, B: SideData>(
         }
     }
     Ok(arrived)
+}
+
+/// What the kernel is told (kTLS) of a key and of all twelve bytes of an IV, of which TLS 1.2 has four apart.
+pub(crate) fn extracted(provider: &CryptoProvider, id: CipherSuite, key: [u8; 32], iv: [u8; 12]) -> ConnectionTrafficSecrets {
+    match provider.cipher_suites.iter().find(|suite| suite.suite() == id).unwrap() {
+        SupportedCipherSuite::Tls12(suite) => suite.aead_alg.extract_keys(key.into(), &iv[..4], &iv[4..]),
+        SupportedCipherSuite::Tls13(suite) => suite.aead_alg.extract_keys(key.into(), iv.into()),
+    }
+    .unwrap()
 }
 
 /// The suite that QUIC begins with, or the other one.
