@@ -67,6 +67,17 @@ impl<'a> Nonce<'a> {
         limits::check_nonce(nonce.len())?;
         Ok(Self(Kind::Any(nonce)))
     }
+
+    /// Returns the bytes of a nonce of 12, for who keeps it for a later call; `None` for any other length.
+    ///
+    /// `Nonce::from(&nonce).to_array()` copies by words, so that it waits for no store, however `nonce` was just written. `*nonce` copies as `memcpy` does.
+    #[inline]
+    pub fn to_array(&self) -> Option<[u8; NONCE_LEN]> {
+        match self.0 {
+            Kind::Public(nonce) => Some(nonce.to_array()),
+            Kind::Any(_) => None,
+        }
+    }
 }
 
 impl From<&[u8; 12]> for Nonce<'_> {
@@ -108,6 +119,15 @@ impl Nonce96 {
     pub(crate) fn new(nonce: &[u8; 12]) -> Self {
         let word = |i: usize| u32::from_le_bytes(*nonce[i..].first_chunk().unwrap());
         Self { first: word(0), rest: joined(word(4), word(8)) }
+    }
+
+    /// The same, back.
+    #[inline(always)]
+    pub(crate) fn to_array(self) -> [u8; NONCE_LEN] {
+        let mut nonce = [0; NONCE_LEN];
+        nonce[..4].copy_from_slice(&self.first.to_le_bytes());
+        nonce[4..].copy_from_slice(&self.rest.to_le_bytes());
+        nonce
     }
 
     /// The counter block with that counter.

@@ -52,13 +52,15 @@ impl Text<'_> {
 
 impl<'a> Packet<'a> {
     /// A packet whose text is sealed or opened in place. `tag` is the tag of a packet that is opened, or anything.
+    #[inline]
     pub fn in_place(nonce: [u8; 12], aad: &'a [u8], text: &'a mut [u8], tag: Tag) -> Self {
-        Self { nonce, aad, text: Text::InPlace(text), tag, status: Ok(()) }
+        Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::InPlace(text), tag, status: Ok(()) }
     }
 
     /// A packet whose text goes from one buffer to another. Of other lengths than one and the same, it will be refused.
+    #[inline]
     pub fn to(nonce: [u8; 12], aad: &'a [u8], from: &'a [u8], to: &'a mut [u8], tag: Tag) -> Self {
-        Self { nonce, aad, text: Text::To(from, to), tag, status: Ok(()) }
+        Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::To(from, to), tag, status: Ok(()) }
     }
 
     /// Bytes of text that are written.

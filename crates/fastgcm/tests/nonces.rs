@@ -79,6 +79,18 @@ fn f13_a_key_seals_until_its_nonces_end() {
     passed("nonces::f13_a_key_seals_until_its_nonces_end", seen.len(), 256);
 }
 
+/// A nonce of 12 bytes is kept as it was; one of another length is none of these.
+#[test]
+fn f13_nonces_come_back() {
+    let nonce: [u8; 12] = std::array::from_fn(|i| 17 * i as u8 + 1);
+    let all = [fastgcm::Nonce::from(nonce), (&nonce).into(), fastgcm::Nonce::any(&nonce).unwrap()];
+    assert!(all.iter().all(|found| found.to_array() == Some(nonce)));
+    assert!((1..40).filter(|length| *length != 12).all(|length| fastgcm::Nonce::any(&vec![1; length]).unwrap().to_array().is_none()));
+    let packet = fastgcm::Packet::in_place(nonce, b"", &mut [], fastgcm::Tag([0; 16]));
+    assert_eq!(packet.nonce, nonce);
+    passed("nonces::f13_nonces_come_back", all.len(), 3);
+}
+
 /// Nonce, ciphertext and tag in one buffer, in that order, whichever way they were put there and found; what is refused leaves no text and uses no nonce.
 #[test]
 fn f13_the_nonce_goes_with_the_message() {

@@ -21,8 +21,8 @@ struct Call {
     key: Box<Key>,
     siv: AesGcmSiv,
     xaes: Xaes256Gcm,
-    text: [u8; 40],
-    to: [u8; 56],
+    text: [u8; 16],
+    to: [u8; 32],
     packets: Vec<Packet<'static>>,
 }
 
@@ -32,8 +32,8 @@ impl Call {
     fn new(backend: Backend) -> Box<Self> {
         let siv = AesGcmSiv::with_backend(&[7; 16], backend).unwrap();
         let xaes = Xaes256Gcm::with_backend(&[7; 32], backend).unwrap();
-        let packets = (0..9).map(|_| Packet::in_place([9; 12], b"aad", Box::leak(Box::new([1; 40])), TAG)).collect();
-        Box::new(Self { nonce: [9; 24], key: boxed(&[7; 16], backend), siv, xaes, text: [1; 40], to: [0; 56], packets })
+        let packets = (0..3).map(|_| Packet::in_place([9; 12], b"aad", Box::leak(Box::new([1; 16])), TAG)).collect();
+        Box::new(Self { nonce: [9; 24], key: boxed(&[7; 16], backend), siv, xaes, text: [1; 16], to: [0; 32], packets })
     }
 
     /// Where nonces stand.
@@ -64,9 +64,11 @@ verbs! {
     open_by_value: |call, nonce| call.key.open(*nonce, b"aad", &mut call.text, &TAG);
     open_restoring: |call, nonce| call.key.open_restoring(nonce, b"aad", &mut call.text, &TAG);
     seal_to: |call, nonce| call.key.seal_to(nonce, b"aad", &call.text, &mut call.to);
+    to_array: |_call, nonce| Nonce::from(nonce).to_array();
+    packet: |call, nonce| Packet::in_place(*nonce, b"aad", &mut call.text, TAG).nonce;
     seal_batch: |call, _nonce| call.key.seal_batch(&mut call.packets);
     seal_once: |call, nonce| call.key.backend().seal_once(&[7; 16], nonce, b"aad", &mut call.text);
-    seal_gathered: |call, nonce| call.key.seal_gathered(nonce, &[b"aad"], &[&call.text], &[], &mut call.to[..40]);
+    seal_gathered: |call, nonce| call.key.seal_gathered(nonce, &[b"aad"], &[&call.text], &[], &mut call.to[..16]);
     sealer: |call, nonce| {
         let mut sealer = call.key.sealer(nonce).text();
         _ = sealer.seal(&mut call.text);
