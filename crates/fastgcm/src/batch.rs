@@ -1,12 +1,13 @@
 //! Many messages in one call.
 //!
-//! A batch is a slice of [`Packet`]s of any lengths. Each packet is a message of its own, with its own nonce and tag; the result is that of as many
-//! calls of [`Key::seal_to`] or [`Key::open_to`]. Neighbours with AAD of one length, at most 16 bytes, and texts of one length go through the
-//! processor side by side where it has wide vectors: four and more of at most 16 bytes, eight and more of at most 64 bytes. Put
-//! packets of one length beside each other.
+//! A batch is a slice of [`Packet`]s of any lengths. Each packet is a message of its own, with its own nonce
+//! and tag; the result is that of as many calls of [`Key::seal_to`] or [`Key::open_to`]. Neighbours with AAD
+//! of one length, at most 16 bytes, and texts of one length go through the processor side by side where it
+//! has wide vectors: four and more of at most 16 bytes, eight and more of at most 64 bytes. Put packets of
+//! one length beside each other.
 //!
-//! Nothing is allocated, and the order of the packets does not matter for what comes out. A packet that fails does not stop the others: each has its
-//! own status.
+//! Nothing is allocated, and the order of the packets does not matter for what comes out. A packet that fails
+//! does not stop the others: each has its own status.
 //!
 //! ```
 //! use fastgcm::{Key, Packet, Tag};
@@ -33,8 +34,10 @@ impl Key {
     /// Seals each packet: writes its ciphertext, its `tag` and its `status`.
     ///
     /// # Errors
-    /// That of the first packet that was refused, and all others are sealed. [`InvalidLength`](Error::InvalidLength): its two buffers have different
-    /// lengths. [`TooLong`](Error::TooLong): see [`limits`](crate::limits). Nothing is written to that packet's text and tag.
+    /// That of the first packet that was refused, and all others are sealed.
+    /// [`InvalidLength`](Error::InvalidLength): its two buffers have different lengths.
+    /// [`TooLong`](Error::TooLong): see [`limits`](crate::limits). Nothing is written to that packet's text
+    /// and tag.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch::<true>(packets)
     }
@@ -42,18 +45,21 @@ impl Key {
     /// Opens each packet: writes its text and its `status`.
     ///
     /// # Errors
-    /// That of the first packet that was refused. [`Unauthentic`](Error::Unauthentic): that packet's text is all zero. `InvalidLength` and `TooLong`
-    /// as for [`seal_batch`](Self::seal_batch). All others are opened.
+    /// That of the first packet that was refused. [`Unauthentic`](Error::Unauthentic): that packet's text is
+    /// all zero. `InvalidLength` and `TooLong` as for [`seal_batch`](Self::seal_batch). All others are
+    /// opened.
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch::<false>(packets)
     }
 
-    /// Gives each packet a nonce of its own, and seals it: `first`, and then one more for each packet. The last eight bytes of a nonce count,
-    /// big-endian; the first four are fixed (SP 800-38D, section 8.2.1). Returns the nonce behind the last, with which the next call begins.
+    /// Gives each packet a nonce of its own, and seals it: `first`, and then one more for each packet. The
+    /// last eight bytes of a nonce count, big-endian; the first four are fixed (SP 800-38D, section 8.2.1).
+    /// Returns the nonce behind the last, with which the next call begins.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if the counter would begin anew, which would repeat nonces: nothing has changed. Then as for
-    /// [`seal_batch`](Self::seal_batch): each packet's status says what became of it, and the nonces up to the last packet's are used.
+    /// [`TooLong`](Error::TooLong) if the counter would begin anew, which would repeat nonces: nothing has
+    /// changed. Then as for [`seal_batch`](Self::seal_batch): each packet's status says what became of it,
+    /// and the nonces up to the last packet's are used.
     pub fn seal_batch_counter(&self, first: [u8; 12], packets: &mut [Packet<'_>]) -> Result<[u8; 12], Error> {
         let [a, b, c, d, counter @ ..] = first;
         let counter = u64::from_be_bytes(counter);
@@ -74,7 +80,8 @@ impl Key {
 /// Seals each packet under the key at its place in `keys`. (Neighbours under one key go side by side.)
 ///
 /// # Errors
-/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::seal_batch`].
+/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for
+/// [`Key::seal_batch`].
 pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     run::<true>(keys, packets)
 }
@@ -82,7 +89,8 @@ pub fn seal(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
 /// Opens each packet under the key at its place in `keys`.
 ///
 /// # Errors
-/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for [`Key::open_batch`].
+/// `InvalidLength` if there are not as many keys as packets: nothing has changed. Otherwise as for
+/// [`Key::open_batch`].
 pub fn open(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     run::<false>(keys, packets)
 }
@@ -122,8 +130,10 @@ impl Key {
     fn batch<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         let (row, material, mut rest, mut all) = (self.row, &self.material, packets, Ok(()));
         while !rest.is_empty() {
-            // Asked of each packet, and not of each four, that would cost one of 200 bytes 6 % more than a call of its own.
-            let (many, wrong) = if row.side_by_side(rest) { row.batch(material, rest, SEAL) } else { (0, false) };
+            // Asked of each packet, and not of each four, that would cost one of 200 bytes 6 % more than a
+            // call of its own.
+            let (many, wrong) =
+                if row.side_by_side(rest) { row.batch(material, rest, SEAL) } else { (0, false) };
             if many == 0 {
                 let (singles, others) = rest.split_at_mut(rest.len().min(TOGETHER));
                 all = all.and(self.singles::<SEAL>(singles));
@@ -132,7 +142,9 @@ impl Key {
             }
             let (done, others) = rest.split_at_mut(many);
             if wrong {
-                done.iter_mut().filter(|packet| packet.status.is_err()).for_each(|packet| wipe(packet.written()));
+                done.iter_mut()
+                    .filter(|packet| packet.status.is_err())
+                    .for_each(|packet| wipe(packet.written()));
                 all = all.and(Err(Error::Unauthentic));
             }
             rest = others;
@@ -162,7 +174,8 @@ impl Key {
     fn one<const SEAL: bool>(&self, packet: &mut Packet<'_>) -> Result<(), Error> {
         let (nonce, aad) = (Nonce(Kind::Public(packet.nonce96())), packet.aad);
         if SEAL {
-            packet.tag = Tag::of(self.seal_inout(nonce, aad, packet.in_out().ok_or(Error::InvalidLength)?)?);
+            packet.tag =
+                Tag::of(self.seal_inout(nonce, aad, packet.in_out().ok_or(Error::InvalidLength)?)?);
             return Ok(());
         }
         let tag = packet.tag;

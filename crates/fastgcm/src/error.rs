@@ -8,24 +8,28 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The message, its AAD, its nonce or its tag is not what the owner of the key sealed. The error does not say which, and the output
-    /// holds no plaintext.
+    /// The message, its AAD, its nonce or its tag is not what the owner of the key sealed. The error does not
+    /// say which, and the output holds no plaintext.
     Unauthentic,
     /// A key, nonce, tag or buffer has a length that the function does not accept. Nothing was written.
     InvalidLength,
-    /// A text, AAD or nonce is longer than SP 800-38D allows ([`limits`](crate::limits)). Nothing was written.
+    /// A text, AAD or nonce is longer than SP 800-38D allows ([`limits`](crate::limits)). Nothing was
+    /// written.
     TooLong,
     /// This processor cannot run the back end that was asked for.
     Unavailable,
-    /// The nonces of a key are used up ([`nonces`](crate::nonces)): it must seal nothing more. Nothing was read or written.
+    /// The nonces of a key are used up ([`nonces`](crate::nonces)): it must seal nothing more. Nothing was
+    /// read or written.
     Exhausted,
     /// The operating system gave no random bytes. Nothing was read or written.
     NoEntropy,
-    /// A message in pieces had its AAD behind its text, something behind its end, or the key of another back end. Nothing was read or written.
+    /// A message in pieces had its AAD behind its text, something behind its end, or the key of another back
+    /// end. Nothing was read or written.
     OutOfOrder,
     /// The parts of a message are not one whole text (`hazmat::combine`).
     Incomplete,
-    /// A part of a message was sealed before, with another text (`hazmat::Plan`): its ciphertext must be destroyed.
+    /// A part of a message was sealed before, with another text (`hazmat::Plan`): its ciphertext must be
+    /// destroyed.
     OtherText,
     /// Whoever watched the message has stopped it (`Parallel::watch`).
     Stopped,
@@ -52,15 +56,18 @@ impl core::error::Error for Error {}
 
 #[cfg(feature = "std")]
 impl From<Error> for std::io::Error {
-    /// The error travels inside; `downcast` gives it back. Its kind is `InvalidData` for [`Unauthentic`](Error::Unauthentic),
-    /// `Unsupported` for [`Unavailable`](Error::Unavailable), `InvalidInput` for lengths, and `Other` for the rest.
+    /// The error travels inside; `downcast` gives it back. Its kind is `InvalidData` for
+    /// [`Unauthentic`](Error::Unauthentic), `Unsupported` for [`Unavailable`](Error::Unavailable),
+    /// `InvalidInput` for lengths, and `Other` for the rest.
     fn from(error: Error) -> Self {
         use std::io::ErrorKind;
         let kind = match error {
             Error::Unauthentic => ErrorKind::InvalidData,
             Error::InvalidLength | Error::TooLong | Error::Incomplete => ErrorKind::InvalidInput,
             Error::Unavailable => ErrorKind::Unsupported,
-            Error::Exhausted | Error::NoEntropy | Error::OutOfOrder | Error::OtherText | Error::Stopped => ErrorKind::Other,
+            Error::Exhausted | Error::NoEntropy | Error::OutOfOrder | Error::OtherText | Error::Stopped => {
+                ErrorKind::Other
+            }
         };
         Self::new(kind, error)
     }

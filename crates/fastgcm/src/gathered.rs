@@ -1,4 +1,5 @@
-//! Functions that seal or open one message whose AAD and text lie in several buffers. The caller need not copy them together first.
+//! Functions that seal or open one message whose AAD and text lie in several buffers. The caller need not
+//! copy them together first.
 //!
 //! | | to one buffer | to several | in place |
 //! |---|---|---|---|
@@ -6,10 +7,12 @@
 //! | open | [`open_gathered`](Key::open_gathered) | [`open_scattered`](Key::open_scattered) | [`open_chunks`](Key::open_chunks) |
 //! | open, verified first | [`open_gathered_verified_first`](Key::open_gathered_verified_first) | | |
 //!
-//! A function copies a text of less than 16 KiB for one buffer to its place and encrypts it there. It reads a longer text where the
-//! text lies, but for up to 512 bytes at a time that begin in one chunk and end in another.
+//! A function copies a text of less than 16 KiB for one buffer to its place and encrypts it there. It reads a
+//! longer text where the text lies, but for up to 512 bytes at a time that begin in one chunk and end in
+//! another.
 //!
-//! `text` is a list of chunks of any lengths. `extra` is the text that a protocol puts behind them (the type of a TLS 1.3 record); it may be empty.
+//! `text` is a list of chunks of any lengths. `extra` is the text that a protocol puts behind them (the type
+//! of a TLS 1.3 record); it may be empty.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -22,11 +25,12 @@ use crate::{
 };
 
 impl Key {
-    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which has as many bytes as all of these together. Returns the tag.
+    /// Encrypts the chunks of `text`, and `extra` behind them, to `ciphertext`, which has as many bytes as
+    /// all of these together. Returns the tag.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
-    /// `ciphertext` is untouched.
+    /// [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length,
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `ciphertext` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -49,7 +53,8 @@ impl Key {
         self.seal_to_one(nonce.into(), aad, text, extra, ciphertext).map(Tag::of)
     }
 
-    /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which have as many bytes together. Returns the tag.
+    /// Encrypts the chunks of `text`, and `extra` behind them, to the buffers of `ciphertext`, which have as
+    /// many bytes together. Returns the tag.
     ///
     /// # Errors
     /// The same as for [`seal_gathered`](Self::seal_gathered).
@@ -70,15 +75,20 @@ impl Key {
     /// # Errors
     /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). All chunks are untouched.
     #[inline(always)]
-    pub fn seal_chunks<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[&[u8]], chunks: &mut [&mut [u8]]) -> Result<Tag, Error> {
+    pub fn seal_chunks<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[&[u8]],
+        chunks: &mut [&mut [u8]],
+    ) -> Result<Tag, Error> {
         self.in_place(nonce.into(), aad, chunks, true, Tag::of)
     }
 
     /// Decrypts the chunks of `ciphertext` to `text`, which has as many bytes as all chunks together.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. `InvalidLength` and `TooLong` as for
-    /// [`seal_gathered`](Self::seal_gathered): `text` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. `InvalidLength`
+    /// and `TooLong` as for [`seal_gathered`](Self::seal_gathered): `text` is untouched.
     #[inline(always)]
     pub fn open_gathered<'n>(
         &self,
@@ -104,7 +114,8 @@ impl Key {
         text: &mut [&mut [u8]],
         tag: &impl AnyTag,
     ) -> Result<(), Error> {
-        let wrong = self.scattered(nonce.into(), aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
+        let wrong =
+            self.scattered(nonce.into(), aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
         verdict(wrong, text)
     }
 
@@ -125,7 +136,8 @@ impl Key {
         verdict(wrong, chunks)
     }
 
-    /// Does what [`open_gathered`](Self::open_gathered) does, in two passes: the function writes nothing before it has verified the tag.
+    /// Does what [`open_gathered`](Self::open_gathered) does, in two passes: the function writes nothing
+    /// before it has verified the tag.
     ///
     /// # Errors
     /// The same as for [`open_gathered`](Self::open_gathered). `text` is untouched in every case.
@@ -151,12 +163,20 @@ impl Key {
         self.open_gathered(nonce, aad, ciphertext, text, tag)
     }
 
-    // What the functions above are but for the nonce, which must become numbers before a call: as an array it is stored by eight bytes and four, and a
-    // load that spans two stores waits until both have left the store buffer (`Nonce96::new`; 512 bytes of four chunks 38.8 ns, now 36.5: Zen 5).
-    // Inlined: 300 and 1420 bytes of four chunks take 6 and 3 % less.
+    // What the functions above are but for the nonce, which must become numbers before a call: as an array it
+    // is stored by eight bytes and four, and a load that spans two stores waits until both have left the
+    // store buffer (`Nonce96::new`; 512 bytes of four chunks 38.8 ns, now 36.5: Zen 5). Inlined: 300 and 1420
+    // bytes of four chunks take 6 and 3 % less.
 
     #[inline(always)]
-    fn seal_to_one(&self, nonce: Nonce<'_>, aad: &[&[u8]], text: &[&[u8]], extra: &[u8], ciphertext: &mut [u8]) -> Result<Block, Error> {
+    fn seal_to_one(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[&[u8]],
+        text: &[&[u8]],
+        extra: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<Block, Error> {
         let mut room = None;
         if ciphertext.len() <= COPIED
             && let Some(aad) = together(aad, &mut room)
@@ -168,7 +188,14 @@ impl Key {
     }
 
     #[inline(always)]
-    fn open_to_one(&self, nonce: Nonce<'_>, aad: &[&[u8]], ciphertext: &[&[u8]], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    fn open_to_one(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[&[u8]],
+        ciphertext: &[&[u8]],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
         let mut room = None;
         if text.len() <= COPIED
             && let Some(aad) = together(aad, &mut room)
@@ -176,12 +203,20 @@ impl Key {
             copy(ciphertext, &[], text)?;
             return self.open(nonce, aad, text, tag);
         }
-        let wrong = self.gathered(nonce, aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
+        let wrong =
+            self.gathered(nonce, aad, ciphertext, &[], text, false, |found| tags_differ(found, tag))?;
         seal::verdict(wrong, text)
     }
 
     /// Begins a message, once all lengths are known to be right.
-    fn gather(&self, nonce: Nonce<'_>, aad: &[&[u8]], from: &[&[u8]], extra: &[u8], to: &[&mut [u8]]) -> Result<Running, Error> {
+    fn gather(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[&[u8]],
+        from: &[&[u8]],
+        extra: &[u8],
+        to: &[&mut [u8]],
+    ) -> Result<Running, Error> {
         let text = total(from.iter().chain([&extra]).map(|chunk| chunk.len()))?;
         if total(to.iter().map(|chunk| chunk.len()))? != text {
             return Err(Error::InvalidLength);
@@ -189,8 +224,8 @@ impl Key {
         self.begin(nonce, aad, text)
     }
 
-    /// From a list to one buffer, in pieces that begin and end with a turn: what lies between two chunks is copied to its place first.
-    /// Returns what `then` makes of the tag.
+    /// From a list to one buffer, in pieces that begin and end with a turn: what lies between two chunks is
+    /// copied to its place first. Returns what `then` makes of the tag.
     #[allow(clippy::too_many_arguments)]
     fn gathered<T>(
         &self,
@@ -207,7 +242,9 @@ impl Key {
             let (mut to, mut chunks, mut chunk) = (to, from.iter().copied().chain([extra]), &[][..]);
             while !to.is_empty() {
                 let turns = chunk.len() & !(WAITING - 1);
-                let place = to.split_off_mut(..if turns > 0 { turns } else { to.len().min(WAITING) }).unwrap_or_default();
+                let place = to
+                    .split_off_mut(..if turns > 0 { turns } else { to.len().min(WAITING) })
+                    .unwrap_or_default();
                 if let Some(turns) = chunk.split_off(..turns)
                     && let Some(piece) = InOut::copying(turns, place)
                 {
@@ -327,8 +364,12 @@ fn total(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
 }
 
 /// What is read beside what is written, cut wherever a chunk of either ends.
-fn pieces<'a>(from: impl Iterator<Item = &'a &'a [u8]>, to: &'a mut [&mut [u8]]) -> impl Iterator<Item = InOut<'a>> {
-    let (mut from, mut to) = (from.copied().filter(|chunk| !chunk.is_empty()), to.iter_mut().map(|chunk| &mut **chunk));
+fn pieces<'a>(
+    from: impl Iterator<Item = &'a &'a [u8]>,
+    to: &'a mut [&mut [u8]],
+) -> impl Iterator<Item = InOut<'a>> {
+    let (mut from, mut to) =
+        (from.copied().filter(|chunk| !chunk.is_empty()), to.iter_mut().map(|chunk| &mut **chunk));
     let (mut reading, mut writing): (&[u8], &mut [u8]) = (&[], &mut []);
     core::iter::from_fn(move || {
         if reading.is_empty() {

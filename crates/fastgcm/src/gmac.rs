@@ -41,7 +41,8 @@ impl Gmac<'_> {
     /// Takes the next piece of data, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
+    /// bytes. This piece is not taken.
     #[inline]
     pub fn update(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))

@@ -1,7 +1,8 @@
-//! Parts of protocols that are easily misused: text before it is verified, one message sealed in parts, AES and CTR without a tag (feature `hazmat`).
+//! Parts of protocols that are easily misused: text before it is verified, one message sealed in parts, AES
+//! and CTR without a tag (feature `hazmat`).
 //!
-//! Nothing here authenticates by itself. Use it for a protocol that asks for it (QUIC's header protection, SRTP, Parquet, OpenSSL's interface). Use
-//! [`Key::seal`] to protect data.
+//! Nothing here authenticates by itself. Use it for a protocol that asks for it (QUIC's header protection,
+//! SRTP, Parquet, OpenSSL's interface). Use [`Key::seal`] to protect data.
 
 #[cfg(feature = "alloc")]
 pub use crate::parts::Plan;
@@ -20,8 +21,9 @@ pub use crate::{
 };
 use core::{fmt, marker::PhantomData};
 
-/// Whether a message with so many bytes of AAD and of text is a short one for the key's back end, which has functions of their own for them. An interface
-/// that asks this first can have the code for all others elsewhere, and what that code needs on the stack.
+/// Whether a message with so many bytes of AAD and of text is a short one for the key's back end, which has
+/// functions of their own for them. An interface that asks this first can have the code for all others
+/// elsewhere, and what that code needs on the stack.
 #[must_use]
 #[inline(always)]
 pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
@@ -30,9 +32,9 @@ pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
 
 /// Opens one message in pieces, and hands out **text that nobody has verified**.
 ///
-/// Text that the owner of the key did not seal must have no effect. So the caller keeps the text to itself until [`verify`](Self::verify) has
-/// returned `Ok`, and wipes the text if `verify` returns an error. [`Key::open`] needs no such care, and neither does `open_gathered`, for text in
-/// several buffers.
+/// Text that the owner of the key did not seal must have no effect. So the caller keeps the text to itself
+/// until [`verify`](Self::verify) has returned `Ok`, and wipes the text if `verify` returns an error.
+/// [`Key::open`] needs no such care, and neither does `open_gathered`, for text in several buffers.
 pub struct UnverifiedOpener<'k, Phase = Text> {
     key: &'k Key,
     running: Running,
@@ -49,7 +51,8 @@ impl<'k> UnverifiedOpener<'k, Aad> {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
+    /// bytes. This piece is not taken.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
@@ -66,8 +69,8 @@ impl UnverifiedOpener<'_, Text> {
     /// Decrypts the next piece of text in place. The text is not verified.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not
-    /// taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not taken.
     #[inline]
     pub fn open(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), false))
@@ -76,8 +79,8 @@ impl UnverifiedOpener<'_, Text> {
     /// Decrypts the next piece, `ciphertext`, to `text`, which has the same length. The text is not verified.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`open`](Self::open). `text` is untouched, and the piece is not
-    /// taken.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`open`](Self::open).
+    /// `text` is untouched, and the piece is not taken.
     #[inline]
     pub fn open_to(&mut self, ciphertext: &[u8], text: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?;
@@ -87,7 +90,8 @@ impl UnverifiedOpener<'_, Text> {
     /// Ends the message, and verifies its tag. On `Ok` the text is what was sealed.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all text that it has received.
+    /// [`Unauthentic`](Error::Unauthentic) if `tag` is not the tag of the message. The caller must wipe all
+    /// text that it has received.
     #[inline]
     pub fn verify(mut self, tag: &impl AnyTag) -> Result<(), Error> {
         let wrong = Frame::wiped_after_all(|| tags_differ(self.running.finish(&self.key.material), tag));
@@ -102,12 +106,13 @@ impl<Phase> fmt::Debug for UnverifiedOpener<'_, Phase> {
     }
 }
 
-/// One message in pieces, to seal or to open, that borrows no key: each call names the same one. It is for interfaces that keep the two apart and see
-/// to the order of calls themselves (C's, OpenSSL's); all others have [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], of which all that is said
-/// holds here too.
+/// One message in pieces, to seal or to open, that borrows no key: each call names the same one. It is for
+/// interfaces that keep the two apart and see to the order of calls themselves (C's, OpenSSL's); all others
+/// have [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], of which all that is said holds here too.
 ///
-/// Each call fails with [`OutOfOrder`](Error::OutOfOrder), and does nothing, if AAD comes behind text, if anything comes behind the end, or if the key
-/// has another back end. Another key of the same back end is not noticed, and makes a message that nobody can open.
+/// Each call fails with [`OutOfOrder`](Error::OutOfOrder), and does nothing, if AAD comes behind text, if
+/// anything comes behind the end, or if the key has another back end. Another key of the same back end is not
+/// noticed, and makes a message that nobody can open.
 pub struct Pieces {
     running: Running,
     phase: Phase,
@@ -128,7 +133,8 @@ impl Pieces {
         Self { running: Running::begin(key.keyed(), nonce.into()), phase: Phase::Aad }
     }
 
-    /// The same state once more. **Only one of the two may seal text**: two texts under one nonce give each other away, and the hash key with them.
+    /// The same state once more. **Only one of the two may seal text**: two texts under one nonce give each
+    /// other away, and the hash key with them.
     pub fn duplicate(&self) -> Self {
         Self { running: self.running.clone(), phase: self.phase }
     }
@@ -136,8 +142,8 @@ impl Pieces {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes, or `OutOfOrder`: this one is not
-    /// taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
+    /// bytes, or `OutOfOrder`: this one is not taken.
     #[inline]
     pub fn aad(&mut self, key: &Key, piece: &[u8]) -> Result<(), Error> {
         self.follows(key, self.phase == Phase::Aad)?;
@@ -147,8 +153,8 @@ impl Pieces {
     /// Encrypts the next piece of text in place.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes, or `OutOfOrder`: this one is
-    /// untouched, and not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::TEXT`](crate::limits::TEXT) bytes, or `OutOfOrder`: this one is untouched, and not taken.
     #[inline]
     pub fn seal(&mut self, key: &Key, piece: &mut [u8]) -> Result<(), Error> {
         self.text(key, Some(InOut::in_place(piece)), true)
@@ -157,7 +163,8 @@ impl Pieces {
     /// Encrypts the next piece of text, `piece`, to `ciphertext`, of the same length.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, else as for [`seal`](Self::seal): nothing is written, and the piece is not taken.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, else as for [`seal`](Self::seal):
+    /// nothing is written, and the piece is not taken.
     #[inline]
     pub fn seal_to(&mut self, key: &Key, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         self.text(key, InOut::copying(piece, ciphertext), true)
@@ -190,12 +197,13 @@ impl Pieces {
         self.end(key, Tag::of)
     }
 
-    /// Ends the message, and compares its tag in constant time with `tag`, which has 16 bytes, or as many as a
-    /// [`ShortTag`](crate::ShortTag). Only now is text known to be what was sealed.
+    /// Ends the message, and compares its tag in constant time with `tag`, which has 16 bytes, or as many as
+    /// a [`ShortTag`](crate::ShortTag). Only now is text known to be what was sealed.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if it is not: all that was handed out must be wiped, by the caller.
-    /// [`InvalidLength`](Error::InvalidLength) if `tag` has another length, or `OutOfOrder`: the message has not ended.
+    /// [`Unauthentic`](Error::Unauthentic) if it is not: all that was handed out must be wiped, by the
+    /// caller. [`InvalidLength`](Error::InvalidLength) if `tag` has another length, or `OutOfOrder`: the
+    /// message has not ended.
     #[inline]
     pub fn verify(&mut self, key: &Key, tag: &[u8]) -> Result<(), Error> {
         if !matches!(tag.len(), 4 | 8 | 12..=16) {
@@ -234,23 +242,28 @@ impl fmt::Debug for Pieces {
     }
 }
 
-/// Decrypts a whole message in place, and returns the tag that it should have. **Nobody has verified the text**: the caller compares the tags (`==` of
-/// [`Tag`] does so in constant time), wipes the text if they differ, and shows the tag to nobody, because a forger could use it. [`Key::open`] sees
-/// to all of that.
+/// Decrypts a whole message in place, and returns the tag that it should have. **Nobody has verified the
+/// text**: the caller compares the tags (`==` of [`Tag`] does so in constant time), wipes the text if they
+/// differ, and shows the tag to nobody, because a forger could use it. [`Key::open`] sees to all of that.
 ///
 /// # Errors
 /// [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
 #[inline]
-pub fn open_unverified<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+pub fn open_unverified<'n>(
+    key: &Key,
+    nonce: impl Into<Nonce<'n>>,
+    aad: &[u8],
+    text: &mut [u8],
+) -> Result<Tag, Error> {
     key.open_inout(nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
-/// The same under a key of 16, 24 or 32 bytes that is used for this message only, as [`open_once`](crate::open_once) does it, with the back end
-/// `backend`.
+/// The same under a key of 16, 24 or 32 bytes that is used for this message only, as
+/// [`open_once`](crate::open_once) does it, with the back end `backend`.
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`Unavailable`](Error::Unavailable) if this machine cannot run the back end,
-/// else as for [`open_unverified`]. `text` is untouched.
+/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`Unavailable`](Error::Unavailable)
+/// if this machine cannot run the back end, else as for [`open_unverified`]. `text` is untouched.
 #[inline]
 pub fn open_once_unverified<'n>(
     backend: Backend,
@@ -262,7 +275,8 @@ pub fn open_once_unverified<'n>(
     once::decrypt(backend.row()?, key, nonce.into(), aad, text, Tag::of)
 }
 
-/// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header protection.
+/// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header
+/// protection.
 #[inline]
 pub fn aes_block(key: &Key, block: &mut [u8; 16]) {
     let (steps, material) = key.keyed();
@@ -275,10 +289,15 @@ pub fn aes_blocks(key: &Key, blocks: &mut [[u8; 16]]) {
     blocks.iter_mut().for_each(|block| aes_block(key, block));
 }
 
-/// Encrypts or decrypts `text` in place with CTR (GCTR of SP 800-38D, section 6.5): XORs `text` with the keystream whose first counter block is
-/// `counter`. The last four bytes of `counter` count, modulo 2^32. The function authenticates nothing: whoever can change the ciphertext can flip
-/// any bit of the text.
+/// Encrypts or decrypts `text` in place with CTR (GCTR of SP 800-38D, section 6.5): XORs `text` with the
+/// keystream whose first counter block is `counter`. The last four bytes of `counter` count, modulo 2^32. The
+/// function authenticates nothing: whoever can change the ciphertext can flip any bit of the text.
 #[inline]
 pub fn ctr(key: &Key, counter: &[u8; 16], text: &mut [u8]) {
-    key.row.backend.find::<Ctr>().ctr(&key.material, Block::from_le_bytes(*counter), InOut::in_place(text), |()| ());
+    key.row.backend.find::<Ctr>().ctr(
+        &key.material,
+        Block::from_le_bytes(*counter),
+        InOut::in_place(text),
+        |()| (),
+    );
 }

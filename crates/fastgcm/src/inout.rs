@@ -1,5 +1,5 @@
-//! Memory as vectors: the message that is being transformed, and tables of blocks. Bounds are checked once for a whole turn;
-//! inside, positions are compile-time constants.
+//! Memory as vectors: the message that is being transformed, and tables of blocks. Bounds are checked once
+//! for a whole turn; inside, positions are compile-time constants.
 
 use crate::{Block, isa::Vectors};
 use core::{marker::PhantomData, ptr::NonNull};
@@ -13,7 +13,8 @@ pub(crate) use made::*;
 pub(crate) use storage::{Kept, Plain, Storage, Unwritten, plain};
 pub(crate) use table::{Part, Table, no_memset};
 
-/// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a round.
+/// Vectors in one turn of the bulk loop, on every back end: as many AES states as hide the latency of a
+/// round.
 pub(crate) const TURN: usize = 8;
 
 /// A message on its way: `len` bytes read from `src` and written to `dst`, which are equal or disjoint.
@@ -54,12 +55,22 @@ impl<'a> InOut<'a> {
     }
 
     /// No text.
-    pub(crate) const EMPTY: Self = Self { src: NonNull::dangling().as_ptr(), dst: NonNull::dangling().as_ptr(), len: 0, life: PhantomData };
+    pub(crate) const EMPTY: Self = Self {
+        src: NonNull::dangling().as_ptr(),
+        dst: NonNull::dangling().as_ptr(),
+        len: 0,
+        life: PhantomData,
+    };
 
     /// `None` unless both have the same length.
     #[inline(always)]
     pub(crate) fn copying(from: &'a [u8], to: &'a mut [u8]) -> Option<Self> {
-        (from.len() == to.len()).then_some(Self { src: from.as_ptr(), dst: to.as_mut_ptr(), len: from.len(), life: PhantomData })
+        (from.len() == to.len()).then_some(Self {
+            src: from.as_ptr(),
+            dst: to.as_mut_ptr(),
+            len: from.len(),
+            life: PhantomData,
+        })
     }
 
     /// The same of RustCrypto's buffers, which are one or two that do not overlap.
@@ -78,7 +89,8 @@ impl<'a> InOut<'a> {
         core::ptr::eq(self.src, self.dst)
     }
 
-    /// The same, told apart from the one that the caller handed over in memory: there every step through the message would be stored.
+    /// The same, told apart from the one that the caller handed over in memory: there every step through the
+    /// message would be stored.
     #[inline(always)]
     pub(crate) fn here(&self) -> Self {
         Self { src: self.src, dst: self.dst, len: self.len, life: PhantomData }
@@ -138,8 +150,8 @@ impl<'a> InOut<'a> {
         taken
     }
 
-    /// Takes the next `n <= 16` bytes, or all that is left, as a piece of a block: `f` makes what is written of what is read, in numbers whose
-    /// lowest byte is the first. Returns both.
+    /// Takes the next `n <= 16` bytes, or all that is left, as a piece of a block: `f` makes what is written
+    /// of what is read, in numbers whose lowest byte is the first. Returns both.
     #[inline(always)]
     pub(crate) fn take_bytes(&mut self, n: usize, f: impl FnOnce(Block) -> Block) -> (Block, Block) {
         let n = n.min(16).min(self.len);
@@ -209,10 +221,11 @@ impl<'a> InOut<'a> {
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
-/// How far ahead of a turn memory is asked for. The processor does so by itself, but not soon enough. Sealing 128 MiB took 0.81 to 0.93 of the time
-/// with this (`vaes-avx512`; most where vectors cross lines of the cache), 0.85 to 0.89 (`vaes-avx2`) and 0.88 (`aesni-avx`), opening 0.93 to 0.98,
-/// 0.85 to 0.90 and 0.94 to 0.98. Within the cache it made no difference. Half as far gained two thirds of that; twice as far gained less where
-/// vectors cross lines. (Emerald Rapids, AES-256.)
+/// How far ahead of a turn memory is asked for. The processor does so by itself, but not soon enough. Sealing
+/// 128 MiB took 0.81 to 0.93 of the time with this (`vaes-avx512`; most where vectors cross lines of the
+/// cache), 0.85 to 0.89 (`vaes-avx2`) and 0.88 (`aesni-avx`), opening 0.93 to 0.98, 0.85 to 0.90 and 0.94 to
+/// 0.98. Within the cache it made no difference. Half as far gained two thirds of that; twice as far gained
+/// less where vectors cross lines. (Emerald Rapids, AES-256.)
 const AHEAD: usize = 2048;
 
 /// `TURN` vectors, known to be in bounds.
@@ -264,8 +277,9 @@ impl<'a, S: Vectors> Turn<'a, S> {
         unsafe { s.store(self.text.dst.add(I * 16 * S::BLOCKS), v) }
     }
 
-    /// What `store` wrote: kept, or read again. (Read again, a long message that is sealed with vectors of 64 bytes took 3 % longer
-    /// on Zen 4, and 7 to 14 % where they cross lines of the cache, as behind `malloc` they do.)
+    /// What `store` wrote: kept, or read again. (Read again, a long message that is sealed with vectors of 64
+    /// bytes took 3 % longer on Zen 4, and 7 to 14 % where they cross lines of the cache, as behind `malloc`
+    /// they do.)
     #[inline(always)]
     pub(crate) fn stored<const I: usize>(&self, s: S) -> S::V {
         if const { S::ROOMY } { self.kept[I] } else { self.written::<I>(s) }
@@ -301,8 +315,8 @@ fn first_bytes(n: usize) -> Block {
     if n == 0 { 0 } else { Block::MAX >> (8 * (16 - n)) }
 }
 
-/// The first `n <= 16` bytes of a block, zeros behind them, by two accesses that overlap: a call of `memcpy` takes longer, and so does a shift of 128
-/// bits by a number that is not known.
+/// The first `n <= 16` bytes of a block, zeros behind them, by two accesses that overlap: a call of `memcpy`
+/// takes longer, and so does a shift of 128 bits by a number that is not known.
 /// # Safety
 /// They are readable.
 #[inline(always)]

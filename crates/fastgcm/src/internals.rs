@@ -1,7 +1,8 @@
-//! What `fastgcm-studies` is made of: the operations, the multiplications, the proof. Feature `internals`; hidden, and without any promise from one version to the next.
+//! What `fastgcm-studies` is made of: the operations, the multiplications, the proof. Feature `internals`;
+//! hidden, and without any promise from one version to the next.
 //!
-//! A variant is a file over [`Vectors`] that implements [`Multiply`], like those of `ghash/multiply.rs`. To promote one, move its file there and
-//! name it in a row of `row/table.rs`: nothing else knows of it.
+//! A variant is a file over [`Vectors`] that implements [`Multiply`], like those of `ghash/multiply.rs`. To
+//! promote one, move its file there and name it in a row of `row/table.rs`: nothing else knows of it.
 
 pub use crate::{
     ghash::{
@@ -22,8 +23,8 @@ use crate::{
 /// The instruction set of symbols without a fault.
 pub const SYMBOLIC: Symbolic = Symbolic::SOUND;
 
-/// Whether this build wipes the stack and the registers after each call. What measures says so: Cargo unifies the features of all packages that it
-/// builds at once, and so may turn it on unasked.
+/// Whether this build wipes the stack and the registers after each call. What measures says so: Cargo unifies
+/// the features of all packages that it builds at once, and so may turn it on unasked.
 pub const SCRUB: bool = cfg!(feature = "scrub");
 
 /// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind.

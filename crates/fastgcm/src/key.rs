@@ -6,12 +6,13 @@ use zeroize::ZeroizeOnDrop;
 
 /// An AES-GCM key of 128, 192 or 256 bits, ready for use: AES round keys and powers of the hash key H.
 ///
-/// Making a key takes about four times as long as sealing half a kilobyte (Zen 5: 105 to 123 ns, and 24 to 30 ns), so keep it. It is
-/// `Send` and `Sync`: one key serves any number of threads. A key is wiped when it is dropped. Copies that the compiler makes when a key is *moved* by value are not
-/// wiped; [`Key::boxed`] and [`Key::rekey`] derive a key where it stays.
+/// Making a key takes about four times as long as sealing half a kilobyte (Zen 5: 105 to 123 ns, and 24 to 30
+/// ns), so keep it. It is `Send` and `Sync`: one key serves any number of threads. A key is wiped when it is
+/// dropped. Copies that the compiler makes when a key is *moved* by value are not wiped; [`Key::boxed`] and
+/// [`Key::rekey`] derive a key where it stays.
 ///
-/// A key must never seal two messages with the same nonce. Two such messages give away the XOR of their texts, and the hash key, with
-/// which anybody can forge.
+/// A key must never seal two messages with the same nonce. Two such messages give away the XOR of their
+/// texts, and the hash key, with which anybody can forge.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Key {
@@ -60,8 +61,15 @@ impl Key {
     }
 
     #[inline(always)]
-    pub(crate) fn derive_in<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], row: &'static Row) -> &'a mut Self {
-        made_in!(place, Key { material: |place| row.derive_in(place, key, None), row: row, _spare: [0; SPARE] })
+    pub(crate) fn derive_in<'a>(
+        place: &'a mut MaybeUninit<Self>,
+        key: &[u8],
+        row: &'static Row,
+    ) -> &'a mut Self {
+        made_in!(
+            place,
+            Key { material: |place| row.derive_in(place, key, None), row: row, _spare: [0; SPARE] }
+        )
     }
 
     #[inline(always)]
@@ -69,14 +77,16 @@ impl Key {
         (self.row.steps(), &self.material)
     }
 
-    /// What remains is one copy out of the `Result` of a constructor that can fail, 30 ns: of all ways that were tried, this leaves the
-    /// fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are `boxed` and `rekey`.
+    /// What remains is one copy out of the `Result` of a constructor that can fail, 30 ns: of all ways that
+    /// were tried, this leaves the fewest to LLVM. [`aes128`](Self::aes128) and its like are without; so are
+    /// `boxed` and `rekey`.
     #[inline(always)]
     pub(crate) fn derive(key: &[u8], row: &'static Row) -> Self {
         Self { material: row.derive(key, None), row, _spare: [0; SPARE] }
     }
 
-    /// The same for `one` message of so many bytes of AAD and text: whoever has it must not seal or open any other.
+    /// The same for `one` message of so many bytes of AAD and text: whoever has it must not seal or open any
+    /// other.
     #[inline(always)]
     pub(crate) fn for_one(key: &[u8], row: &'static Row, one: Option<(usize, usize)>) -> Self {
         Self { material: row.derive(key, one), row, _spare: [0; SPARE] }

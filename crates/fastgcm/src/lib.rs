@@ -1,7 +1,9 @@
-//! **fastgcm** is AES-GCM (NIST SP 800-38D) in Rust. The algorithm is written once, over vectors of one, two or four blocks. It runs on the best
-//! instructions that the processor has: AVX-512, AVX2 or 128-bit AES instructions on x86-64, AES instructions on AArch64, vector AES on RISC-V. Without AES
-//! instructions it permutes bytes by SSSE3 on x86-64, and computes in plain integers on every other machine, both in constant time.
-//! It contains no C, no file of assembler and no build script, and nothing has to be configured. It has not been audited, and it is not FIPS-validated.
+//! **fastgcm** is AES-GCM (NIST SP 800-38D) in Rust. The algorithm is written once, over vectors of one, two
+//! or four blocks. It runs on the best instructions that the processor has: AVX-512, AVX2 or 128-bit AES
+//! instructions on x86-64, AES instructions on AArch64, vector AES on RISC-V. Without AES instructions it
+//! permutes bytes by SSSE3 on x86-64, and computes in plain integers on every other machine, both in constant
+//! time. It contains no C, no file of assembler and no build script, and nothing has to be configured. It has
+//! not been audited, and it is not FIPS-validated.
 //!
 //! ```
 //! use fastgcm::Key;
@@ -15,8 +17,8 @@
 //! ```
 //!
 //! # Which nonce
-//! A nonce that is used twice under one key gives away the XOR of two texts, and the hash key with which anybody can forge. So choose how nonces are made
-//! before anything else:
+//! A nonce that is used twice under one key gives away the XOR of two texts, and the hash key with which
+//! anybody can forge. So choose how nonces are made before anything else:
 //!
 //! | your program | take |
 //! |---|---|
@@ -39,11 +41,12 @@
 //! [`seal`] has them all, and what each does to its buffers.
 //!
 //! # What it promises
-//! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A failed open leaves no
-//!   plaintext. An error about lengths leaves every buffer untouched. No input makes the library panic.
+//! * **Memory**: [`seal`] says for every function what happens to each buffer on success and on failure. A
+//!   failed open leaves no plaintext. An error about lengths leaves every buffer untouched. No input makes
+//!   the library panic.
 //! * **Time** depends on lengths and on the verdict only. No back end reads a table at a secret place.
-//! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed, or leaves that to a
-//!   [`nonces::SealingKey`].
+//! * **Limits** of SP 800-38D are checked ([`limits`]). The caller counts how many messages a key has sealed,
+//!   or leaves that to a [`nonces::SealingKey`].
 //! * **Keys** are wiped on drop.
 //!
 //! # Features
@@ -57,20 +60,32 @@
 //! | `rayon` | | one message on all cores (`Key::parallel`) |
 //! | `scrub` | | after each call, wipes the stack and the registers that it used (x86-64; elsewhere the stack) |
 //!
-//! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor has. It then uses the
-//! instructions that the program is compiled for (`-C target-feature=+aes,+sha3`; Apple's targets have them), or [`Backend::Portable`] if there
-//! are none. On x86-64 and RISC-V the library finds all instructions without `std`.
+//! **Without `std` on AArch64** the library cannot ask the operating system which instructions the processor
+//! has. It then uses the instructions that the program is compiled for (`-C target-feature=+aes,+sha3`;
+//! Apple's targets have them), or [`Backend::Portable`] if there are none. On x86-64 and RISC-V the library
+//! finds all instructions without `std`.
 //!
-//! **A smaller program.** All back ends of a target are compiled in. `RUSTFLAGS="--cfg fastgcm_without_avx512"` leaves out `vaes-avx512`;
-//! `fastgcm_without_avx2`, `fastgcm_without_avx`, `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other ones of x86-64. `portable` stays.
+//! **A smaller program.** All back ends of a target are compiled in. `RUSTFLAGS="--cfg
+//! fastgcm_without_avx512"` leaves out `vaes-avx512`; `fastgcm_without_avx2`, `fastgcm_without_avx`,
+//! `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other ones of x86-64. `portable` stays.
 #![no_std]
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
-// A machine without a row of its own goes the plain way (`gcm::software`), and has no use for the rest. Likewise what is left out on purpose.
-#![cfg_attr(not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")), allow(dead_code, unused_imports))]
+// A machine without a row of its own goes the plain way (`gcm::software`), and has no use for the rest.
+// Likewise what is left out on purpose.
 #![cfg_attr(
-    any(fastgcm_without_avx512, fastgcm_without_avx2, fastgcm_without_avx, fastgcm_without_sse, fastgcm_without_ssse3),
+    not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")),
+    allow(dead_code, unused_imports)
+)]
+#![cfg_attr(
+    any(
+        fastgcm_without_avx512,
+        fastgcm_without_avx2,
+        fastgcm_without_avx,
+        fastgcm_without_sse,
+        fastgcm_without_ssse3
+    ),
     allow(dead_code, unused_imports)
 )]
 // What only feature `internals` shows is `pub` all the same.

@@ -1,11 +1,12 @@
 //! The limits of SP 800-38D, section 5.2.1.1, in bytes.
 //!
-//! Every function checks them before it writes anything. The number of messages that one key may seal is no limit of one call, so the
-//! caller counts: with random 96-bit nonces at most 2^32 messages (section 8.3).
+//! Every function checks them before it writes anything. The number of messages that one key may seal is no
+//! limit of one call, so the caller counts: with random 96-bit nonces at most 2^32 messages (section 8.3).
 
 use crate::Error;
 
-/// The longest text, in bytes: 2^39 - 256 bits. So the 32-bit counter of a 96-bit nonce never returns to the block that masks the tag.
+/// The longest text, in bytes: 2^39 - 256 bits. So the 32-bit counter of a 96-bit nonce never returns to the
+/// block that masks the tag.
 pub const TEXT: u64 = (1 << 36) - 32;
 /// The longest AAD, in bytes: the whole bytes of 2^64 - 1 bits.
 pub const AAD: u64 = (1 << 61) - 1;

@@ -1,9 +1,9 @@
 //! Nonces, and the pre-counter block J0 that comes of them (SP 800-38D, section 7.1, step 2).
 //!
-//! There are two kinds, and they are two types down to the counter that each may use. The counter of a **96-bit** nonce starts
-//! at 2 and goes up by one: it is public, so it may index a table. For **any other length** J0 = GHASH(nonce), so the counter
-//! depends on the hash key, and nothing may be indexed by it: that kind meets only the counter that adds
-//! ([`gcm::counter`](crate::gcm)).
+//! There are two kinds, and they are two types down to the counter that each may use. The counter of a
+//! **96-bit** nonce starts at 2 and goes up by one: it is public, so it may index a table. For **any other
+//! length** J0 = GHASH(nonce), so the counter depends on the hash key, and nothing may be indexed by it: that
+//! kind meets only the counter that adds ([`gcm::counter`](crate::gcm)).
 
 use crate::{
     Block, Error,
@@ -16,9 +16,10 @@ pub const NONCE_LEN: usize = 12;
 
 /// A nonce: the number that must differ between any two messages sealed with one key.
 ///
-/// An array of 12 bytes becomes a nonce with `into()`, which cannot fail; a slice becomes one with `try_into()`, which fails unless
-/// the slice has 12 bytes. [`Nonce::any`] takes any other number of bytes, from 1 on.
-/// Twelve bytes are faster and have the better bounds; take another length only where a protocol asks for it.
+/// An array of 12 bytes becomes a nonce with `into()`, which cannot fail; a slice becomes one with
+/// `try_into()`, which fails unless the slice has 12 bytes. [`Nonce::any`] takes any other number of bytes,
+/// from 1 on. Twelve bytes are faster and have the better bounds; take another length only where a protocol
+/// asks for it.
 ///
 /// ```
 /// # use fastgcm::{Key, Nonce};
@@ -57,8 +58,9 @@ impl<'a> Nonce<'a> {
     /// Makes a nonce of any length from 1 byte on. Of 12 bytes it makes the same nonce as `into()`.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `nonce` is empty (the tag of an empty message with an empty nonce would give the hash key
-    /// away), [`TooLong`](Error::TooLong) if it has more than [`limits::NONCE`] bytes.
+    /// [`InvalidLength`](Error::InvalidLength) if `nonce` is empty (the tag of an empty message with an empty
+    /// nonce would give the hash key away), [`TooLong`](Error::TooLong) if it has more than [`limits::NONCE`]
+    /// bytes.
     #[inline]
     pub fn any(nonce: &'a [u8]) -> Result<Self, Error> {
         if let Ok(nonce) = <&[u8; 12]>::try_from(nonce) {
@@ -70,7 +72,8 @@ impl<'a> Nonce<'a> {
 
     /// Returns the bytes of a nonce of 12, for who keeps it for a later call; `None` for any other length.
     ///
-    /// `Nonce::from(&nonce).to_array()` copies by words, so that it waits for no store, however `nonce` was just written. `*nonce` copies as `memcpy` does.
+    /// `Nonce::from(&nonce).to_array()` copies by words, so that it waits for no store, however `nonce` was
+    /// just written. `*nonce` copies as `memcpy` does.
     #[inline]
     pub fn to_array(&self) -> Option<[u8; NONCE_LEN]> {
         match self.0 {
@@ -110,9 +113,10 @@ impl TryFrom<&[u8]> for Nonce<'_> {
 impl Nonce96 {
     pub(crate) const ZERO: Self = Self { first: 0, rest: 0 };
 
-    /// Loads three words of 4 bytes. A load that spans two stores waits until both have left the store buffer, and a nonce is often stored just before
-    /// the call: as salt and counter by 4 + 8 bytes, by `memcpy` by 8 + 4. No word spans two of either. As loads of 4 + 8 bytes a message behind `memcpy`
-    /// took 31 ns, and takes 12 (16 bytes, AES-128, Emerald Rapids).
+    /// Loads three words of 4 bytes. A load that spans two stores waits until both have left the store
+    /// buffer, and a nonce is often stored just before the call: as salt and counter by 4 + 8 bytes, by
+    /// `memcpy` by 8 + 4. No word spans two of either. As loads of 4 + 8 bytes a message behind `memcpy` took
+    /// 31 ns, and takes 12 (16 bytes, AES-128, Emerald Rapids).
     ///
     /// Each word is a value of its own until `joined`: an array of words would be copied by 8 + 4 bytes.
     #[inline(always)]
@@ -167,7 +171,8 @@ impl Start {
 }
 
 impl J0 {
-    /// The counter block of block `index` of the text (inc32 of SP 800-38D, section 6.2: modulo 2^32, without a carry into the nonce).
+    /// The counter block of block `index` of the text (inc32 of SP 800-38D, section 6.2: modulo 2^32, without
+    /// a carry into the nonce).
     #[inline(always)]
     pub(crate) fn counter_block(self, index: u32) -> Block {
         const LOW: Block = u32::MAX as Block;

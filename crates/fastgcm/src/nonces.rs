@@ -1,14 +1,16 @@
 //! Nonces that cannot repeat: counted, or drawn and counted.
 //!
-//! A nonce that is used twice gives the XOR of two texts away, and the hash key with which anybody can forge. Two types make that a matter
-//! of construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of them to a key, so that nobody chooses a nonce by hand:
+//! A nonce that is used twice gives the XOR of two texts away, and the hash key with which anybody can forge.
+//! Two types make that a matter of construction (SP 800-38D, section 8.2), and [`SealingKey`] joins one of
+//! them to a key, so that nobody chooses a nonce by hand:
 //!
 //! | | for whom | used up after |
 //! |---|---|---|
 //! | [`CounterNonces`] | one sealer for each key or fixed field, which knows how far it has come | 2^64 messages, fewer with a longer fixed field |
 //! | `RandomNonces` (feature `getrandom`) | several sealers under one key, or one that forgets | 2^32 messages, of all sealers together |
 //!
-//! `docs/nonces.md` in the repository says which to take, and when [`Xaes256Gcm`](crate::Xaes256Gcm) is the better choice.
+//! `docs/nonces.md` in the repository says which to take, and when [`Xaes256Gcm`](crate::Xaes256Gcm) is the
+//! better choice.
 
 use crate::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, TAG_LEN, Tag, limits};
 #[cfg(feature = "alloc")]
@@ -26,11 +28,12 @@ mod sealed {
     }
 }
 
-/// The deterministic construction (SP 800-38D, section 8.2.1): a fixed field of `FIXED` bytes, which names the sealer, and behind it an
-/// invocation field, which counts its messages as a big-endian number.
+/// The deterministic construction (SP 800-38D, section 8.2.1): a fixed field of `FIXED` bytes, which names
+/// the sealer, and behind it an invocation field, which counts its messages as a big-endian number.
 ///
-/// `FIXED` is 4 to 11; with 4, as TLS and IPsec have it, the invocation field has 64 bits. No two sealers may have the same key and the same fixed
-/// field. It cannot be cloned. A process that forks, or a machine that is restored from a snapshot, is a second sealer: it needs another fixed field.
+/// `FIXED` is 4 to 11; with 4, as TLS and IPsec have it, the invocation field has 64 bits. No two sealers may
+/// have the same key and the same fixed field. It cannot be cloned. A process that forks, or a machine that
+/// is restored from a snapshot, is a second sealer: it needs another fixed field.
 ///
 /// ```
 /// use fastgcm::{Error, nonces::CounterNonces};
@@ -63,8 +66,8 @@ impl<const FIXED: usize> CounterNonces<FIXED> {
         Self { fixed, next: Some(0) }
     }
 
-    /// From `next` on, as [`position`](Self::position) gave it. Whoever goes on after a restart must have stored a value that was not reached yet: one
-    /// far ahead, before the nonces up to it are given out.
+    /// From `next` on, as [`position`](Self::position) gave it. Whoever goes on after a restart must have
+    /// stored a value that was not reached yet: one far ahead, before the nonces up to it are given out.
     ///
     /// # Errors
     /// [`Exhausted`](Error::Exhausted) if the invocation field does not reach so far.
@@ -101,10 +104,11 @@ impl<const FIXED: usize> sealed::Sealed for CounterNonces<FIXED> {
     }
 }
 
-/// The RBG-based construction (SP 800-38D, section 8.2.2): 96 bits from the operating system, for at most 2^32 messages.
+/// The RBG-based construction (SP 800-38D, section 8.2.2): 96 bits from the operating system, for at most
+/// 2^32 messages.
 ///
-/// The limit is that of section 8.3: two of 2^32 nonces are the same with a chance of 2^-33. It holds for all that seal under the key, together;
-/// this counts its own.
+/// The limit is that of section 8.3: two of 2^32 nonces are the same with a chance of 2^-33. It holds for all
+/// that seal under the key, together; this counts its own.
 #[cfg(feature = "getrandom")]
 #[derive(Debug, Default)]
 pub struct RandomNonces {
@@ -137,8 +141,8 @@ impl RandomNonces {
     /// The next nonce.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted) after [`LIMIT`](Self::LIMIT) of them, [`NoEntropy`](Error::NoEntropy) if the operating system gives no random
-    /// bytes: then none is counted.
+    /// [`Exhausted`](Error::Exhausted) after [`LIMIT`](Self::LIMIT) of them, [`NoEntropy`](Error::NoEntropy)
+    /// if the operating system gives no random bytes: then none is counted.
     #[inline]
     pub fn draw(&mut self) -> Result<[u8; 12], Error> {
         if self.used >= Self::LIMIT {
@@ -218,8 +222,8 @@ impl<N: Nonces> SealingKey<N> {
     /// Encrypts `text` in place. Returns the nonce, which goes with the message, and the tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) as for [`Key::seal`], [`Exhausted`](Error::Exhausted) and `NoEntropy` as for the nonces: `text` is untouched, and
-    /// no nonce is used.
+    /// [`TooLong`](Error::TooLong) as for [`Key::seal`], [`Exhausted`](Error::Exhausted) and `NoEntropy` as
+    /// for the nonces: `text` is untouched, and no nonce is used.
     #[inline]
     pub fn seal(&mut self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 12], Tag), Error> {
         limits::check(aad.len(), text.len())?;
@@ -227,11 +231,12 @@ impl<N: Nonces> SealingKey<N> {
         Ok((nonce, self.key.seal(nonce, aad, text)?))
     }
 
-    /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these. Returns the nonce, which goes with the message.
+    /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these. Returns the
+    /// nonce, which goes with the message.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, else as for [`seal`](Self::seal): `buffer` is untouched, and no
-    /// nonce is used.
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, else as for
+    /// [`seal`](Self::seal): `buffer` is untouched, and no nonce is used.
     pub fn seal_appended(&mut self, aad: &[u8], buffer: &mut [u8]) -> Result<[u8; NONCE_LEN], Error> {
         let (text, place) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         let (nonce, tag) = self.seal(aad, text)?;
@@ -239,11 +244,12 @@ impl<N: Nonces> SealingKey<N> {
         Ok(nonce)
     }
 
-    /// Encrypts `buffer` in place, except for its first 12 and its last 16 bytes, and writes the nonce and the tag to these.
+    /// Encrypts `buffer` in place, except for its first 12 and its last 16 bytes, and writes the nonce and
+    /// the tag to these.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 28 bytes, else as for [`seal`](Self::seal): `buffer` is untouched, and no
-    /// nonce is used.
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 28 bytes, else as for
+    /// [`seal`](Self::seal): `buffer` is untouched, and no nonce is used.
     pub fn seal_prefixed(&mut self, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
         let (place, rest) = buffer.split_first_chunk_mut::<NONCE_LEN>().ok_or(Error::InvalidLength)?;
         *place = self.seal_appended(aad, rest)?;
@@ -295,7 +301,13 @@ impl<N: Nonces> SealingKey<N> {
     /// # Errors
     /// As for it.
     #[inline]
-    pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    pub fn open<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
         self.key.open(nonce, aad, text, tag)
     }
 
@@ -311,11 +323,12 @@ impl<N: Nonces> SealingKey<N> {
     }
 }
 
-/// Decrypts `buffer`, which holds a nonce of 12 bytes, ciphertext and tag, in place, and returns the text. [`SealingKey::seal_prefixed`] and
-/// `SealingKey::seal_vec` make such messages.
+/// Decrypts `buffer`, which holds a nonce of 12 bytes, ciphertext and tag, in place, and returns the text.
+/// [`SealingKey::seal_prefixed`] and `SealingKey::seal_vec` make such messages.
 ///
 /// # Errors
-/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `buffer` has fewer than 28 bytes: all between nonce and tag is zero then.
+/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `buffer` has fewer than 28 bytes: all
+/// between nonce and tag is zero then.
 /// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `buffer` is untouched.
 pub fn open_prefixed<'b>(key: &Key, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
     let (nonce, sealed) = buffer.split_first_chunk_mut::<NONCE_LEN>().ok_or(Error::Unauthentic)?;
@@ -325,8 +338,8 @@ pub fn open_prefixed<'b>(key: &Key, aad: &[u8], buffer: &'b mut [u8]) -> Result<
 /// Decrypts `message`, which holds a nonce of 12 bytes, ciphertext and tag, to a new vector.
 ///
 /// # Errors
-/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `message` has fewer than 28 bytes; [`TooLong`](Error::TooLong) as for
-/// [`Key::seal`].
+/// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`], and if `message` has fewer than 28 bytes;
+/// [`TooLong`](Error::TooLong) as for [`Key::seal`].
 #[cfg(feature = "alloc")]
 pub fn open_vec(key: &Key, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
     let (nonce, sealed) = message.split_first_chunk::<NONCE_LEN>().ok_or(Error::Unauthentic)?;

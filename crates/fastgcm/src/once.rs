@@ -1,7 +1,8 @@
 //! Functions that make a key, use it for one message, and wipe it.
 //!
-//! A program that derives a key for each message (XAES, envelope encryption, tokens) spends more time on the [`Key`] than on the message: a `Key`
-//! holds the forty powers of the hash key that a long message needs. A short message needs three. So these functions look at the message first.
+//! A program that derives a key for each message (XAES, envelope encryption, tokens) spends more time on the
+//! [`Key`] than on the message: a `Key` holds the forty powers of the hash key that a long message needs. A
+//! short message needs three. So these functions look at the message first.
 
 use crate::{
     Backend, Block, Error, Key, Nonce, Tag,
@@ -16,11 +17,13 @@ use crate::{
 
 /// Encrypts `text` in place under a key that is used for this message only, and returns its tag.
 ///
-/// The result is that of [`Key::new`] and [`Key::seal`]. This function is faster, because it makes only the powers of the hash key that the message
-/// needs. `key` has 16, 24 or 32 bytes. The round keys and powers stay on the stack and are wiped.
+/// The result is that of [`Key::new`] and [`Key::seal`]. This function is faster, because it makes only the
+/// powers of the hash key that the message needs. `key` has 16, 24 or 32 bytes. The round keys and powers
+/// stay on the stack and are wiped.
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`TooLong`](Error::TooLong) as for [`Key::seal`]. `text` is untouched.
+/// [`InvalidLength`](Error::InvalidLength) if `key` has another length, [`TooLong`](Error::TooLong) as for
+/// [`Key::seal`]. `text` is untouched.
 ///
 /// ```
 /// let (key, mut text) = ([7; 32], *b"to be sealed");
@@ -30,17 +33,29 @@ use crate::{
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
 #[inline]
-pub fn seal_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+pub fn seal_once<'n>(
+    key: &[u8],
+    nonce: impl Into<Nonce<'n>>,
+    aad: &[u8],
+    text: &mut [u8],
+) -> Result<Tag, Error> {
     seal(Backend::best(), key, nonce.into(), aad, text)
 }
 
-/// Decrypts `text` in place under a key that is used for this message only. The result is that of [`Key::new`] and [`Key::open`].
+/// Decrypts `text` in place under a key that is used for this message only. The result is that of
+/// [`Key::new`] and [`Key::open`].
 ///
 /// # Errors
 /// [`Unauthentic`](Error::Unauthentic) as for [`Key::open`]: `text` is all zero then.
 /// [`InvalidLength`](Error::InvalidLength) if `key` has not 16, 24 or 32 bytes, [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
 #[inline]
-pub fn open_once<'n>(key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+pub fn open_once<'n>(
+    key: &[u8],
+    nonce: impl Into<Nonce<'n>>,
+    aad: &[u8],
+    text: &mut [u8],
+    tag: &impl AnyTag,
+) -> Result<(), Error> {
     open(Backend::best(), key, nonce.into(), aad, text, tag)
 }
 
@@ -48,16 +63,24 @@ impl Backend {
     /// Does what [`seal_once`] does, with this back end.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end, else as for [`seal_once`]. `text` is untouched.
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end, else as for
+    /// [`seal_once`]. `text` is untouched.
     #[inline]
-    pub fn seal_once<'n>(self, key: &[u8], nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+    pub fn seal_once<'n>(
+        self,
+        key: &[u8],
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+    ) -> Result<Tag, Error> {
         seal(self.row()?, key, nonce.into(), aad, text)
     }
 
     /// Does what [`open_once`] does, with this back end.
     ///
     /// # Errors
-    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end: `text` is untouched. Else as for [`open_once`].
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end: `text` is untouched. Else
+    /// as for [`open_once`].
     #[inline]
     pub fn open_once<'n>(
         self,
@@ -72,7 +95,13 @@ impl Backend {
 }
 
 #[inline(always)]
-pub(crate) fn seal(row: &'static Row, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
+pub(crate) fn seal(
+    row: &'static Row,
+    key: &[u8],
+    nonce: Nonce<'_>,
+    aad: &[u8],
+    text: &mut [u8],
+) -> Result<Tag, Error> {
     check(key)?;
     if let Some(tag) = row.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
         return Ok(tag);
@@ -81,7 +110,14 @@ pub(crate) fn seal(row: &'static Row, key: &[u8], nonce: Nonce<'_>, aad: &[u8], 
 }
 
 #[inline(always)]
-pub(crate) fn open(row: &'static Row, key: &[u8], nonce: Nonce<'_>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+pub(crate) fn open(
+    row: &'static Row,
+    key: &[u8],
+    nonce: Nonce<'_>,
+    aad: &[u8],
+    text: &mut [u8],
+    tag: &impl AnyTag,
+) -> Result<(), Error> {
     verdict(decrypt(row, key, nonce, aad, text, |found| tags_differ(found, tag))?, text)
 }
 
@@ -99,11 +135,13 @@ pub(crate) fn decrypt<T>(
     if let Some(done) = row.once(key, nonce, aad, InOut::in_place(text), false, then) {
         return Ok(done);
     }
-    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| key.open_inout(nonce, aad, InOut::in_place(text), then))
+    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| {
+        key.open_inout(nonce, aad, InOut::in_place(text), then)
+    })
 }
 
-/// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler may have copied a key that is returned by
-/// value, and nobody wipes the copy.
+/// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler
+/// may have copied a key that is returned by value, and nobody wipes the copy.
 #[inline(always)]
 fn with_key<T>(
     row: &'static Row,
@@ -114,8 +152,8 @@ fn with_key<T>(
     try_wiped_after_all!(message(&Key::for_one(key, row, one)))
 }
 
-/// The lengths that say which powers of H a message asks for. A nonce of another length than 12 bytes is hashed as well, in as many blocks as it
-/// pleases: then all.
+/// The lengths that say which powers of H a message asks for. A nonce of another length than 12 bytes is
+/// hashed as well, in as many blocks as it pleases: then all.
 fn lengths(nonce: Nonce<'_>, aad: usize, text: usize) -> Option<(usize, usize)> {
     matches!(nonce.0, Kind::Public(_)).then_some((aad, text))
 }

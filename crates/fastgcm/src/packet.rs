@@ -5,9 +5,11 @@ use crate::{Block, Error, Tag, inout::InOut, nonce::Nonce96, tag::tags_differ};
 /// The fewest packets that go side by side: one for each lane of the widest vector.
 pub(crate) const TOGETHER: usize = 4;
 
-/// A message of a batch: what is sealed or opened, and what came of it ([`Key::seal_batch`](crate::Key::seal_batch)).
+/// A message of a batch: what is sealed or opened, and what came of it
+/// ([`Key::seal_batch`](crate::Key::seal_batch)).
 ///
-/// The fields are those of DPDK's `rte_crypto_sym_vec`, one packet beside the other: `iv`, `aad`, source and destination, `digest`, `status`.
+/// The fields are those of DPDK's `rte_crypto_sym_vec`, one packet beside the other: `iv`, `aad`, source and
+/// destination, `digest`, `status`.
 #[derive(Debug)]
 pub struct Packet<'a> {
     /// The nonce. Each must differ from all others that are used with the key.
@@ -51,13 +53,15 @@ impl Text<'_> {
 }
 
 impl<'a> Packet<'a> {
-    /// A packet whose text is sealed or opened in place. `tag` is the tag of a packet that is opened, or anything.
+    /// A packet whose text is sealed or opened in place. `tag` is the tag of a packet that is opened, or
+    /// anything.
     #[inline]
     pub fn in_place(nonce: [u8; 12], aad: &'a [u8], text: &'a mut [u8], tag: Tag) -> Self {
         Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::InPlace(text), tag, status: Ok(()) }
     }
 
-    /// A packet whose text goes from one buffer to another. Of other lengths than one and the same, it will be refused.
+    /// A packet whose text goes from one buffer to another. Of other lengths than one and the same, it will
+    /// be refused.
     #[inline]
     pub fn to(nonce: [u8; 12], aad: &'a [u8], from: &'a [u8], to: &'a mut [u8], tag: Tag) -> Self {
         Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::To(from, to), tag, status: Ok(()) }
@@ -95,7 +99,8 @@ impl<'a> Packet<'a> {
         Nonce96::new(&self.nonce)
     }
 
-    /// Takes the tag that was found: as its own, or to be compared with its own. Returns whether that was wrong.
+    /// Takes the tag that was found: as its own, or to be compared with its own. Returns whether that was
+    /// wrong.
     #[inline(always)]
     pub(crate) fn conclude<const SEAL: bool>(&mut self, found: Block) -> bool {
         if SEAL {

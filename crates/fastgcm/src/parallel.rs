@@ -1,6 +1,7 @@
 //! One message on all cores (feature `rayon`), bit for bit the same as on one.
 //!
-//! The text is cut into parts; whoever is free takes the next one. The hashes of the parts are put together with powers of H ([`crate::parts`]).
+//! The text is cut into parts; whoever is free takes the next one. The hashes of the parts are put together
+//! with powers of H ([`crate::parts`]).
 
 use crate::{
     AnyTag, Block, Error, Key, Nonce, Tag, Text,
@@ -21,21 +22,23 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Bytes from which on threads are used. A thread of the pool that sleeps takes 35 µs or more to wake up, and a virtual machine may begin it on the core
-/// of the caller: after 3 ms of rest 4 MiB took 1.1 times as long as on one core, and 16 MiB as long as there (Intel processor of 2023, two cores).
+/// Bytes from which on threads are used. A thread of the pool that sleeps takes 35 µs or more to wake up, and
+/// a virtual machine may begin it on the core of the caller: after 3 ms of rest 4 MiB took 1.1 times as long
+/// as on one core, and 16 MiB as long as there (Intel processor of 2023, two cores).
 const PAYS: usize = 4 << 20;
 
-/// Bytes of a part: many enough that beginning one costs little (with 64 KiB it cost 6 % of 64 MiB), and so few that nobody waits long for the last one
-/// (with 512 KiB it cost 10 % of 4 MiB).
+/// Bytes of a part: many enough that beginning one costs little (with 64 KiB it cost 6 % of 64 MiB), and so
+/// few that nobody waits long for the last one (with 512 KiB it cost 10 % of 4 MiB).
 const PART: usize = 256 << 10;
 
 /// Seals and opens one message on all cores. [`Key::parallel`] makes it.
 ///
-/// It uses the thread of the caller and those of rayon's pool: the global one, or the one in whose `install` the call is. Messages below 4 MiB stay on
-/// the thread of the caller, where they are as fast as with [`Key::seal`].
+/// It uses the thread of the caller and those of rayon's pool: the global one, or the one in whose `install`
+/// the call is. Messages below 4 MiB stay on the thread of the caller, where they are as fast as with
+/// [`Key::seal`].
 ///
-/// Two cores of an Intel processor of 2023 were 1.5 times as fast as one at 4 MiB, 1.75 times at 16 MiB and 1.9 times at 64 MiB. A pool that had been
-/// asleep gained nothing below 32 MiB.
+/// Two cores of an Intel processor of 2023 were 1.5 times as fast as one at 4 MiB, 1.75 times at 16 MiB and
+/// 1.9 times at 64 MiB. A pool that had been asleep gained nothing below 32 MiB.
 ///
 /// ```
 /// use core::{ops::ControlFlow, sync::atomic::{AtomicBool, Ordering}};
@@ -71,8 +74,9 @@ impl Key {
 }
 
 impl<'a> Parallel<'a> {
-    /// Calls `watch` after each part, with the number of bytes that are done, from any of the threads. When it returns `Break`, the message is
-    /// stopped. When it panics, the message is stopped too, and the panic goes on to the caller.
+    /// Calls `watch` after each part, with the number of bytes that are done, from any of the threads. When
+    /// it returns `Break`, the message is stopped. When it panics, the message is stopped too, and the panic
+    /// goes on to the caller.
     #[must_use]
     pub fn watch(self, watch: &'a Watch<'a>) -> Self {
         Self { watch: Some(watch), ..self }
@@ -86,20 +90,34 @@ impl<'a> Parallel<'a> {
         self.run(nonce.into(), aad, Text::InPlace(text), true)
     }
 
-    /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag, as [`Key::seal_detached_to`] does.
+    /// Encrypts `text` to `ciphertext`, of the same length, and returns the tag, as [`Key::seal_detached_to`]
+    /// does.
     ///
     /// # Errors
-    /// As there: `ciphertext` is untouched. [`Stopped`](Error::Stopped): `ciphertext` is zero wherever it was written.
-    pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
+    /// As there: `ciphertext` is untouched. [`Stopped`](Error::Stopped): `ciphertext` is zero wherever it was
+    /// written.
+    pub fn seal_detached_to<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<Tag, Error> {
         self.run(nonce.into(), aad, Text::To(text, ciphertext), true)
     }
 
     /// Decrypts `text` in place, as [`Key::open`] does.
     ///
     /// # Errors
-    /// As for [`Key::open`]: after [`Unauthentic`](Error::Unauthentic), `text` is all zero. [`Stopped`](Error::Stopped): `text` is the ciphertext that
-    /// it was.
-    pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    /// As for [`Key::open`]: after [`Unauthentic`](Error::Unauthentic), `text` is all zero.
+    /// [`Stopped`](Error::Stopped): `text` is the ciphertext that it was.
+    pub fn open<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
         let found = self.run(nonce.into(), aad, Text::InPlace(text), false)?;
         verdict(found, tag, text)
     }
@@ -107,8 +125,8 @@ impl<'a> Parallel<'a> {
     /// Decrypts `ciphertext` to `text`, of the same length, as [`Key::open_detached_to`] does.
     ///
     /// # Errors
-    /// As there: after [`Unauthentic`](Error::Unauthentic) `text` is all zero, and after [`Stopped`](Error::Stopped) zero wherever it was
-    /// written.
+    /// As there: after [`Unauthentic`](Error::Unauthentic) `text` is all zero, and after
+    /// [`Stopped`](Error::Stopped) zero wherever it was written.
     pub fn open_detached_to<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -128,16 +146,22 @@ impl<'a> Parallel<'a> {
         let threads = if length < PAYS { 1 } else { rayon::current_num_threads().min(length.div_ceil(PART)) };
         if threads == 1 && self.watch.is_none() {
             let text = text.in_out().ok_or(Error::InvalidLength)?;
-            return if seal { self.key.seal_inout(nonce, aad, text).map(Tag::of) } else { self.key.open_inout(nonce, aad, text, Tag::of) };
+            return if seal {
+                self.key.seal_inout(nonce, aad, text).map(Tag::of)
+            } else {
+                self.key.open_inout(nonce, aad, text, Tag::of)
+            };
         }
         let mut parts = cut(text);
-        let (todo, done, stopped) = (Mutex::new(parts.iter_mut()), AtomicUsize::new(0), AtomicBool::new(false));
+        let (todo, done, stopped) =
+            (Mutex::new(parts.iter_mut()), AtomicUsize::new(0), AtomicBool::new(false));
         let panicked = Mutex::new(None);
         let work = || {
             while !stopped.load(Ordering::Relaxed) {
                 let Some(part) = lock(&todo).next() else { break };
                 let (key, offset, length) = (self.key, part.offset, part.text.len().unwrap_or(0));
-                part.hash = part.text.in_out().and_then(|text| parts::crypt(key, nonce, offset, text, seal).ok());
+                part.hash =
+                    part.text.in_out().and_then(|text| parts::crypt(key, nonce, offset, text, seal).ok());
                 let done = done.fetch_add(length, Ordering::Relaxed) + length;
                 // A panic of the caller's code must not leave a text that nobody has verified.
                 match catch_unwind(AssertUnwindSafe(|| self.watch.map(|watch| watch(done)))) {
@@ -202,9 +226,13 @@ fn cut(text: Text<'_>) -> Vec<Part<'_>> {
     let part = |(number, text)| Part { offset: number as u64 * PART as u64, text, hash: None };
     match text {
         Text::InPlace(text) => text.chunks_mut(PART).map(Text::InPlace).enumerate().map(part).collect(),
-        Text::To(from, to) => {
-            from.chunks(PART).zip(to.chunks_mut(PART)).map(|(from, to)| Text::To(from, to)).enumerate().map(part).collect()
-        }
+        Text::To(from, to) => from
+            .chunks(PART)
+            .zip(to.chunks_mut(PART))
+            .map(|(from, to)| Text::To(from, to))
+            .enumerate()
+            .map(part)
+            .collect(),
     }
 }
 

@@ -1,7 +1,9 @@
-//! One message whose text is sealed in parts, by threads or by machines, and the tag that is put together of their hashes.
+//! One message whose text is sealed in parts, by threads or by machines, and the tag that is put together of
+//! their hashes.
 //!
-//! GHASH is a polynomial in the hash key H (SP 800-38D, section 6.4). So the hash of a part that has n blocks behind it counts H^n times in the hash of
-//! the whole, and parts can be hashed apart. CTR can begin at any block anyway (section 6.5).
+//! GHASH is a polynomial in the hash key H (SP 800-38D, section 6.4). So the hash of a part that has n blocks
+//! behind it counts H^n times in the hash of the whole, and parts can be hashed apart. CTR can begin at any
+//! block anyway (section 6.5).
 
 #[cfg(all(feature = "hazmat", feature = "alloc"))]
 use crate::tag::differ;
@@ -23,8 +25,9 @@ use zeroize::Zeroize;
 
 /// What one part of a message adds to the tag: GHASH of its ciphertext alone, and where the part lies.
 ///
-/// **It is as secret as the key.** Whoever has the hash and the ciphertext can compute the hash key, and forge messages. Send it between machines
-/// under encryption, and keep it out of logs. It is wiped when it is dropped.
+/// **It is as secret as the key.** Whoever has the hash and the ciphertext can compute the hash key, and
+/// forge messages. Send it between machines under encryption, and keep it out of logs. It is wiped when it is
+/// dropped.
 #[derive(Clone)]
 pub struct PartHash {
     /// Where the part begins in the text, in bytes.
@@ -48,8 +51,8 @@ impl PartHash {
         self.length
     }
 
-    /// The form that travels to another machine: offset and length as big-endian numbers of 8 bytes, and the 16 bytes of GHASH in the order of
-    /// SP 800-38D. It is secret.
+    /// The form that travels to another machine: offset and length as big-endian numbers of 8 bytes, and the
+    /// 16 bytes of GHASH in the order of SP 800-38D. It is secret.
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];
         bytes[..8].copy_from_slice(&self.offset.to_be_bytes());
@@ -61,7 +64,8 @@ impl PartHash {
     /// The same, back.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if no part lies there: the offset is no multiple of 16, or the end is not within [`limits::TEXT`].
+    /// [`InvalidLength`](Error::InvalidLength) if no part lies there: the offset is no multiple of 16, or the
+    /// end is not within [`limits::TEXT`].
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Result<Self, Error> {
         let (numbers, hash) = bytes.split_at(16);
         let numbers = u128::from_be_bytes(numbers.try_into().unwrap_or_default());
@@ -92,7 +96,13 @@ impl Drop for PartHash {
 }
 
 /// Encrypts or decrypts the part that begins at byte `offset`.
-pub(crate) fn crypt(key: &Key, nonce: Nonce<'_>, offset: u64, text: InOut<'_>, seal: bool) -> Result<PartHash, Error> {
+pub(crate) fn crypt(
+    key: &Key,
+    nonce: Nonce<'_>,
+    offset: u64,
+    text: InOut<'_>,
+    seal: bool,
+) -> Result<PartHash, Error> {
     hashed(key, nonce, offset, text.len(), |running| running.text(&key.material, text, seal))
 }
 
@@ -114,17 +124,23 @@ fn hashed(
     Ok(PartHash { offset, length: length as u64, hash })
 }
 
-/// Encrypts one part of a message in place: the part that begins at byte `offset` of the text, a multiple of 16. All parts but the last one have a
-/// multiple of 16 bytes. [`combine`] makes the tag of all.
+/// Encrypts one part of a message in place: the part that begins at byte `offset` of the text, a multiple of
+/// 16. All parts but the last one have a multiple of 16 bytes. [`combine`] makes the tag of all.
 ///
-/// **One nonce, one text.** A part that is sealed twice, as after a failure, must have the same text each time. Two texts at one place of one message
-/// give each other away, and the hash key. A [`Plan`] sees to that.
+/// **One nonce, one text.** A part that is sealed twice, as after a failure, must have the same text each
+/// time. Two texts at one place of one message give each other away, and the hash key. A [`Plan`] sees to
+/// that.
 ///
 /// # Errors
-/// [`InvalidLength`](Error::InvalidLength) if `offset` is no multiple of 16, [`TooLong`](Error::TooLong) if the part ends behind [`limits::TEXT`]
-/// bytes. `text` is untouched.
+/// [`InvalidLength`](Error::InvalidLength) if `offset` is no multiple of 16, [`TooLong`](Error::TooLong) if
+/// the part ends behind [`limits::TEXT`] bytes. `text` is untouched.
 #[cfg(feature = "hazmat")]
-pub fn seal_part<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, offset: u64, text: &mut [u8]) -> Result<PartHash, Error> {
+pub fn seal_part<'n>(
+    key: &Key,
+    nonce: impl Into<Nonce<'n>>,
+    offset: u64,
+    text: &mut [u8],
+) -> Result<PartHash, Error> {
     crypt(key, nonce.into(), offset, InOut::in_place(text), true)
 }
 
@@ -143,13 +159,18 @@ pub fn seal_part_to<'n>(
     crypt(key, nonce.into(), offset, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?, true)
 }
 
-/// Decrypts one part of a message in place. **Nobody has verified the text** before [`combine`] has returned the message's tag: until then it must have
-/// no effect.
+/// Decrypts one part of a message in place. **Nobody has verified the text** before [`combine`] has returned
+/// the message's tag: until then it must have no effect.
 ///
 /// # Errors
 /// As for [`seal_part`].
 #[cfg(feature = "hazmat")]
-pub fn open_part<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, offset: u64, text: &mut [u8]) -> Result<PartHash, Error> {
+pub fn open_part<'n>(
+    key: &Key,
+    nonce: impl Into<Nonce<'n>>,
+    offset: u64,
+    text: &mut [u8],
+) -> Result<PartHash, Error> {
     crypt(key, nonce.into(), offset, InOut::in_place(text), false)
 }
 
@@ -159,15 +180,19 @@ pub fn open_part<'n>(key: &Key, nonce: impl Into<Nonce<'n>>, offset: u64, text: 
 /// As for [`seal_part`].
 #[cfg(feature = "hazmat")]
 pub fn hash_part(key: &Key, offset: u64, ciphertext: &[u8]) -> Result<PartHash, Error> {
-    hashed(key, Nonce::from([0; 12]), offset, ciphertext.len(), |running| running.verify(&key.material, ciphertext))
+    hashed(key, Nonce::from([0; 12]), offset, ciphertext.len(), |running| {
+        running.verify(&key.material, ciphertext)
+    })
 }
 
-/// The tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Which machine, and which back end, has hashed them
-/// does not matter. To verify a message, compare the tag with `==`, which takes constant time.
+/// The tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Which
+/// machine, and which back end, has hashed them does not matter. To verify a message, compare the tag with
+/// `==`, which takes constant time.
 ///
 /// # Errors
-/// [`Incomplete`](Error::Incomplete) unless the parts are one text: the first begins at 0, each other one where the one before it ends.
-/// [`TooLong`](Error::TooLong) if `aad` has more than [`limits::AAD`] bytes, or the text more than [`limits::TEXT`].
+/// [`Incomplete`](Error::Incomplete) unless the parts are one text: the first begins at 0, each other one
+/// where the one before it ends. [`TooLong`](Error::TooLong) if `aad` has more than [`limits::AAD`] bytes, or
+/// the text more than [`limits::TEXT`].
 pub fn combine<'n, 'p>(
     key: &Key,
     nonce: impl Into<Nonce<'n>>,
@@ -204,13 +229,14 @@ pub fn combine<'n, 'p>(
 
 /// The plan of a message that several workers seal: made once, by whoever hands out the work.
 ///
-/// It cuts the text into parts that do not overlap, and keeps the hash of each part that was sealed. The hash of a part is a digest of its text that
-/// cannot be computed without the key. So when a part is sealed again, after a worker or a connection has failed, [`accept`](Self::accept) notices
-/// another text. That text would give the first one away, and the key of the hash.
+/// It cuts the text into parts that do not overlap, and keeps the hash of each part that was sealed. The hash
+/// of a part is a digest of its text that cannot be computed without the key. So when a part is sealed again,
+/// after a worker or a connection has failed, [`accept`](Self::accept) notices another text. That text would
+/// give the first one away, and the key of the hash.
 ///
-/// **Order of work**: a worker seals its part into memory, sends the [`PartHash`] to the plan, and lets the ciphertext out of its hands only when the
-/// plan has accepted it. The plan is made for one nonce and one key, and must outlive its workers: a text that begins anew, without its plan, takes a
-/// new nonce.
+/// **Order of work**: a worker seals its part into memory, sends the [`PartHash`] to the plan, and lets the
+/// ciphertext out of its hands only when the plan has accepted it. The plan is made for one nonce and one
+/// key, and must outlive its workers: a text that begins anew, without its plan, takes a new nonce.
 ///
 /// ```
 /// # use fastgcm::{Key, hazmat::{Plan, seal_part}};
@@ -243,11 +269,12 @@ pub struct Plan {
 
 #[cfg(all(feature = "hazmat", feature = "alloc"))]
 impl Plan {
-    /// Plans a message with that nonce, of `text` bytes, in parts of `part` bytes. The last part may be shorter.
+    /// Plans a message with that nonce, of `text` bytes, in parts of `part` bytes. The last part may be
+    /// shorter.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `part` is 0 or no multiple of 16, [`TooLong`](Error::TooLong) if `text` is more than
-    /// [`limits::TEXT`].
+    /// [`InvalidLength`](Error::InvalidLength) if `part` is 0 or no multiple of 16,
+    /// [`TooLong`](Error::TooLong) if `text` is more than [`limits::TEXT`].
     pub fn new(nonce: [u8; 12], text: u64, part: u64) -> Result<Self, Error> {
         if part == 0 || !part.is_multiple_of(16) {
             return Err(Error::InvalidLength);
@@ -274,7 +301,8 @@ impl Plan {
         self.parts().filter(|range| !self.accepted.contains_key(&range.start))
     }
 
-    /// The hashes that were accepted, in order: to be kept, under encryption, where they survive the plan. A plan that is made again accepts them.
+    /// The hashes that were accepted, in order: to be kept, under encryption, where they survive the plan. A
+    /// plan that is made again accepts them.
     pub fn accepted(&self) -> impl Iterator<Item = &PartHash> {
         self.accepted.values()
     }
@@ -282,11 +310,15 @@ impl Plan {
     /// Takes the hash of a part. The same hash once more is no error and changes nothing.
     ///
     /// # Errors
-    /// [`OtherText`](Error::OtherText) if the part was accepted before, with another text: the ciphertext must be destroyed.
-    /// [`InvalidLength`](Error::InvalidLength) if it is no part of this plan. In both cases the plan does not change.
+    /// [`OtherText`](Error::OtherText) if the part was accepted before, with another text: the ciphertext
+    /// must be destroyed. [`InvalidLength`](Error::InvalidLength) if it is no part of this plan. In both
+    /// cases the plan does not change.
     pub fn accept(&mut self, hash: PartHash) -> Result<(), Error> {
         let end = hash.offset.checked_add(self.part).ok_or(Error::InvalidLength)?.min(self.text);
-        if !hash.offset.is_multiple_of(self.part) || hash.offset >= self.text || hash.offset + hash.length != end {
+        if !hash.offset.is_multiple_of(self.part)
+            || hash.offset >= self.text
+            || hash.offset + hash.length != end
+        {
             return Err(Error::InvalidLength);
         }
         match self.accepted.get(&hash.offset) {
@@ -299,7 +331,8 @@ impl Plan {
         }
     }
 
-    /// Encrypts the part that begins at `offset` in place, and accepts it: for a caller who has the plan at hand.
+    /// Encrypts the part that begins at `offset` in place, and accepts it: for a caller who has the plan at
+    /// hand.
     ///
     /// # Errors
     /// As for [`accept`](Self::accept): `text` is bit for bit what it was.
@@ -311,7 +344,8 @@ impl Plan {
     /// The tag of the whole message.
     ///
     /// # Errors
-    /// [`Incomplete`](Error::Incomplete) if a part is missing, [`TooLong`](Error::TooLong) if `aad` has more than [`limits::AAD`] bytes.
+    /// [`Incomplete`](Error::Incomplete) if a part is missing, [`TooLong`](Error::TooLong) if `aad` has more
+    /// than [`limits::AAD`] bytes.
     pub fn tag(&self, key: &Key, aad: &[u8]) -> Result<Tag, Error> {
         if self.accepted.len() as u64 != self.text.div_ceil(self.part) {
             return Err(Error::Incomplete);

@@ -1,4 +1,5 @@
-//! Keys of a back end of the caller's choice, and keys that are made where they stay: on the heap, shared, in memory of the caller's.
+//! Keys of a back end of the caller's choice, and keys that are made where they stay: on the heap, shared, in
+//! memory of the caller's.
 
 #[cfg(feature = "alloc")]
 use crate::inout::made_boxed;
@@ -19,8 +20,8 @@ impl Key {
         Ok(Self::derive(key, row))
     }
 
-    /// Makes a key of 16, 24 or 32 bytes on the heap, for the best back end of this machine. The key is derived in place, so no move
-    /// ever copies it.
+    /// Makes a key of 16, 24 or 32 bytes on the heap, for the best back end of this machine. The key is
+    /// derived in place, so no move ever copies it.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -51,18 +52,23 @@ impl Key {
         Ok(made_shared(|place| Self::derive_in(place, key, row)))
     }
 
-    /// The same in memory of the caller's choice, derived in place. Who gives that memory back drops the key first.
+    /// The same in memory of the caller's choice, derived in place. Who gives that memory back drops the key
+    /// first.
     ///
     /// # Errors
     /// As [`with_backend`](Self::with_backend): nothing is written.
-    pub fn init_in_place<'a>(place: &'a mut MaybeUninit<Self>, key: &[u8], backend: Backend) -> Result<&'a mut Self, Error> {
+    pub fn init_in_place<'a>(
+        place: &'a mut MaybeUninit<Self>,
+        key: &[u8],
+        backend: Backend,
+    ) -> Result<&'a mut Self, Error> {
         let row = backend.row()?;
         check(key)?;
         Ok(Self::derive_in(place, key, row))
     }
 
-    /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have another length. The back end
-    /// stays the same.
+    /// Replaces the key in place by one of 16, 24 or 32 bytes, and wipes the old one. The new key may have
+    /// another length. The back end stays the same.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if `key` has another number of bytes. The old key stays.

@@ -1,9 +1,10 @@
 //! A message that comes in pieces: begin, AAD, text, finish.
 //!
-//! Whatever is not one slice of AAD and one slice of text is made of these four steps: messages in pieces, lists of chunks, parts,
-//! GMAC, nonces of other lengths. A piece may end anywhere. Whole blocks of a large piece go to the row at once, with their hash. A
-//! small piece, or what is left of a large one, is one XOR with keystream that is made for several blocks at a time, and waits to be
-//! hashed until there is a turn of it.
+//! Whatever is not one slice of AAD and one slice of text is made of these four steps: messages in pieces,
+//! lists of chunks, parts, GMAC, nonces of other lengths. A piece may end anywhere. Whole blocks of a large
+//! piece go to the row at once, with their hash. A small piece, or what is left of a large one, is one XOR
+//! with keystream that is made for several blocks at a time, and waits to be hashed until there is a turn of
+//! it.
 
 use crate::{
     Block, Error, Nonce,
@@ -64,10 +65,19 @@ impl Running {
     /// Begins a message with that nonce.
     #[inline]
     pub(crate) fn begin((steps, material): Keyed<'_>, nonce: Nonce<'_>) -> Self {
-        Self { steps, start: steps.start(material, nonce), hash: Hash::ZERO, pads: Table::ZERO, left: 0, aad: 0, text: 0 }
+        Self {
+            steps,
+            start: steps.start(material, nonce),
+            hash: Hash::ZERO,
+            pads: Table::ZERO,
+            left: 0,
+            aad: 0,
+            text: 0,
+        }
     }
 
-    /// Begins in the middle of the text, with the block at byte `offset`. What follows has a hash of its own, and no AAD.
+    /// Begins in the middle of the text, with the block at byte `offset`. What follows has a hash of its own,
+    /// and no AAD.
     #[cfg(any(feature = "hazmat", feature = "rayon"))]
     pub(crate) fn at(keyed: Keyed<'_>, nonce: Nonce<'_>, offset: u64) -> Self {
         debug_assert!(offset.is_multiple_of(16));
@@ -98,7 +108,9 @@ impl Running {
     #[inline]
     pub(crate) fn aad(&mut self, material: &Material, aad: &[u8]) -> Result<(), Error> {
         debug_assert!(self.text == 0);
-        self.aad = Some(self.aad.saturating_add(aad.len() as u64)).filter(|all| *all <= limits::AAD).ok_or(Error::TooLong)?;
+        self.aad = Some(self.aad.saturating_add(aad.len() as u64))
+            .filter(|all| *all <= limits::AAD)
+            .ok_or(Error::TooLong)?;
         self.absorb(material, aad);
         Ok(())
     }
@@ -151,7 +163,8 @@ impl Running {
         Ok(())
     }
 
-    /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe where it was.)
+    /// The tag of all that there has been. It is the last call. (The state is not moved: nobody would wipe
+    /// where it was.)
     #[inline]
     pub(crate) fn finish(&mut self, material: &Material) -> Block {
         let lengths = lengths(self.aad, self.text);
@@ -161,12 +174,14 @@ impl Running {
         self.steps.finish(material, &self.hash, lengths, Some(self.start.j0()), |tag| tag)
     }
 
-    /// Counts so many bytes of text more, and returns how many there were. The first of them end the AAD, which is padded with zeros
-    /// to whole blocks.
+    /// Counts so many bytes of text more, and returns how many there were. The first of them end the AAD,
+    /// which is padded with zeros to whole blocks.
     #[inline]
     fn goes_on(&mut self, bytes: usize) -> Result<u64, Error> {
         let so_far = self.text;
-        self.text = Some(so_far.saturating_add(bytes as u64)).filter(|all| *all <= limits::TEXT).ok_or(Error::TooLong)?;
+        self.text = Some(so_far.saturating_add(bytes as u64))
+            .filter(|all| *all <= limits::TEXT)
+            .ok_or(Error::TooLong)?;
         if so_far == 0 && bytes > 0 {
             self.hash.pad();
         }

@@ -1,17 +1,14 @@
-//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces `use aes_gcm::...` by
-//! `use fastgcm::rustcrypto::...`. The list below says what else may have to change. (In crate `fastgcm-aes-gcm`, 0.10 and 0.11, the features
-//! and the types of crate `aes` are there too, and no source changes.)
+//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces `use
+//! aes_gcm::...` by `use fastgcm::rustcrypto::...`. The list below says what else may have to change. (In
+//! crate `fastgcm-aes-gcm`, 0.10 and 0.11, the features and the types of crate `aes` are there too, and no
+//! source changes.)
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
-//! use fastgcm::rustcrypto::{
-//!     Aes256Gcm, Nonce,
-//!     aead::{Aead, Generate, Key, KeyInit, Payload},
-//! };
+//! use fastgcm::rustcrypto::{ Aes256Gcm, Nonce, aead::{Aead, Generate, Key, KeyInit, Payload}, };
 //!
-//! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::generate());
-//! let nonce = Nonce::generate(); // must be unique for each message under one key
-//! let sealed = cipher.encrypt(&nonce, Payload { msg: b"text", aad: b"header" })?;
-//! assert_eq!(cipher.decrypt(&nonce, Payload { msg: &sealed, aad: b"header" })?, b"text");
+//! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::generate()); let nonce = Nonce::generate(); // must be
+//! unique for each message under one key let sealed = cipher.encrypt(&nonce, Payload { msg: b"text", aad:
+//! b"header" })?; assert_eq!(cipher.decrypt(&nonce, Payload { msg: &sealed, aad: b"header" })?, b"text");
 //! # Ok::<(), fastgcm::rustcrypto::Error>(())
 //! ```
 //!
@@ -75,9 +72,11 @@ pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
 /// AES-GCM with a key of 256 bits and nonces of 96.
 pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
 
-/// AES-GCM with a key of the length of `Aes` (one of [`aes`]), nonces of `NonceSize` bytes and tags of `TagSize` bytes.
+/// AES-GCM with a key of the length of `Aes` (one of [`aes`]), nonces of `NonceSize` bytes and tags of
+/// `TagSize` bytes.
 ///
-/// The type parameters exist for the compiler only: a value is a [`Key`](crate::Key) for the best back end of this machine.
+/// The type parameters exist for the compiler only: a value is a [`Key`](crate::Key) for the best back end of
+/// this machine.
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
 where
@@ -87,7 +86,8 @@ where
     sizes: PhantomData<(Aes, NonceSize, TagSize)>,
 }
 
-/// The lengths of a tag: 12 to 16 bytes, and with feature `hazmat` also 8 and 4. Other crates cannot implement this trait.
+/// The lengths of a tag: 12 to 16 bytes, and with feature `hazmat` also 8 and 4. Other crates cannot
+/// implement this trait.
 pub trait TagSize: private::SealedTagSize {}
 
 impl<T: private::SealedTagSize> TagSize for T {}
@@ -118,7 +118,11 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
         buffer: InOutBuf<'_, '_, u8>,
     ) -> Result<Tag<TagSize>, Error> {
         let nonce = checked(nonce, associated_data, &buffer)?;
-        let tag = self.key.seal_inout(nonce, associated_data, InOut::of(buffer)).map(crate::Tag::of).map_err(|_| Error)?;
+        let tag = self
+            .key
+            .seal_inout(nonce, associated_data, InOut::of(buffer))
+            .map(crate::Tag::of)
+            .map_err(|_| Error)?;
         Ok(Array::from_fn(|i| tag.0[i]))
     }
 
@@ -150,12 +154,17 @@ impl<Aes, NonceSize: ArraySize, TagSize: self::TagSize> AeadInOut for AesGcm<Aes
 
 /// Everything that can be wrong before anything is written.
 #[inline(always)]
-fn checked<'n>(nonce: &'n [u8], aad: &[u8], buffer: &InOutBuf<'_, '_, u8>) -> Result<crate::Nonce<'n>, Error> {
+fn checked<'n>(
+    nonce: &'n [u8],
+    aad: &[u8],
+    buffer: &InOutBuf<'_, '_, u8>,
+) -> Result<crate::Nonce<'n>, Error> {
     limits::check(aad.len(), buffer.len()).map_err(|_| Error)?;
     crate::Nonce::any(nonce).map_err(|_| Error)
 }
 
-/// Names of key lengths, for the first parameter of [`AesGcm`]. They take the place of RustCrypto's crate `aes`.
+/// Names of key lengths, for the first parameter of [`AesGcm`]. They take the place of RustCrypto's crate
+/// `aes`.
 pub mod aes {
     /// A key of 128 bits.
     #[derive(Clone, Copy, Debug)]

@@ -8,10 +8,11 @@
 //! | from one buffer to another | [`seal_detached_to`](Key::seal_detached_to), [`open_detached_to`](Key::open_detached_to) | [`seal_to`](Key::seal_to), [`open_to`](Key::open_to) |
 //! | to a new `Vec` | | [`seal_vec`](Key::seal_vec), [`open_vec`](Key::open_vec) |
 //!
-//! **Opening is one pass**: a function decrypts text while it hashes it, and zeroes the text if the tag is wrong. The caller never sees
-//! unverified plaintext, but another thread or process with a view of the same memory could. `open_verified_first` takes two passes, for
-//! callers to whom that matters. `open_restoring` takes a second pass for a message that is refused: it leaves the ciphertext.
-//! [`verify`](Key::verify) decrypts nothing.
+//! **Opening is one pass**: a function decrypts text while it hashes it, and zeroes the text if the tag is
+//! wrong. The caller never sees unverified plaintext, but another thread or process with a view of the same
+//! memory could. `open_verified_first` takes two passes, for callers to whom that matters. `open_restoring`
+//! takes a second pass for a message that is refused: it leaves the ciphertext. [`verify`](Key::verify)
+//! decrypts nothing.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,
@@ -30,7 +31,8 @@ impl Key {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if `text` has more than [`limits::TEXT`] bytes or `aad` more than [`limits::AAD`]. `text` is untouched.
+    /// [`TooLong`](Error::TooLong) if `text` has more than [`limits::TEXT`] bytes or `aad` more than
+    /// [`limits::AAD`]. `text` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -49,17 +51,26 @@ impl Key {
     /// Decrypts `text` in place. The tag is a [`Tag`] or a [`ShortTag`](crate::ShortTag).
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if key, nonce, AAD, ciphertext or tag are not those of a sealed message: `text` is all zero
-    /// then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) if key, nonce, AAD, ciphertext or tag are not those of a sealed
+    /// message: `text` is all zero then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is
+    /// untouched.
     #[inline(always)]
-    pub fn open<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
-        let wrong = self.open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
+    pub fn open<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
+        let wrong =
+            self.open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, tag))?;
         verdict(wrong, text)
     }
 
     /// Decrypts `text` in place, in two passes: the function writes nothing before it has verified the tag.
     ///
-    /// It takes about twice as long as [`open`](Self::open): on Zen 5, 1.8 to 2.0 times from 2 KiB on and up to 2.5 times for shorter texts.
+    /// It takes about twice as long as [`open`](Self::open): on Zen 5, 1.8 to 2.0 times from 2 KiB on and up
+    /// to 2.5 times for shorter texts.
     ///
     /// # Errors
     /// The same as for [`open`](Self::open). `text` is untouched in every case.
@@ -75,13 +86,20 @@ impl Key {
         self.open(nonce, aad, text, tag)
     }
 
-    /// The same in one pass, and a second one for a message that is refused: its text is encrypted again, so that after `Unauthentic`, too, `text` is
-    /// bit for bit what it was. During the call, another thread with a view of the same memory could see unverified plaintext.
+    /// The same in one pass, and a second one for a message that is refused: its text is encrypted again, so
+    /// that after `Unauthentic`, too, `text` is bit for bit what it was. During the call, another thread with
+    /// a view of the same memory could see unverified plaintext.
     ///
     /// # Errors
     /// As for [`open`](Self::open), always with `text` as it was.
     #[inline]
-    pub fn open_restoring<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    pub fn open_restoring<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
         let nonce = nonce.into();
         if self.open_inout(nonce, aad, InOut::in_place(text), |found| tags_differ(found, tag))? {
             restore(self, nonce, aad, text);
@@ -93,8 +111,15 @@ impl Key {
     /// Verifies the tag of `ciphertext`, and decrypts nothing.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed. `TooLong` as for [`seal`](Self::seal).
-    pub fn verify<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], ciphertext: &[u8], tag: &impl AnyTag) -> Result<(), Error> {
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed. `TooLong` as for
+    /// [`seal`](Self::seal).
+    pub fn verify<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        ciphertext: &[u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
         let nonce = nonce.into();
         limits::check(aad.len(), ciphertext.len())?;
         let wrong = Frame::try_wiped_after_all(|| {
@@ -109,10 +134,15 @@ impl Key {
     /// Encrypts `buffer` in place, except for its last 16 bytes, and writes the tag to these.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
-    /// `buffer` is untouched.
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` has fewer than 16 bytes,
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `buffer` is untouched.
     #[inline(always)]
-    pub fn seal_appended<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
+    pub fn seal_appended<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        buffer: &mut [u8],
+    ) -> Result<(), Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         *tag = self.seal_inout(nonce.into(), aad, InOut::in_place(text))?.to_le_bytes();
         Ok(())
@@ -121,13 +151,20 @@ impl Key {
     /// Decrypts `buffer` in place, except for its last 16 bytes, which are the tag, and returns the text.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` has fewer than 16 bytes: all but the last 16 bytes
-    /// are zero then. [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` has fewer than 16
+    /// bytes: all but the last 16 bytes are zero then. [`TooLong`](Error::TooLong) as for
+    /// [`seal`](Self::seal): `buffer` is untouched.
     #[inline(always)]
-    pub fn open_appended<'b, 'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
+    pub fn open_appended<'b, 'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        buffer: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
         let (text, tag) = buffer.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::Unauthentic)?;
         // The tag is read last: of a text that is too long nothing is.
-        let wrong = self.open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
+        let wrong = self
+            .open_inout(nonce.into(), aad, InOut::in_place(text), |found| tags_differ(found, &Tag(*tag)))?;
         verdict(wrong, text)?;
         Ok(text)
     }
@@ -150,22 +187,28 @@ impl Key {
     /// ```
     #[cfg(feature = "alloc")]
     #[inline]
-    pub fn seal_in_place_append_tag<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn seal_in_place_append_tag<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let tag = self.seal_inout(nonce.into(), aad, InOut::in_place(text))?;
         text.extend_from_slice(&tag.to_le_bytes());
         Ok(())
     }
 
-    /// Decrypts `buffer[sealed]`, ciphertext and tag, in place, moves the text to the beginning of `buffer`, and returns it. ring has a
-    /// function of the same name.
+    /// Decrypts `buffer[sealed]`, ciphertext and tag, in place, moves the text to the beginning of `buffer`,
+    /// and returns it. ring has a function of the same name.
     ///
-    /// The function moves the ciphertext before it decrypts, over the header or nonce that a protocol has in front of it. The bytes of
-    /// `buffer` behind the text are those of ciphertext and tag afterwards.
+    /// The function moves the ciphertext before it decrypts, over the header or nonce that a protocol has in
+    /// front of it. The bytes of `buffer` behind the text are those of ciphertext and tag afterwards.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `buffer` is zero where the text would be. `Unauthentic` too, with
-    /// `buffer` untouched, if `buffer[sealed]` has fewer than 16 bytes. [`InvalidLength`](Error::InvalidLength) if `sealed.start` is greater
-    /// than the length of `buffer`, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `buffer` is zero where the text would
+    /// be. `Unauthentic` too, with `buffer` untouched, if `buffer[sealed]` has fewer than 16 bytes.
+    /// [`InvalidLength`](Error::InvalidLength) if `sealed.start` is greater than the length of `buffer`,
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `buffer` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -188,21 +231,30 @@ impl Key {
         self.open_appended(nonce, aad, &mut buffer[..length])
     }
 
-    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies nothing first.
+    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies
+    /// nothing first.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `ciphertext`
-    /// is untouched.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for
+    /// [`seal`](Self::seal). `ciphertext` is untouched.
     #[inline(always)]
-    pub fn seal_detached_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
-        self.seal_inout(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?).map(Tag::of)
+    pub fn seal_detached_to<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<Tag, Error> {
+        self.seal_inout(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
+            .map(Tag::of)
     }
 
     /// Decrypts `ciphertext` to `text`, which has the same length.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. [`InvalidLength`](Error::InvalidLength) if the
-    /// lengths differ, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, [`TooLong`](Error::TooLong) as for
+    /// [`seal`](Self::seal): `text` is untouched.
     #[inline(always)]
     pub fn open_detached_to<'n>(
         &self,
@@ -218,8 +270,8 @@ impl Key {
     /// Encrypts `text` to `sealed`, which is 16 bytes longer and receives ciphertext and tag.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`, [`TooLong`](Error::TooLong) as for
-    /// [`seal`](Self::seal). `sealed` is untouched.
+    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`,
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal). `sealed` is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
@@ -231,19 +283,34 @@ impl Key {
     /// # Ok::<(), fastgcm::Error>(())
     /// ```
     #[inline(always)]
-    pub fn seal_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    pub fn seal_to<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk_mut::<TAG_LEN>().ok_or(Error::InvalidLength)?;
-        *tag = self.seal_inout(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?.to_le_bytes();
+        *tag = self
+            .seal_inout(nonce.into(), aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)?
+            .to_le_bytes();
         Ok(())
     }
 
     /// Decrypts `sealed`, ciphertext and tag, to `text`, which is 16 bytes shorter.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero. [`InvalidLength`](Error::InvalidLength) unless
-    /// `sealed.len() == text.len() + 16`, [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero.
+    /// [`InvalidLength`](Error::InvalidLength) unless `sealed.len() == text.len() + 16`,
+    /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal): `text` is untouched.
     #[inline(always)]
-    pub fn open_to<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
+    pub fn open_to<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        sealed: &[u8],
+        text: &mut [u8],
+    ) -> Result<(), Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<TAG_LEN>().ok_or(Error::InvalidLength)?;
         // The tag is read last, as above.
         self.open_apart(nonce.into(), aad, ciphertext, text, |found| tags_differ(found, &Tag(*tag)))
@@ -254,7 +321,12 @@ impl Key {
     /// # Errors
     /// [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
-    pub fn seal_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn seal_vec<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &[u8],
+    ) -> Result<Vec<u8>, Error> {
         limits::check(aad.len(), text.len())?;
         let mut sealed = alloc::vec![0; text.len() + TAG_LEN];
         self.seal_to(nonce, aad, text, &mut sealed)?;
@@ -264,10 +336,15 @@ impl Key {
     /// Decrypts `sealed`, ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `sealed` has fewer than 16 bytes; [`TooLong`](Error::TooLong)
-    /// as for [`seal`](Self::seal).
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `sealed` has fewer than 16
+    /// bytes; [`TooLong`](Error::TooLong) as for [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
-    pub fn open_vec<'n>(&self, nonce: impl Into<Nonce<'n>>, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn open_vec<'n>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        sealed: &[u8],
+    ) -> Result<Vec<u8>, Error> {
         let length = sealed.len().checked_sub(TAG_LEN).ok_or(Error::Unauthentic)?;
         limits::check(aad.len(), length)?;
         let mut text = alloc::vec![0; length];
@@ -275,8 +352,9 @@ impl Key {
         Ok(text)
     }
 
-    /// Encrypts, and returns the tag, as a number: a `Result` of sixteen bytes is stored in pieces, 3 to 5 % of a short message. (For the same reason `any`
-    /// gives it to a closure: a `Result` that one of two ways writes to memory lies in memory for both.)
+    /// Encrypts, and returns the tag, as a number: a `Result` of sixteen bytes is stored in pieces, 3 to 5 %
+    /// of a short message. (For the same reason `any` gives it to a closure: a `Result` that one of two ways
+    /// writes to memory lies in memory for both.)
     #[inline(always)]
     pub(crate) fn seal_inout(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>) -> Result<Block, Error> {
         match nonce.0 {
@@ -299,21 +377,40 @@ impl Key {
         text: &mut [u8],
         differs: impl FnOnce(Block) -> bool,
     ) -> Result<(), Error> {
-        let wrong = self.open_inout(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, differs)?;
+        let wrong = self.open_inout(
+            nonce,
+            aad,
+            InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?,
+            differs,
+        )?;
         verdict(wrong, text)
     }
 
-    /// Decrypts, and returns what `then` makes of the tag that the message should have: whether it is another than the caller's. Only the answer is
-    /// given back: with feature `scrub` the tag itself, which would be a forger's, must not outlive the call.
+    /// Decrypts, and returns what `then` makes of the tag that the message should have: whether it is another
+    /// than the caller's. Only the answer is given back: with feature `scrub` the tag itself, which would be
+    /// a forger's, must not outlive the call.
     #[inline(always)]
-    pub(crate) fn open_inout<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
+    pub(crate) fn open_inout<T>(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[u8],
+        text: InOut<'_>,
+        then: impl FnOnce(Block) -> T,
+    ) -> Result<T, Error> {
         match nonce.0 {
             Kind::Public(nonce) => self.row.message::<false, _>(&self.material, nonce, aad, text, then),
             Kind::Any(_) => self.any(nonce, aad, text, false, then),
         }
     }
 
-    fn any<T>(&self, nonce: Nonce<'_>, aad: &[u8], text: InOut<'_>, seal: bool, then: impl FnOnce(Block) -> T) -> Result<T, Error> {
+    fn any<T>(
+        &self,
+        nonce: Nonce<'_>,
+        aad: &[u8],
+        text: InOut<'_>,
+        seal: bool,
+        then: impl FnOnce(Block) -> T,
+    ) -> Result<T, Error> {
         limits::check(aad.len(), text.len())?;
         Frame::try_wiped_after_all(|| {
             let mut running = Running::begin(self.keyed(), nonce);
@@ -338,7 +435,8 @@ pub(crate) fn verdict(wrong: bool, text: &mut [u8]) -> Result<(), Error> {
 #[cold]
 #[inline(never)]
 pub(crate) fn restore(key: &Key, nonce: Nonce<'_>, aad: &[u8], text: &mut [u8]) {
-    // The lengths have been checked, so it cannot fail. The tag must not leave, nor stay on the stack: it is the one that the forger was looking for.
+    // The lengths have been checked, so it cannot fail. The tag must not leave, nor stay on the stack: it is
+    // the one that the forger was looking for.
     if Frame::wiped_after_all(|| key.seal(nonce, aad, text).is_err()) {
         text.iter_mut().for_each(|byte| *byte = 0);
     }

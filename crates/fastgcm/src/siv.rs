@@ -1,20 +1,25 @@
 //! AES-GCM-SIV (RFC 8452): for nonces that may repeat in spite of all care.
 //!
-//! The tag is made first, of the whole message, and is the counter from which the text is encrypted. So a nonce that comes twice tells only whether two
-//! messages are equal. The price is a second pass over the text, and keys that are derived for each nonce.
+//! The tag is made first, of the whole message, and is the counter from which the text is encrypted. So a
+//! nonce that comes twice tells only whether two messages are equal. The price is a second pass over the
+//! text, and keys that are derived for each nonce.
 //!
-//! POLYVAL is GHASH with the bytes of each block turned round and H multiplied by x (RFC 8452, appendix A). That is how GHASH stands in registers
-//! here anyway ([`ghash`](crate::ghash)): so its blocks and its H are taken as they are. A message is one call, `gcm/siv.rs`.
+//! POLYVAL is GHASH with the bytes of each block turned round and H multiplied by x (RFC 8452, appendix A).
+//! That is how GHASH stands in registers here anyway ([`ghash`](crate::ghash)): so its blocks and its H are
+//! taken as they are. A message is one call, `gcm/siv.rs`.
 
-use crate::{Backend, Block, Error, Key, Tag, inout::InOut, key::check, nonce::Nonce96, row::Siv, seal::verdict, tag::tags_differ};
+use crate::{
+    Backend, Block, Error, Key, Tag, inout::InOut, key::check, nonce::Nonce96, row::Siv, seal::verdict,
+    tag::tags_differ,
+};
 use core::fmt;
 use zeroize::ZeroizeOnDrop;
 
 /// A key of AES-GCM-SIV: AEAD_AES_128_GCM_SIV or AEAD_AES_256_GCM_SIV.
 ///
-/// A nonce of 12 bytes should come once, and may be drawn at random for 2^32 messages; if it comes again, nothing is lost but whether two messages with
-/// the same nonce are equal. (RFC 8452, section 9, has the bounds.) The key is wiped when it is dropped; what the compiler copied when it was *moved*
-/// is not.
+/// A nonce of 12 bytes should come once, and may be drawn at random for 2^32 messages; if it comes again,
+/// nothing is lost but whether two messages with the same nonce are equal. (RFC 8452, section 9, has the
+/// bounds.) The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
 ///
 /// ```
 /// # use fastgcm::AesGcmSiv;
@@ -82,16 +87,25 @@ impl AesGcmSiv {
     /// Encrypts `text` in place and returns its tag.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than [`LIMIT`](Self::LIMIT) bytes.
+    /// [`TooLong`](Error::TooLong), with `text` untouched, if it or `aad` has more than
+    /// [`LIMIT`](Self::LIMIT) bytes.
     pub fn seal(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         self.seal_inout(nonce, aad, InOut::in_place(text))
     }
 
-    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies nothing first.
+    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag. The function copies
+    /// nothing first.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal). `ciphertext` is untouched.
-    pub fn seal_detached_to(&self, nonce: &[u8; 12], aad: &[u8], text: &[u8], ciphertext: &mut [u8]) -> Result<Tag, Error> {
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal).
+    /// `ciphertext` is untouched.
+    pub fn seal_detached_to(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        text: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<Tag, Error> {
         self.seal_inout(nonce, aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
     }
 
@@ -103,8 +117,8 @@ impl AesGcmSiv {
     /// Decrypts `text` in place, and verifies it then.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as for [`seal`](Self::seal): `text` is
-    /// untouched.
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
+    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
     pub fn open(&self, nonce: &[u8; 12], aad: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
         let wrong = self.open_inout(nonce, aad, InOut::in_place(text), tag)?;
         verdict(wrong, text)
@@ -113,10 +127,19 @@ impl AesGcmSiv {
     /// Decrypts `ciphertext` to `text`, which has the same length, and verifies it then.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then. [`InvalidLength`](Error::InvalidLength) if the lengths
-    /// differ, `TooLong` as for [`seal`](Self::seal): `text` is untouched.
-    pub fn open_detached_to(&self, nonce: &[u8; 12], aad: &[u8], ciphertext: &[u8], text: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        let refused = self.open_inout(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal):
+    /// `text` is untouched.
+    pub fn open_detached_to(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        ciphertext: &[u8],
+        text: &mut [u8],
+        tag: &Tag,
+    ) -> Result<(), Error> {
+        let refused =
+            self.open_inout(nonce, aad, InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?, tag)?;
         verdict(refused, text)
     }
 
@@ -127,8 +150,16 @@ impl AesGcmSiv {
         Ok(self.siv(nonce, aad, text, given, then))
     }
 
-    /// Seals, or opens if a tag is `given`, and returns what `then` makes of the tag that the message should have.
-    fn siv<T>(&self, nonce: &[u8; 12], aad: &[u8], text: InOut<'_>, given: Option<Block>, then: impl FnOnce(Block) -> T) -> T {
+    /// Seals, or opens if a tag is `given`, and returns what `then` makes of the tag that the message should
+    /// have.
+    fn siv<T>(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        text: InOut<'_>,
+        given: Option<Block>,
+        then: impl FnOnce(Block) -> T,
+    ) -> T {
         let (key, nonce) = (&self.key, Nonce96::new(nonce));
         key.row.backend.find::<Siv>().siv(&key.material, nonce, aad, given, text, then)
     }
@@ -163,12 +194,14 @@ mod tests {
         assert_eq!(within_limits(b"", AesGcmSiv::LIMIT as usize + 1), Err(Error::TooLong));
     }
 
-    /// F4: the counter wraps wherever it begins, without a carry into the bytes behind it. The tag that a message is opened with chooses where.
+    /// F4: the counter wraps wherever it begins, without a carry into the bytes behind it. The tag that a
+    /// message is opened with chooses where.
     #[test]
     fn f04_straight_counters_wrap() {
         for backend in Backend::available() {
             let key = AesGcmSiv::with_backend(&[7; 32], backend).unwrap().key;
-            let block = |i: u32| key.row.steps().aes(&key.material, Block::from(i), |block| block).to_le_bytes();
+            let block =
+                |i: u32| key.row.steps().aes(&key.material, Block::from(i), |block| block).to_le_bytes();
             let derived: Vec<u8> = (2..6).flat_map(|i| block(i)[..8].to_vec()).collect();
             let derived = Key::with_backend(&derived, backend).unwrap();
             for before in 0..=70_u32 {
@@ -176,12 +209,26 @@ mod tests {
                     let first = Block::from_le_bytes([0xa5; 16]) >> 32 << 32;
                     let mut text = vec![0; length];
                     let given = Some(first | Block::from(u32::MAX - before));
-                    key.row.backend.find::<Siv>().siv(&key.material, Nonce96::ZERO, b"", given, InOut::in_place(&mut text), drop);
+                    key.row.backend.find::<Siv>().siv(
+                        &key.material,
+                        Nonce96::ZERO,
+                        b"",
+                        given,
+                        InOut::in_place(&mut text),
+                        drop,
+                    );
                     for (i, part) in text.chunks(16).enumerate() {
                         let counter = (u32::MAX - before).wrapping_add(i as u32);
-                        let expected =
-                            derived.row.steps().aes(&derived.material, first | Block::from(counter), |block| block).to_le_bytes();
-                        assert_eq!(part, &expected[..part.len()], "{backend}, {before} before the wrap, block {i} of {length} bytes");
+                        let expected = derived
+                            .row
+                            .steps()
+                            .aes(&derived.material, first | Block::from(counter), |block| block)
+                            .to_le_bytes();
+                        assert_eq!(
+                            part,
+                            &expected[..part.len()],
+                            "{backend}, {before} before the wrap, block {i} of {length} bytes"
+                        );
                     }
                 }
             }

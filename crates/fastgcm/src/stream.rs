@@ -1,8 +1,9 @@
 //! A message that is sealed in pieces.
 //!
-//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and may end anywhere. Whole messages are
-//! faster ([`seal`](crate::seal)). Whoever *opens* in pieces gets text that nobody has verified: `hazmat::UnverifiedOpener` does this. The functions
-//! of [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
+//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and
+//! may end anywhere. Whole messages are faster ([`seal`](crate::seal)). Whoever *opens* in pieces gets text
+//! that nobody has verified: `hazmat::UnverifiedOpener` does this. The functions of
+//! [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
 
 use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
 use core::{fmt, marker::PhantomData};
@@ -17,8 +18,8 @@ pub struct Text(());
 
 /// Seals one message in pieces (SP 800-38D, section 7.1). [`Key::sealer`] makes it.
 ///
-/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is dropped.
-/// Copies that the compiler makes when it is moved are not wiped.
+/// A `Sealer` cannot be cloned: two texts under one nonce would give each other away. It is wiped when it is
+/// dropped. Copies that the compiler makes when it is moved are not wiped.
 ///
 /// ```
 /// # use fastgcm::Key;
@@ -55,7 +56,8 @@ impl<'k> Sealer<'k, Aad> {
     /// Takes the next piece of AAD, which may be empty.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD) bytes. This piece is not taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::AAD`](crate::limits::AAD)
+    /// bytes. This piece is not taken.
     #[inline]
     pub fn aad(&mut self, piece: &[u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.aad(&self.key.material, piece))
@@ -72,8 +74,8 @@ impl Sealer<'_, Text> {
     /// Encrypts the next piece of text in place.
     ///
     /// # Errors
-    /// [`TooLong`](Error::TooLong) if all pieces together have more than [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not
-    /// taken.
+    /// [`TooLong`](Error::TooLong) if all pieces together have more than
+    /// [`limits::TEXT`](crate::limits::TEXT) bytes. This piece is untouched and not taken.
     #[inline]
     pub fn seal(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         Frame::wiped_after_all(|| self.running.text(&self.key.material, InOut::in_place(piece), true))
@@ -82,8 +84,8 @@ impl Sealer<'_, Text> {
     /// Encrypts the next piece of text, `piece`, to `ciphertext`, which has the same length.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal). `ciphertext` is untouched, and the piece is
-    /// not taken.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal).
+    /// `ciphertext` is untouched, and the piece is not taken.
     #[inline]
     pub fn seal_to(&mut self, piece: &[u8], ciphertext: &mut [u8]) -> Result<(), Error> {
         let piece = InOut::copying(piece, ciphertext).ok_or(Error::InvalidLength)?;

@@ -10,11 +10,12 @@ pub const TAG_LEN: usize = 16;
 
 /// The tag of a message: 16 bytes that only the owner of the key can make.
 ///
-/// It derefs to its bytes: `&*tag` is an array, and `tag.to_vec()`, `tag[..4]` and `tag.iter()` do what they do with one. [`Tag::from`] makes a tag of an
-/// array, [`Tag::try_from`] of a slice.
+/// It derefs to its bytes: `&*tag` is an array, and `tag.to_vec()`, `tag[..4]` and `tag.iter()` do what they
+/// do with one. [`Tag::from`] makes a tag of an array, [`Tag::try_from`] of a slice.
 ///
-/// `==` compares two tags in constant time: its time does not depend on which bytes differ. (It compares arrays byte by byte, so compare tags, not their
-/// bytes.) A program that opens a message does not need it: [`Key::open`] takes the tag and compares it.
+/// `==` compares two tags in constant time: its time does not depend on which bytes differ. (It compares
+/// arrays byte by byte, so compare tags, not their bytes.) A program that opens a message does not need it:
+/// [`Key::open`] takes the tag and compares it.
 ///
 /// ```
 /// # use fastgcm::{Key, Tag};
@@ -26,20 +27,23 @@ pub const TAG_LEN: usize = 16;
 /// key.open([1; 12], b"", text, &Tag(*tag))?;
 /// # Ok::<(), fastgcm::Error>(())
 /// ```
-// Aligned, because rustc puts bytes behind the first byte of a `Result`, and LLVM moves them from there in five pieces: 9 % of an ESP packet of 64 bytes.
+// Aligned, because rustc puts bytes behind the first byte of a `Result`, and LLVM moves them from there in
+// five pieces: 9 % of an ESP packet of 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
 pub struct Tag(pub [u8; 16]);
 
-/// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and 4.
+/// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and
+/// 4.
 ///
-/// A forger's chance grows by a factor of 2^8 for every byte that is missing. Appendix C of the standard says how often a key with tags
-/// of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`]. It derefs to its bytes.
+/// A forger's chance grows by a factor of 2^8 for every byte that is missing. Appendix C of the standard says
+/// how often a key with tags of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`]. It
+/// derefs to its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
-/// A tag that [`Key::open`] accepts: `Tag`, or a `ShortTag` of a length that the standard allows. Other crates cannot implement
-/// this trait.
+/// A tag that [`Key::open`] accepts: `Tag`, or a `ShortTag` of a length that the standard allows. Other
+/// crates cannot implement this trait.
 pub trait AnyTag: sealed::Sealed {}
 
 impl<T: sealed::Sealed> AnyTag for T {}
@@ -195,6 +199,7 @@ pub(crate) fn tags_differ<T: AnyTag>(found: Block, tag: &T) -> bool {
 #[inline(always)]
 pub(crate) fn differ(found: Block, tag: Block, len: usize) -> bool {
     let differ = (found ^ tag) << (8 * (16 - len)) != 0;
-    // Through memory, a byte of it: in a register there may be three bytes of the tag beside it, and these would be kept on the stack with it.
+    // Through memory, a byte of it: in a register there may be three bytes of the tag beside it, and these
+    // would be kept on the stack with it.
     if cfg!(feature = "scrub") { core::hint::black_box(differ) } else { differ }
 }

@@ -1,8 +1,9 @@
-//! XAES-256-GCM (C2SP): AES-256-GCM with nonces of 192 bits, which may be drawn at random for as many messages as anybody has.
+//! XAES-256-GCM (C2SP): AES-256-GCM with nonces of 192 bits, which may be drawn at random for as many
+//! messages as anybody has.
 //!
-//! A key and the first twelve bytes of the nonce make the key of the message: two blocks of AES, as KDF in counter mode with CMAC (SP 800-108r1,
-//! section 4.1) prescribes. The rest of the nonce is that of AES-256-GCM. So a message costs what [`seal_once`](crate::seal_once) costs, and two
-//! blocks of AES.
+//! A key and the first twelve bytes of the nonce make the key of the message: two blocks of AES, as KDF in
+//! counter mode with CMAC (SP 800-108r1, section 4.1) prescribes. The rest of the nonce is that of
+//! AES-256-GCM. So a message costs what [`seal_once`](crate::seal_once) costs, and two blocks of AES.
 
 use crate::{
     AnyTag, Backend, Block, Error, Key, Nonce, Tag,
@@ -19,8 +20,9 @@ const NONCE: usize = 24;
 
 /// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
 ///
-/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. Drawn at random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here either.
-/// The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
+/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. Drawn at
+/// random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here
+/// either. The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
 ///
 /// ```
 /// # use fastgcm::Xaes256Gcm;
@@ -80,19 +82,27 @@ impl Xaes256Gcm {
     /// Decrypts `text` in place.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then. `TooLong` as for [`seal`](Self::seal): `text`
-    /// is untouched.
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
+    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
     #[inline]
-    pub fn open(&self, nonce: &[u8; 24], aad: &[u8], text: &mut [u8], tag: &impl AnyTag) -> Result<(), Error> {
+    pub fn open(
+        &self,
+        nonce: &[u8; 24],
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &impl AnyTag,
+    ) -> Result<(), Error> {
         self.with_derived(nonce, |key, nonce| open(self.key.row, key, nonce, aad, text, tag))
     }
 
-    /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with the message, and the tag.
+    /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with
+    /// the message, and the tag.
     ///
     /// It needs the library's feature `getrandom`: `fastgcm = { ..., features = ["getrandom"] }`.
     ///
     /// # Errors
-    /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes, else as for [`seal`](Self::seal): `text` is untouched.
+    /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes, else as for
+    /// [`seal`](Self::seal): `text` is untouched.
     ///
     /// ```
     /// # use fastgcm::Xaes256Gcm;
@@ -110,9 +120,11 @@ impl Xaes256Gcm {
         Ok((nonce, self.seal(&nonce, aad, text)?))
     }
 
-    /// Encrypts `text` under a nonce from the operating system, to a new vector, which holds nonce, ciphertext and tag: 40 bytes more than the text.
+    /// Encrypts `text` under a nonce from the operating system, to a new vector, which holds nonce,
+    /// ciphertext and tag: 40 bytes more than the text.
     ///
-    /// It needs the library's feature `getrandom`. [`open_random_vec`](Self::open_random_vec), which opens the result, does not.
+    /// It needs the library's feature `getrandom`. [`open_random_vec`](Self::open_random_vec), which opens
+    /// the result, does not.
     ///
     /// # Errors
     /// As for [`seal_random`](Self::seal_random).
@@ -139,7 +151,8 @@ impl Xaes256Gcm {
     /// Decrypts `message`, which holds a nonce of 24 bytes, ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 40 bytes; `TooLong` as for [`seal`](Self::seal).
+    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 40 bytes; `TooLong` as for
+    /// [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
     pub fn open_random_vec(&self, aad: &[u8], message: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
         let (nonce, sealed) = message.split_first_chunk::<NONCE>().ok_or(Error::Unauthentic)?;
@@ -163,9 +176,15 @@ impl Xaes256Gcm {
     /// Decrypts `sealed`, ciphertext and tag, to a new vector.
     ///
     /// # Errors
-    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; `TooLong` as for [`seal`](Self::seal).
+    /// [`Unauthentic`](Error::Unauthentic), also if it has fewer than 16 bytes; `TooLong` as for
+    /// [`seal`](Self::seal).
     #[cfg(feature = "alloc")]
-    pub fn open_vec(&self, nonce: &[u8; 24], aad: &[u8], sealed: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+    pub fn open_vec(
+        &self,
+        nonce: &[u8; 24],
+        aad: &[u8],
+        sealed: &[u8],
+    ) -> Result<alloc::vec::Vec<u8>, Error> {
         let (ciphertext, tag) = sealed.split_last_chunk::<{ crate::TAG_LEN }>().ok_or(Error::Unauthentic)?;
         crate::limits::check(aad.len(), ciphertext.len())?;
         let mut text = ciphertext.to_vec();
@@ -175,8 +194,13 @@ impl Xaes256Gcm {
 
     /// Does a message with the key that is derived for it, and its nonce.
     #[inline(always)]
-    fn with_derived<T>(&self, nonce: &[u8; 24], message: impl FnOnce(&[u8], Nonce<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let (first, of_message) = (Nonce96::new(nonce.first_chunk().unwrap()), Nonce::from(nonce.last_chunk().unwrap()));
+    fn with_derived<T>(
+        &self,
+        nonce: &[u8; 24],
+        message: impl FnOnce(&[u8], Nonce<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (first, of_message) =
+            (Nonce96::new(nonce.first_chunk().unwrap()), Nonce::from(nonce.last_chunk().unwrap()));
         Frame::try_wiped_after_all(|| {
             let mut derived = self.derive(first);
             let result = message(&derived, of_message);
@@ -186,8 +210,8 @@ impl Xaes256Gcm {
         })
     }
 
-    /// CMAC of one block for each half: a counter of 16 bits, the label "X", a zero, and as much of the nonce (section "Overview" of the
-    /// specification).
+    /// CMAC of one block for each half: a counter of 16 bits, the label "X", a zero, and as much of the nonce
+    /// (section "Overview" of the specification).
     #[inline(always)]
     fn derive(&self, nonce: Nonce96) -> [u8; 32] {
         let block = (nonce.with_counter(0) << 32 | Block::from(b'X') << 16) ^ self.k1;

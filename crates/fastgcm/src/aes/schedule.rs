@@ -1,4 +1,5 @@
-//! Round keys, in constant time on every back end: the S-box is an operation of the instruction set, never a table.
+//! Round keys, in constant time on every back end: the S-box is an operation of the instruction set, never a
+//! table.
 
 use crate::{Block, inout::load_key, isa::Isa};
 use zeroize::{Zeroize, optimization_barrier};
@@ -6,8 +7,9 @@ use zeroize::{Zeroize, optimization_barrier};
 /// AES round keys.
 #[derive(Clone)]
 pub(crate) struct Schedule {
-    /// All but the last: the first four, and from `WOVEN` on the last ten, so that these stand in one place whatever the key's length. (Of a key
-    /// of 256 bits the two follow each other; of a shorter one they overlap.)
+    /// All but the last: the first four, and from `WOVEN` on the last ten, so that these stand in one place
+    /// whatever the key's length. (Of a key of 256 bits the two follow each other; of a shorter one they
+    /// overlap.)
     pub(crate) keys: [Block; 14],
     pub(crate) last: Block,
     pub(crate) size: KeySize,
@@ -15,7 +17,8 @@ pub(crate) struct Schedule {
     _spare: [usize; SPARE],
 }
 
-/// Rounds more than ten. A type that has no other values: then to choose the last ten keys takes neither a comparison nor a bounds check.
+/// Rounds more than ten. A type that has no other values: then to choose the last ten keys takes neither a
+/// comparison nor a bounds check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum KeySize {
@@ -54,8 +57,9 @@ pub(crate) const WOVEN: usize = 4;
 impl Schedule {
     pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, size: KeySize::Aes128, _spare: [0; SPARE] };
 
-    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`, returns AES of the zero block, in every lane:
-    /// its rounds are run while the next keys are being made, for each of those waits for the one before.
+    /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`,
+    /// returns AES of the zero block, in every lane: its rounds are run while the next keys are being made,
+    /// for each of those waits for the one before.
     #[inline(always)]
     pub(crate) fn expand<S: Isa, const H: bool>(&mut self, s: S, key: &[u8]) -> S::V {
         let mut a = load_key(s, key);
@@ -90,7 +94,8 @@ impl Schedule {
                 self.last = s.next_words::<true>(a, a, RCON[10]);
             }
             24 => {
-                // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a half keys.
+                // Six words at a time: `a` and the two in the upper half of `b`. Three halves make one and a
+                // half keys.
                 let mut b = last_third(key);
                 for i in 1..=4 {
                     let a1 = s.next_words::<true>(a, b, RCON[2 * i - 1]);
@@ -172,11 +177,13 @@ impl Schedule {
     }
 }
 
-/// Puts a round key first in each of `keys`: [`Schedule::expand`] where an S-box is a call, in loops, a third of its code. `key` has 16, 24 or 32 bytes.
+/// Puts a round key first in each of `keys`: [`Schedule::expand`] where an S-box is a call, in loops, a third
+/// of its code. `key` has 16, 24 or 32 bytes.
 pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]]) {
     // Rotated before the S-box in place of behind it, so that there is one function of the S-box.
-    let next =
-        |four: Block, last: Block, rcon: u8| s.next_words::<false>(four, Block::from(((last >> 96) as u32).rotate_right(8)) << 96, rcon);
+    let next = |four: Block, last: Block, rcon: u8| {
+        s.next_words::<false>(four, Block::from(((last >> 96) as u32).rotate_right(8)) << 96, rcon)
+    };
     let (mut a, [first, keys @ ..]) = (load_key(s, key), keys) else { return };
     first[0] = a;
     match key.len() {
@@ -188,7 +195,9 @@ pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]])
         }
         24 => {
             let mut b = last_third(key);
-            for ([first, second, third], [rcon, other]) in keys.as_chunks_mut().0.iter_mut().zip(RCON[1..].as_chunks().0) {
+            for ([first, second, third], [rcon, other]) in
+                keys.as_chunks_mut().0.iter_mut().zip(RCON[1..].as_chunks().0)
+            {
                 let a1 = next(a, b, *rcon);
                 let b1 = two_more(a1, b);
                 first[0] = b >> 64 | a1 << 64;
@@ -220,7 +229,8 @@ fn last_third(key: &[u8]) -> Block {
     key[16..].first_chunk().map_or(0, |bytes| Block::from(u64::from_le_bytes(*bytes)) << 64)
 }
 
-/// Words five and six of the next six of an AES-192 schedule, in the upper half, as those before them in `b`. `a` are the four before.
+/// Words five and six of the next six of an AES-192 schedule, in the upper half, as those before them in `b`.
+/// `a` are the four before.
 #[inline(always)]
 fn two_more(a: Block, b: Block) -> Block {
     let fifth = (b >> 64) as u32 ^ (a >> 96) as u32;

@@ -1,9 +1,10 @@
 //! Packets of one length, four side by side: one for each lane of a vector of four blocks.
 //!
-//! A short message leaves most of the processor idle: its tag's mask fills one lane of an AES state, its AAD and its lengths two lanes of a
-//! product, its last blocks a part of a vector, and its hash is added up over the lanes. Here lane p of every vector belongs to packet p: vector j has
-//! the j-th blocks of four packets, all lanes meet one power of H, and one reduction serves all tags. Only where text is loaded and stored does a vector
-//! have four blocks of one packet; between the two stands a transposition.
+//! A short message leaves most of the processor idle: its tag's mask fills one lane of an AES state, its AAD
+//! and its lengths two lanes of a product, its last blocks a part of a vector, and its hash is added up over
+//! the lanes. Here lane p of every vector belongs to packet p: vector j has the j-th blocks of four packets,
+//! all lanes meet one power of H, and one reduction serves all tags. Only where text is loaded and stored
+//! does a vector have four blocks of one packet; between the two stands a transposition.
 
 use super::{
     counter::STATES,
@@ -20,7 +21,8 @@ use crate::{
 };
 use core::{hint::black_box, marker::PhantomData};
 
-/// Packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the time, for 22 KB of code.)
+/// Packets side by side. (With vectors of two blocks a packet of 64 bytes would take 0.7 of the time, for 22
+/// KB of code.)
 const LANES: usize = TOGETHER;
 
 /// The most bytes of AAD, and of text, of such packets.
@@ -28,10 +30,15 @@ pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
     if blocks == LANES { Some((16, 16 * LANES)) } else { None }
 }
 
-/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no longer than `most_batch` says. Returns how
-/// many, and whether a tag was wrong.
+/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no
+/// longer than `most_batch` says. Returns how many, and whether a tag was wrong.
 #[inline(always)]
-pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(s: S, _: M, key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) {
+pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    _: M,
+    key: &Material,
+    packets: &mut [Packet<'_>],
+) -> (usize, bool) {
     let Some((aad, text)) = packets.first().and_then(Packet::lengths) else { return (0, false) };
     let shape = Shape::<S, M> { s, multiply: PhantomData, key, aad, text, blocks: blocks(text) };
     if text <= 16 { shape.groups::<SEAL, 1, 2>(packets) } else { shape.groups::<SEAL, 4, 5>(packets) }
@@ -99,12 +106,23 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     fn ends<const N: usize>(&self) -> Ends<S, M> {
         let (s, powers) = (self.s, &self.key.tables);
         let (first, second) = self.entries(1);
-        let lengths = M::product(s, M::ready(s, s.splat(lengths(self.aad as u64, self.text as u64)), first, second));
+        let lengths =
+            M::product(s, M::ready(s, s.splat(lengths(self.aad as u64, self.text as u64)), first, second));
         if const { !M::CONSTANTS } {
             return Ends { lengths, constants: s.splat(0) };
         }
-        let (all, none) = (s.fold(powers.down_from(s, self.blocks + 2).constants()), s.fold(powers.down_from(s, 1).constants()));
-        Ends { lengths, constants: s.splat(if N.saturating_sub(self.blocks).is_multiple_of(2) { all } else { all ^ none }) }
+        let (all, none) = (
+            s.fold(powers.down_from(s, self.blocks + 2).constants()),
+            s.fold(powers.down_from(s, 1).constants()),
+        );
+        Ends {
+            lengths,
+            constants: s.splat(if N.saturating_sub(self.blocks).is_multiple_of(2) {
+                all
+            } else {
+                all ^ none
+            }),
+        }
     }
 
     /// The tags of four packets. Returns whether one is wrong.
@@ -126,10 +144,13 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         wrong
     }
 
-    /// `N` blocks of each packet, and one state more for the masks of the tags, while the ciphertext of the four packets before is
-    /// hashed.
+    /// `N` blocks of each packet, and one state more for the masks of the tags, while the ciphertext of the
+    /// four packets before is hashed.
     #[inline(always)]
-    fn groups<const SEAL: bool, const N: usize, const ALL: usize>(&self, packets: &mut [Packet<'_>]) -> (usize, bool) {
+    fn groups<const SEAL: bool, const N: usize, const ALL: usize>(
+        &self,
+        packets: &mut [Packet<'_>],
+    ) -> (usize, bool) {
         const { assert!(ALL == N + 1 && N <= LANES) }
         let (s, schedule, zero, ends) = (self.s, &self.key.schedule, self.s.splat(0), self.ends::<N>());
         let (mut done, mut wrong) = (0, false);
@@ -138,7 +159,8 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         loop {
             let (before, behind) = packets.split_at_mut(done);
             let Some(group) = behind.first_chunk_mut::<LANES>() else { break };
-            let (mut aads, mut nonces, mut texts, mut fit) = (Table::<4>::ZERO, [zero; 4], [const { InOut::EMPTY }; 4], true);
+            let (mut aads, mut nonces, mut texts, mut fit) =
+                (Table::<4>::ZERO, [zero; 4], [const { InOut::EMPTY }; 4], true);
             for (p, packet) in group.iter_mut().enumerate() {
                 fit &= packet.aad.len() == self.aad;
                 if fit && self.aad > 0 {
@@ -153,14 +175,16 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
             if !fit {
                 break;
             }
-            // All texts are read before any is written: a masked load waits for what was just stored beside its bytes.
-            // (No closures here: LLVM makes functions of some, where the row's features are not.)
+            // All texts are read before any is written: a masked load waits for what was just stored beside
+            // its bytes. (No closures here: LLVM makes functions of some, where the row's features are not.)
             let mut inputs = [zero; 4];
             each!(P in 0 1 2 3 => { inputs[P] = texts[P].load::<S, 0, 0>(s); });
             inputs = s.transpose(inputs);
             let starts = s.whiten(s.lanes(nonces), s.splat(schedule.keys[0]));
             let mut x = [s.state(zero); STATES];
-            each!(I in 0 1 2 3 => { if const { I < N } { x[I] = s.state(s.xor(starts, s.splat(counter(I as u32 + 2)))); } });
+            each!(I in 0 1 2 3 => { if const { I < N } {
+                x[I] = s.state(s.xor(starts, s.splat(counter(I as u32 + 2))));
+            } });
             x[N] = s.state(s.xor(starts, s.splat(counter(1))));
             let new = rounds::<S, M, _, ALL>(s, schedule, schedule, &mut x, &hashed);
             if let (Some(new), Some(before)) = (new, before.last_chunk_mut::<LANES>()) {
@@ -185,7 +209,8 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         }
         if let Some(before) = packets[..done].last_chunk_mut::<LANES>() {
             each!(I in 0 1 2 3 => { if const { I < N } {
-                untagged.sum = M::add(s, untagged.sum, M::product(s, HashWork::<S, M>::ready::<I>(&hashed, s)));
+                let product = M::product(s, HashWork::<S, M>::ready::<I>(&hashed, s));
+                untagged.sum = M::add(s, untagged.sum, product);
             } });
             let last_wrong = self.tag::<SEAL>(before, untagged, &ends);
             wrong |= last_wrong;

@@ -1,16 +1,18 @@
 //! Counter blocks, by two means. Which of them a message may use is a matter of types.
 //!
-//! **[`XorCounter`]: one XOR a vector.** The counter of text block i is i + 2. Within a group of blocks, as many as a turn or
-//! a step has, it differs from the group's base in its low bits alone, and these are a table of a few entries. AES begins with
-//! an XOR of its first round key, which melts into the base. The table is indexed by the position in the message, and with a
-//! 96-bit nonce the index tells nothing else. With any other nonce the counter starts at a value that depends on H, and an
-//! index made of it would lead a neighbour in the cache to the key. So it is made of a [`Nonce96`] only, and what a [`J0`]
-//! can be given is the other:
+//! **[`XorCounter`]: one XOR a vector.** The counter of text block i is i + 2. Within a group of blocks, as
+//! many as a turn or a step has, it differs from the group's base in its low bits alone, and these are a
+//! table of a few entries. AES begins with an XOR of its first round key, which melts into the base. The
+//! table is indexed by the position in the message, and with a 96-bit nonce the index tells nothing else.
+//! With any other nonce the counter starts at a value that depends on H, and an index made of it would lead a
+//! neighbour in the cache to the key. So it is made of a [`Nonce96`] only, and what a [`J0`] can be given is
+//! the other:
 //!
-//! **[`AddCounter`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and without a carry
-//! into the nonce.
+//! **[`AddCounter`]: add and swap.** inc32 as the standard has it (SP 800-38D, section 6.2), modulo 2^32 and
+//! without a carry into the nonce.
 //!
-//! A piece of a message goes on with [`PieceCounter`], which is the first where a turn begins and the nonce is public.
+//! A piece of a message goes on with [`PieceCounter`], which is the first where a turn begins and the nonce
+//! is public.
 
 use crate::{
     Block,
@@ -29,8 +31,8 @@ pub(crate) trait Counters<S: Isa> {
     fn next<const N: usize>(&mut self, s: S, schedule: &Schedule, x: &mut [S::State; STATES]);
 }
 
-/// What the counters of a group of blocks change in its base: entry i is i + 2, modulo the blocks of the group. So the last two
-/// blocks of a group want the base of the next.
+/// What the counters of a group of blocks change in its base: entry i is i + 2, modulo the blocks of the
+/// group. So the last two blocks of a group want the base of the next.
 type Changes = Table<{ 4 * TURN }>;
 
 const fn changes(blocks: usize) -> Changes {
@@ -140,8 +142,8 @@ impl<S: Isa> XorCounter<S> {
         };
         each!(I in 0 1 => { if const { I < N } {
             let change = changes.load(s, I * S::BLOCKS);
-            let block = if const { I + 1 == N } { s.xor3(self.base, change, self.back) } else { s.xor(self.base, change) };
-            x[I] = s.state(block);
+            let back = if const { I + 1 == N } { self.back } else { s.splat(0) };
+            x[I] = s.state(s.xor3(self.base, change, back));
         } });
     }
 }
@@ -156,8 +158,8 @@ impl<S: Isa> Counters<S> for XorCounter<S> {
     }
 }
 
-/// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is in the first four
-/// bytes. With `STRAIGHT` that of GCM-SIV, which stands there anyway (RFC 8452, section 4).
+/// The counter of a nonce of any length: the next vector of counter blocks, mirrored, so that the counter is
+/// in the first four bytes. With `STRAIGHT` that of GCM-SIV, which stands there anyway (RFC 8452, section 4).
 pub(crate) struct AddCounter<S: Isa, const STRAIGHT: bool = false>(S::V);
 
 /// Lanes of the widest vector.
@@ -210,7 +212,8 @@ impl<S: Isa, const STRAIGHT: bool> Counters<S> for AddCounter<S, STRAIGHT> {
     }
 }
 
-/// The counter of a piece that begins with any block of its text. Which of the two it is was public before: so is the branch.
+/// The counter of a piece that begins with any block of its text. Which of the two it is was public before:
+/// so is the branch.
 pub(crate) enum PieceCounter<S: Isa> {
     Xor(XorCounter<S>),
     Add(AddCounter<S>),

@@ -1,8 +1,8 @@
 //! The drive: what comes before the end of a message, and messages in pieces.
 //!
-//! A whole message is a beginning, if it is long, and an end. A message in pieces has any number of updates, each of which goes on
-//! from the [`Hash`] that the one before has left, and a finish. Both run one loop over turns ([`turns`]), and between turns, pieces
-//! and the end there is one kind of hash: a block, in lane 0.
+//! A whole message is a beginning, if it is long, and an end. A message in pieces has any number of updates,
+//! each of which goes on from the [`Hash`] that the one before has left, and a finish. Both run one loop over
+//! turns ([`turns`]), and between turns, pieces and the end there is one kind of hash: a block, in lane 0.
 
 use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
@@ -21,7 +21,8 @@ use crate::{
 };
 use core::hint::black_box;
 
-/// The beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these, and what the end must know.
+/// The beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these, and
+/// what the end must know.
 #[inline(always)]
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -37,7 +38,16 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     if all > const { most_text(S::BLOCKS) } {
         let mut counters = XorCounter::new(s, &key.schedule, nonce);
         let ask = all >= ASK_PAYS;
-        let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut hash, None, &mut text, most_text(S::BLOCKS) + 1, ask);
+        let last = turns::<S, M, SEAL>(
+            s,
+            key,
+            &mut counters,
+            &mut hash,
+            None,
+            &mut text,
+            most_text(S::BLOCKS) + 1,
+            ask,
+        );
         if let Some(turn) = last
             && SEAL
         {
@@ -55,14 +65,20 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 
 /// The beginning of a message whose AAD meets powers of its own ([`is_ahead`](super::plan::is_ahead)).
 #[inline(always)]
-pub(crate) fn begin_ahead<S: Isa, M: Multiply<S>>(s: S, key: &Material, aad: &[u8], text: usize) -> Begun<'static> {
+pub(crate) fn begin_ahead<S: Isa, M: Multiply<S>>(
+    s: S,
+    key: &Material,
+    aad: &[u8],
+    text: usize,
+) -> Begun<'static> {
     let mut begun = Begun::new(lengths(aad.len() as u64, text as u64));
     begun.ahead.store(s, 0, products::<S, M>(s, &key.tables, blocks(text) + 1, s.splat(0), aad));
     begun
 }
 
-/// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn before, if there is one,
-/// while it encrypts this one; opening hashes this one. Returns the last turn of what is sealed, which is not hashed yet.
+/// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn
+/// before, if there is one, while it encrypts this one; opening hashes this one. Returns the last turn of
+/// what is sealed, which is not hashed yet.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -75,7 +91,8 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     from: usize,
     ask: bool,
 ) -> Option<Turn<'a, S>> {
-    // The optimiser must not see what round keys are: else it fills half of the registers with them and spills the hash.
+    // The optimiser must not see what round keys are: else it fills half of the registers with them and
+    // spills the hash.
     if const { S::BLOCKS > 1 } {
         let keys = black_box(&key.tables).more(s);
         turns_by::<S, M, SEAL>(s, key, keys, counters, hash, pending, text, from, ask)
@@ -125,7 +142,8 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     pending
 }
 
-/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros to whole blocks: one reduction for each turn.
+/// GHASH goes on from `hash`, in lane 0, over `data` padded with zeros to whole blocks: one reduction for
+/// each turn.
 #[inline(always)]
 fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
     while !data.is_empty() {
@@ -135,10 +153,16 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut dat
     hash
 }
 
-/// The products of `hash` and `data`, padded with zeros to whole blocks, with powers of H of which the last are behind the last
-/// block; reduced, and not added up over the lanes.
+/// The products of `hash` and `data`, padded with zeros to whole blocks, with powers of H of which the last
+/// are behind the last block; reduced, and not added up over the lanes.
 #[inline(always)]
-fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, behind: usize, mut hash: S::V, mut data: &[u8]) -> S::V {
+fn products<S: Isa, M: Multiply<S>>(
+    s: S,
+    powers: &Powers,
+    behind: usize,
+    mut hash: S::V,
+    mut data: &[u8],
+) -> S::V {
     let mut sum = M::Short::zero(s);
     while !data.is_empty() {
         let (first, second) = powers.down_from(s, blocks(data.len()) + behind).vector(0);
@@ -166,8 +190,9 @@ pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mu
     hash.store(s, lanes);
 }
 
-/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
-/// `flush` hashes what waits: a function of the row, so that this one has no loop for it.
+/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole
+/// blocks, or the last piece. `flush` hashes what waits: a function of the row, so that this one has no loop
+/// for it.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
@@ -191,7 +216,16 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
     if all >= bytes {
         let (mut counters, mut lanes) = (PieceCounter::at(s, &key.schedule, start, index), hash.load(s));
-        let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut lanes, pending, &mut text, bytes, all >= ASK_PAYS);
+        let last = turns::<S, M, SEAL>(
+            s,
+            key,
+            &mut counters,
+            &mut lanes,
+            pending,
+            &mut text,
+            bytes,
+            all >= ASK_PAYS,
+        );
         hash.store(s, lanes);
         if let Some(turn) = last {
             hash.let_wait(s, turn);
@@ -233,20 +267,29 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
             part.store::<S, I, 0>(s, output);
             let v = s.byte_swap(if SEAL { s.keep_first(output, part.bytes::<S, I>()) } else { input });
             let (first, second) = powers.vector(I * S::BLOCKS);
-            sum = M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, s.xor(v, hash), first, second)));
+            let ready = M::Short::ready(s, s.xor(v, hash), first, second);
+            sum = M::Short::add(s, sum, M::Short::product(s, ready));
             hash = s.splat(0);
         } });
     }
     s.first(s.fold(M::Short::reduce(s, sum, s.splat(0))))
 }
 
-/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
-/// Nothing waits.
+/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked
+/// by AES of a J0. Nothing waits.
 #[inline(always)]
-pub(crate) fn finish<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block {
+pub(crate) fn finish<S: Isa, M: Multiply<S>>(
+    s: S,
+    _: M,
+    key: &Material,
+    hash: &Hash,
+    lengths: Block,
+    j0: Option<J0>,
+) -> Block {
     let mask = if let Some(j0) = j0 { key.schedule.encrypt(s, j0.0) } else { 0 };
     let (first, second) = key.tables.down_from(s, 1).vector(0);
-    let product = M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
+    let product =
+        M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
     s.fold(s.byte_swap(M::Short::reduce(s, product, s.splat(0)))) ^ mask
 }
 
@@ -274,7 +317,9 @@ pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, text: InOut<'_>) {
     let mut text = text.here();
     while let Some(mut turn) = text.whole_turn(s) {
         let x = keystream::<S, TURN>(s, &key.schedule, &mut counters);
-        each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, key.schedule.last_round(s, x[I], turn.load::<I>(s))); });
+        each!(I in 0 1 2 3 4 5 6 7 => {
+            turn.store::<I>(s, key.schedule.last_round(s, x[I], turn.load::<I>(s)));
+        });
     }
     while text.len() > 0 {
         let x = keystream::<S, 1>(s, &key.schedule, &mut counters);
@@ -301,8 +346,13 @@ pub(crate) fn aes<S: Isa>(s: S, key: &Material, block: Block) -> Block {
 
 /// The next `N` vectors of keystream but for the last round of AES.
 #[inline(always)]
-fn keystream<S: Isa, const N: usize>(s: S, schedule: &Schedule, counters: &mut impl Counters<S>) -> [S::State; STATES] {
-    let schedule = black_box(schedule); // else LLVM loads the keys before the loop of the caller, and keeps them on the stack
+fn keystream<S: Isa, const N: usize>(
+    s: S,
+    schedule: &Schedule,
+    counters: &mut impl Counters<S>,
+) -> [S::State; STATES] {
+    // Else LLVM loads the keys before the loop of the caller, and keeps them on the stack.
+    let schedule = black_box(schedule);
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<N>(s, schedule, &mut x);
     schedule.each_round(s, |key| {

@@ -12,8 +12,8 @@ use zeroize::Zeroize;
 /// A key, as the functions of these modules see it. (Those of [`software`] have a type of their own.)
 pub(crate) type Material = crate::material::Material<Powers>;
 
-/// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so many bytes of AAD and
-/// text. Nothing of what was there before is left.
+/// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so
+/// many bytes of AAD and text. Nothing of what was there before is left.
 #[inline(always)]
 pub(crate) fn expand<S: Isa, M: Multiply<S>>(
     s: S,
@@ -25,7 +25,9 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>>(
 ) {
     let h = schedule.expand::<S, true>(s, key);
     if const { S::BLOCKS > 1 } {
-        each!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => { Powers::put_more(&mut tables, s, I, s.splat(schedule.keys[I])); });
+        each!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 => {
+            Powers::put_more(&mut tables, s, I, s.splat(schedule.keys[I]));
+        });
     }
     let powers = if let Some((aad, text)) = one { plan::powers(S::BLOCKS, aad, text) } else { usize::MAX };
     Powers::fill::<S, M>(&mut tables, s, h, powers);
@@ -33,7 +35,13 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>>(
 
 /// [`expand`] in a key.
 #[cfg(all(test, feature = "internals"))]
-pub(crate) fn expand_in<S: Isa, M: Multiply<S>>(s: S, multiply: M, material: &mut Material, key: &[u8], one: Option<(usize, usize)>) {
+pub(crate) fn expand_in<S: Isa, M: Multiply<S>>(
+    s: S,
+    multiply: M,
+    material: &mut Material,
+    key: &[u8],
+    one: Option<(usize, usize)>,
+) {
     expand(s, multiply, &mut material.schedule, Unwritten::of(&mut material.tables), key, one);
 }
 

@@ -36,9 +36,10 @@
 //! | 18 | everywhere | the direction is a const parameter of the same code |
 //! | 19 | `seal` | one branch, on the verdict |
 //!
-//! [`plan`] decides which way a message goes. A short one is an end ([`tail`]): one pass, one reduction, no loop. A long one has a
-//! beginning before it ([`drive`]). A message in pieces, and a nonce of another length, is driven step by step. GCM-SIV has [`siv`],
-//! packets side by side have [`batch`], and a machine without AES instructions has [`software`].
+//! [`plan`] decides which way a message goes. A short one is an end ([`tail`]): one pass, one reduction, no
+//! loop. A long one has a beginning before it ([`drive`]). A message in pieces, and a nonce of another
+//! length, is driven step by step. GCM-SIV has [`siv`], packets side by side have [`batch`], and a machine
+//! without AES instructions has [`software`].
 
 mod batch;
 mod counter;
@@ -48,7 +49,8 @@ pub(crate) mod plan;
 mod siv;
 pub(crate) mod software;
 mod tail;
-#[cfg(all(test, feature = "internals"))] // these tests take as long to compile as all others: the check `inside`
+#[cfg(all(test, feature = "internals"))]
+// these tests take as long to compile as all others: the check `inside`
 mod tests;
 mod turn;
 
@@ -107,7 +109,8 @@ pub(crate) fn is_ahead<S: Isa>(_: S, aad: usize, text: usize) -> bool {
     S::WEAVES && plan::is_ahead(S::BLOCKS, aad, text)
 }
 
-/// Seals or opens such a message: what its AAD adds to the hash goes to `end`, which is a function of the row.
+/// Seals or opens such a message: what its AAD adds to the hash goes to `end`, which is a function of the
+/// row.
 #[inline(always)]
 pub(crate) fn ahead<S: Isa, M: Multiply<S>>(
     s: S,
@@ -144,8 +147,8 @@ pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
     if blocks <= 1 { None } else { Some((16 * aad_lanes(blocks), 16 * blocks)) }
 }
 
-/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of it is stored but its
-/// round keys, which are wiped. Returns the tag.
+/// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of
+/// it is stored but its round keys, which are wiped. Returns the tag.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn once<S: Isa, M: Multiply<S>>(
@@ -165,8 +168,8 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
     tag
 }
 
-/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no longer than [`most_batch`]
-/// says. Returns how many, and whether a tag was wrong.
+/// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no
+/// longer than [`most_batch`] says. Returns how many, and whether a tag was wrong.
 #[inline(always)]
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -174,5 +177,9 @@ pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     key: &Material,
     packets: &mut [Packet<'_>],
 ) -> (usize, bool) {
-    if const { most_batch(S::BLOCKS).is_some() } { batch::batch::<S, M, SEAL>(s, multiply, key, packets) } else { (0, false) }
+    if const { most_batch(S::BLOCKS).is_some() } {
+        batch::batch::<S, M, SEAL>(s, multiply, key, packets)
+    } else {
+        (0, false)
+    }
 }

@@ -1,9 +1,9 @@
 //! The plan: which way a message goes. All thresholds stand here, with what set them.
 //!
-//! A message ends with an *end* ([`tail`](super::tail)): up to eight vectors of text, the tag's mask, and before them AAD or the
-//! hash of what has been. What does not fit goes before, into the *beginning* ([`drive`](super::drive)): AAD that is hashed first,
-//! and turns of eight vectors. Both ask [`plan`], whose answers a test prints as a table (docs/plan.md), and another test walks
-//! through every length and state.
+//! A message ends with an *end* ([`tail`](super::tail)): up to eight vectors of text, the tag's mask, and
+//! before them AAD or the hash of what has been. What does not fit goes before, into the *beginning*
+//! ([`drive`](super::drive)): AAD that is hashed first, and turns of eight vectors. Both ask [`plan`], whose
+//! answers a test prints as a table (docs/plan.md), and another test walks through every length and state.
 
 use crate::{
     Block,
@@ -26,11 +26,12 @@ pub(crate) fn lengths(aad: u64, text: u64) -> Block {
 /// Vectors of a step, which comes before the last ones of an end of more than four.
 pub(crate) const STEP: usize = 4;
 
-/// Bytes of a message from which on turns ask for memory ahead (`inout::AHEAD` bytes). Below, all of it may be in the cache.
+/// Bytes of a message from which on turns ask for memory ahead (`inout::AHEAD` bytes). Below, all of it may
+/// be in the cache.
 pub(crate) const ASK_PAYS: usize = 32 << 10;
 
-/// The last vectors of a text, of which the last may be cut, and J0. "Lane" says that J0 has the last lane, which the text leaves.
-/// In the order in which they are tried: a text takes the first that it fits in.
+/// The last vectors of a text, of which the last may be cut, and J0. "Lane" says that J0 has the last lane,
+/// which the text leaves. In the order in which they are tried: a text takes the first that it fits in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Empty,
@@ -50,8 +51,9 @@ impl Class {
         [Empty, OneLane, One, TwoLane, Two, Three, Four].into_iter().find(|class| class.fits(blocks, bytes))
     }
 
-    /// Whether the last `bytes` of a text fit, in vectors of `blocks` blocks. (Comparisons, not a table of places to jump to: so the
-    /// optimiser knows in each class how long the last vector can be, and a short text goes through few of them.)
+    /// Whether the last `bytes` of a text fit, in vectors of `blocks` blocks. (Comparisons, not a table of
+    /// places to jump to: so the optimiser knows in each class how long the last vector can be, and a short
+    /// text goes through few of them.)
     #[inline(always)]
     pub(crate) const fn fits(self, blocks: usize, bytes: usize) -> bool {
         let vector = 16 * blocks;
@@ -73,7 +75,8 @@ pub(crate) const fn has_step(blocks: usize, bytes: usize) -> bool {
     bytes > 16 * STEP * blocks
 }
 
-/// Whether AAD of a message with a beginning meets powers of its own, together with the text, so that nothing waits for its hash.
+/// Whether AAD of a message with a beginning meets powers of its own, together with the text, so that nothing
+/// waits for its hash.
 #[inline(always)]
 pub(crate) const fn is_ahead(blocks: usize, aad: usize, text: usize) -> bool {
     text <= most_text(blocks) && aad.div_ceil(16) + text.div_ceil(16) < most_powers(blocks)
@@ -85,8 +88,9 @@ pub(crate) const fn most_text(blocks: usize) -> usize {
     16 * TURN * blocks
 }
 
-/// The most bytes of AAD and of text of a message that is an end, in vectors of `blocks` blocks: a key has a power for each of their
-/// blocks, and for the lengths. With none, where nothing is woven, empty messages are.
+/// The most bytes of AAD and of text of a message that is an end, in vectors of `blocks` blocks: a key has a
+/// power for each of their blocks, and for the lengths. With none, where nothing is woven, empty messages
+/// are.
 pub(crate) const fn most(blocks: usize) -> (usize, usize) {
     if blocks == 0 { (0, 0) } else { (16 * (most_powers(blocks) - TURN * blocks - 1), most_text(blocks)) }
 }
@@ -96,8 +100,8 @@ pub(crate) const fn beside_lengths(blocks: usize) -> usize {
     16 * aad_lanes(blocks)
 }
 
-/// The highest power of H that a message asks for: one for each block of its end, AAD among them, and one for the lengths; and
-/// those of a turn, if it has a beginning.
+/// The highest power of H that a message asks for: one for each block of its end, AAD among them, and one for
+/// the lengths; and those of a turn, if it has a beginning.
 pub(crate) const fn powers(blocks: usize, aad: usize, text: usize) -> usize {
     if is_ahead(blocks, aad, text) { aad.div_ceil(16) + text.div_ceil(16) + 1 } else { most_powers(blocks) }
 }

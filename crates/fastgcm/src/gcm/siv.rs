@@ -1,9 +1,10 @@
 //! AES-GCM-SIV (RFC 8452): a message from its nonce to its tag, with the keys that are derived for it.
 //!
-//! The keys of a message live as long as the message, so nothing is made that it does not need. POLYVAL ends where a vector ends: blocks that are
-//! missing are missing at the front, where zeros change nothing. So only the last vector meets H^B ... H^1 (B blocks to a vector), and each lane of those
-//! before it has a chain of its own, which steps by H^B. That is all a short message needs: a step takes 16 cycles on Zen 4, and a power of H more takes
-//! 24 to make. A long message has eight powers of H^B.
+//! The keys of a message live as long as the message, so nothing is made that it does not need. POLYVAL ends
+//! where a vector ends: blocks that are missing are missing at the front, where zeros change nothing. So only
+//! the last vector meets H^B ... H^1 (B blocks to a vector), and each lane of those before it has a chain of
+//! its own, which steps by H^B. That is all a short message needs: a step takes 16 cycles on Zen 4, and a
+//! power of H more takes 24 to make. A long message has eight powers of H^B.
 
 use super::{
     counter::{AddCounter, Counters, STATES, lanes},
@@ -44,8 +45,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         chains.fill::<M>(s);
     }
 
-    // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of which each is compiled once. `known` says
-    // that `tag` is there, from which CTR begins.
+    // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of
+    // which each is compiled once. `known` says that `tag` is there, from which CTR begins.
     let schedule = &*schedule;
     let mut tag = s.splat(given.unwrap_or(0));
     let opening = given.is_some();
@@ -59,7 +60,8 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
         }
         let data = if opening { text.written() } else { text.source() };
         let hash = s.first(s.fold(polyval::<S, M>(s, &chains, aad, data)));
-        // Section 4: XOR the nonce, with the last bit cleared; encrypted. (In vectors: by way of general registers it would wait twice as long.)
+        // Section 4: XOR the nonce, with the last bit cleared; encrypted. (In vectors: by way of general
+        // registers it would wait twice as long.)
         let sum = s.xor(s.splat_masked(hash, !LAST), s.splat(nonce.with_counter(0)));
         let mut x = [s.state(s.splat(0)); STATES];
         x[0] = s.state(s.whiten(sum, s.splat(schedule.keys[0])));
@@ -81,12 +83,14 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
 #[repr(align(64))]
 struct Aligned(Schedule);
 
-/// Vectors of `blocks` blocks from which on it pays to have eight powers of H^B: with one block, eight products make them, with four, three.
+/// Vectors of `blocks` blocks from which on it pays to have eight powers of H^B: with one block, eight
+/// products make them, with four, three.
 const fn long(blocks: usize) -> usize {
     if blocks == 1 { 20 } else { 11 }
 }
 
-/// The most significant bit of the last byte: cleared in what becomes the tag, set in the first counter block.
+/// The most significant bit of the last byte: cleared in what becomes the tag, set in the first counter
+/// block.
 pub(super) const LAST: Block = 1 << 127;
 
 /// The last block of POLYVAL: the lengths in bits, that of AAD first.
@@ -95,8 +99,9 @@ pub(super) fn swapped_lengths(aad: usize, text: usize) -> Block {
     lengths(aad as u64, text as u64).rotate_left(64)
 }
 
-/// The keys of a message (section 4): that of POLYVAL, then that of AES, in halves. Each is the first halves of AES of two blocks, a number
-/// before the nonce, which stand here in the same lane of two vectors. Returns the first, in every lane.
+/// The keys of a message (section 4): that of POLYVAL, then that of AES, in halves. Each is the first halves
+/// of AES of two blocks, a number before the nonce, which stand here in the same lane of two vectors. Returns
+/// the first, in every lane.
 #[inline(always)]
 fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, keys: &mut Table<4>) -> S::V {
     let mut h = s.splat(0);
@@ -127,7 +132,8 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
     h
 }
 
-/// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four bytes count.
+/// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four
+/// bytes count.
 #[inline(always)]
 fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, text: InOut<'_>) {
     let mut counters = AddCounter::<S, true>::numbered(s, first);
@@ -136,13 +142,17 @@ fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, text: InO
     while let Some(mut turn) = text.whole_turn(s) {
         counters.next::<TURN>(s, schedule, &mut x);
         rounds::<S, M, _, TURN>(s, schedule, schedule, &mut x, &NoHash);
-        each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s))); });
+        each!(I in 0 1 2 3 4 5 6 7 => {
+            turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s)));
+        });
     }
     if text.len() >= FEW * 16 * S::BLOCKS {
         counters.next::<FEW>(s, schedule, &mut x);
         rounds::<S, M, _, FEW>(s, schedule, schedule, &mut x, &NoHash);
         let mut few = text.take::<S>(FEW);
-        each!(I in 0 1 2 3 => { few.store::<S, I, FEW>(s, last_round(s, schedule, x[I], few.load::<S, I, FEW>(s))); });
+        each!(I in 0 1 2 3 => {
+            few.store::<S, I, FEW>(s, last_round(s, schedule, x[I], few.load::<S, I, FEW>(s)));
+        });
     }
     while text.len() > 0 {
         counters.next::<1>(s, schedule, &mut x);
@@ -165,12 +175,14 @@ fn last_round<S: Isa>(s: S, schedule: &Schedule, x: S::State, data: S::V) -> S::
     s.last_round(x, s.state(s.splat(*schedule.before_last())), s.state(s.splat(schedule.last)), data)
 }
 
-/// POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks; in lanes that are not added up. A block of it is what GHASH
-/// makes of a block by turning its bytes round, so it is taken as it stands.
+/// POLYVAL (section 3) of AAD, text and lengths, each padded with zeros to whole blocks; in lanes that are
+/// not added up. A block of it is what GHASH makes of a block by turning its bytes round, so it is taken as
+/// it stands.
 #[inline(always)]
 fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &[u8]) -> S::V {
     let (of_aad, of_text) = (blocks(aad.len()), blocks(text.len()) + 1);
-    // The first vector of text may have fewer blocks, in its last lanes, and before them the last of AAD. What is ahead of these begins likewise.
+    // The first vector of text may have fewer blocks, in its last lanes, and before them the last of AAD.
+    // What is ahead of these begins likewise.
     let text_lanes = (of_text - 1) % S::BLOCKS + 1;
     let beside = of_aad.min(S::BLOCKS - text_lanes);
     let ahead = of_aad - beside;
@@ -180,7 +192,8 @@ fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &
     let mut v = s.splat(0);
     let mut in_text = ahead == 0;
     loop {
-        let (data, lanes) = if in_text { (text, text_lanes) } else { (ahead_bytes, (ahead - 1) % S::BLOCKS + 1) };
+        let (data, lanes) =
+            if in_text { (text, text_lanes) } else { (ahead_bytes, (ahead - 1) % S::BLOCKS + 1) };
         let (part, mut rest) = data.split_at(data.len().min(16 * lanes));
         let mut next = load_bytes(s, part);
         if lanes < S::BLOCKS {
@@ -214,7 +227,8 @@ fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &
         if in_text {
             let lengths = s.put_last(s.splat(0), swapped_lengths(aad.len(), text.len()));
             // They have a lane in the last vector of text, if there are lanes.
-            let (v, behind) = if S::BLOCKS > 1 || text.is_empty() { (s.xor(v, lengths), None) } else { (v, Some(lengths)) };
+            let (v, behind) =
+                if S::BLOCKS > 1 || text.is_empty() { (s.xor(v, lengths), None) } else { (v, Some(lengths)) };
             return chains.last::<M>(s, v, behind);
         }
         v = chains.step::<M>(s, v);
@@ -231,13 +245,15 @@ fn next_vector<S: Isa>(s: S, data: &[u8]) -> (S::V, &[u8]) {
     }
 }
 
-/// `v` and seven vectors behind it meet the powers of H^B. Each lane has a chain of its own, so no turn ends with a sum over lanes.
+/// `v` and seven vectors behind it meet the powers of H^B. Each lane has a chain of its own, so no turn ends
+/// with a sum over lanes.
 #[inline(always)]
 fn polyval_seven<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, v: S::V, seven: &[u8]) -> S::V {
     let mut sum = product::<S, M>(s, chains, load(s, seven, 0), 6);
     each!(I in 1 3 5 => {
         let (first, second) = (load(s, seven, I), load(s, seven, I + 1));
-        sum = M::add3(s, sum, product::<S, M>(s, chains, first, 6 - I), product::<S, M>(s, chains, second, 5 - I));
+        let (first, second) = (product::<S, M>(s, chains, first, 6 - I), product::<S, M>(s, chains, second, 5 - I));
+        sum = M::add3(s, sum, first, second);
     });
     // The first waits for the hash before it, so it comes last.
     sum = M::add(s, sum, product::<S, M>(s, chains, v, 7));

@@ -1,9 +1,10 @@
 //! GCM where nothing is an instruction: a state of AES, then its blocks into GHASH, and so on.
 //!
-//! With AES in hundreds of instructions and a multiplication in a hundred, there is nothing to weave, and nothing to win by many
-//! powers of H or by a path for each length. What counts there is a key that is soon ready and code that is small: the powers of one
-//! vector, one loop, operations as calls. The first `N` blocks of keystream begin with J0: a bit-sliced state holds as many, so that a
-//! message of up to N - 1 blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
+//! With AES in hundreds of instructions and a multiplication in a hundred, there is nothing to weave, and
+//! nothing to win by many powers of H or by a path for each length. What counts there is a key that is soon
+//! ready and code that is small: the powers of one vector, one loop, operations as calls. The first `N`
+//! blocks of keystream begin with J0: a bit-sliced state holds as many, so that a message of up to N - 1
+//! blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
 
 use super::{
     plan::lengths,
@@ -58,7 +59,11 @@ pub(crate) const fn filled<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N
 }
 
 /// Zeros in all of it.
-pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N>, material: &mut Material<M::Tables>) {
+pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(
+    _: S,
+    _: By<M, N>,
+    material: &mut Material<M::Tables>,
+) {
     material.schedule.zeroize();
     material.tables.wipe();
 }
@@ -90,7 +95,8 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     mask ^ hash.finish(lengths)
 }
 
-/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole blocks, or the last piece.
+/// Encrypts or decrypts a piece of text that begins with block `index`, and goes on with its hash. Whole
+/// blocks, or the last piece.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
@@ -120,7 +126,8 @@ pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
     hash.leave(so_far);
 }
 
-/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked by AES of a J0.
+/// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked
+/// by AES of a J0.
 pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     by: By<M, N>,
@@ -175,7 +182,8 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     text: InOut<'_>,
     given: Option<Block>,
 ) -> Block {
-    // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of POLYVAL, then that of AES.
+    // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of
+    // POLYVAL, then that of AES.
     let nonce = nonce.with_counter(0);
     let mut blocks = [[0; 16]; 6];
     let used = &mut blocks[..2 + generating.schedule.size.bytes() / 8];
@@ -202,8 +210,8 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     tag
 }
 
-/// H divided by x, in POLYVAL's field: x^128 + x^127 + x^126 + x^121 + 1. (The tables multiply it again.) No branch on the key: the mask is all ones or
-/// all zeros.
+/// H divided by x, in POLYVAL's field: x^128 + x^127 + x^126 + x^121 + 1. (The tables multiply it again.) No
+/// branch on the key: the mask is all ones or all zeros.
 fn by_x(h: Block) -> Block {
     let odd = (h & 1).wrapping_neg();
     (h ^ (0xc2 << 120 & odd)) >> 1 | odd << 127
@@ -222,8 +230,16 @@ fn ctr_straight<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, first:
     }
 }
 
-/// POLYVAL of AAD, text and lengths: GHASH of the same blocks with their bytes turned round (RFC 8452, appendix A).
-fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material<M::Tables>, aad: &[u8], text: &[u8], lengths: Block) -> Block {
+/// POLYVAL of AAD, text and lengths: GHASH of the same blocks with their bytes turned round (RFC 8452,
+/// appendix A).
+fn polyval<S: Isa, M: Pairs<S>>(
+    s: S,
+    multiply: M,
+    key: &Material<M::Tables>,
+    aad: &[u8],
+    text: &[u8],
+    lengths: Block,
+) -> Block {
     let mut hash = Ghash::new(s, multiply, key);
     for data in [aad, text] {
         let (blocks, rest) = data.as_chunks();
@@ -236,14 +252,26 @@ fn polyval<S: Isa, M: Pairs<S>>(s: S, multiply: M, key: &Material<M::Tables>, aa
 }
 
 /// AES of a block.
-pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(s: S, _: By<M, N>, key: &Material<M::Tables>, block: Block) -> Block {
+pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    _: By<M, N>,
+    key: &Material<M::Tables>,
+    block: Block,
+) -> Block {
     let mut pads = [0; N];
     keystream(s, key, J0(block), &mut 0, &mut pads, 1);
     pads[0]
 }
 
 /// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.
-fn keystream<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, j0: J0, counter: &mut u32, pads: &mut [Block; N], wanted: usize) {
+fn keystream<S: Sliced<N>, P, const N: usize>(
+    s: S,
+    key: &Material<P>,
+    j0: J0,
+    counter: &mut u32,
+    pads: &mut [Block; N],
+    wanted: usize,
+) {
     const LOW: Block = u32::MAX as Block;
     let j0 = j0.0.swap_bytes();
     let first = j0 & !LOW | (j0 as u32).wrapping_add(*counter) as Block;
@@ -313,11 +341,19 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
         }
     }
 
-    /// Encrypts or decrypts whole blocks, or the last of a text, and goes on over their ciphertext: with what stands in `pads` from `used` on, then with AES
-    /// of the counters from `counter` on. One loop: where LLVM sees the direction, and that the first turn is a special one, it makes four.
+    /// Encrypts or decrypts whole blocks, or the last of a text, and goes on over their ciphertext: with what
+    /// stands in `pads` from `used` on, then with AES of the counters from `counter` on. One loop: where LLVM
+    /// sees the direction, and that the first turn is a special one, it makes four.
     #[inline(never)]
-    fn crypt<const N: usize>(&mut self, j0: J0, mut counter: u32, pads: &mut [Block; N], mut used: usize, mut text: InOut<'_>, seal: bool)
-    where
+    fn crypt<const N: usize>(
+        &mut self,
+        j0: J0,
+        mut counter: u32,
+        pads: &mut [Block; N],
+        mut used: usize,
+        mut text: InOut<'_>,
+        seal: bool,
+    ) where
         S: Sliced<N>,
     {
         while text.len() > 0 {
@@ -377,7 +413,8 @@ pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [
     [[M::hash(s, &powers, 0, &[x.to_be_bytes()]).swap_bytes(), 0, 0, 0]; 2]
 }
 
-/// F4: the counter wraps, and carries into each of its bytes, wherever J0 begins: a message would need gigabytes to get there.
+/// F4: the counter wraps, and carries into each of its bytes, wherever J0 begins: a message would need
+/// gigabytes to get there.
 #[test]
 fn f04_plain_counters_at_every_carry() {
     use crate::isa::{Portable, Widest, Word};
@@ -385,13 +422,27 @@ fn f04_plain_counters_at_every_carry() {
     let (mut key, mut schedule) = (Material::ZERO, Schedule::ZERO);
     expand(s, By(crate::ghash::Winograd), &mut key.schedule, &mut key.tables, &[7; 16]);
     schedule.expand::<_, false>(s, &[7; 16]);
-    for (first, counter) in [(1, 0xf8), (1, 0xfff8), (1, 0xff_fff8), (1, 0xffff_fff8), (0xffff_fffa, 0), (0xffff_fffe, 0xffff_fffc)] {
-        let block = |counter: u32| Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96;
+    for (first, counter) in [
+        (1, 0xf8),
+        (1, 0xfff8),
+        (1, 0xff_fff8),
+        (1, 0xffff_fff8),
+        (0xffff_fffa, 0),
+        (0xffff_fffe, 0xffff_fffc),
+    ] {
+        let block = |counter: u32| {
+            Block::from_le_bytes(*b"twelve bytes\0\0\0\0") | Block::from(counter.swap_bytes()) << 96
+        };
         let mut next = counter;
         let mut blocks = [0; 4 * Widest::LANES];
         keystream(s, &key, J0(block(first)), &mut next, &mut blocks, 8);
-        let expected = [0, 1, 2, 3, 4, 5, 6, 7].map(|i| schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
-        assert_eq!((&blocks[..], next.wrapping_sub(counter)), (&expected[..blocks.len()], blocks.len() as u32), "{first:x} + {counter:x}");
+        let expected = [0, 1, 2, 3, 4, 5, 6, 7]
+            .map(|i| schedule.encrypt(s, block(first.wrapping_add(counter).wrapping_add(i))));
+        assert_eq!(
+            (&blocks[..], next.wrapping_sub(counter)),
+            (&expected[..blocks.len()], blocks.len() as u32),
+            "{first:x} + {counter:x}"
+        );
     }
 }
 

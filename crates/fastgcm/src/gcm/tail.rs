@@ -1,9 +1,11 @@
-//! The end of a message: up to eight vectors of text, what is ahead of them, the lengths and the mask of the tag; one reduction.
+//! The end of a message: up to eight vectors of text, what is ahead of them, the lengths and the mask of the
+//! tag; one reduction.
 //!
-//! A short message is nothing else. The end of a long one is a short message too, with its hash where the AAD would be. Each block
-//! meets its own power of H, so nothing waits for anything: the sum is reduced once, and its lanes are added once. Only a step of
-//! four whole vectors, before the last ones of more than four, is woven with AES by hand; the rest fits in the window of the
-//! processor, which overlaps AES and GHASH by itself.
+//! A short message is nothing else. The end of a long one is a short message too, with its hash where the AAD
+//! would be. Each block meets its own power of H, so nothing waits for anything: the sum is reduced once, and
+//! its lanes are added once. Only a step of four whole vectors, before the last ones of more than four, is
+//! woven with AES by hand; the rest fits in the window of the processor, which overlaps AES and GHASH by
+//! itself.
 
 use super::{
     counter::{Counters, STATES, XorCounter},
@@ -19,14 +21,15 @@ use crate::{
     nonce::Nonce96,
 };
 
-/// What the beginning of a message hands to its end. (Vectors: numbers would be stored in two pieces, and a load that spans two
-/// stores waits until both have left the store buffer.)
+/// What the beginning of a message hands to its end. (Vectors: numbers would be stored in two pieces, and a
+/// load that spans two stores waits until both have left the store buffer.)
 pub(crate) struct Begun<'a> {
     /// A turn that is sealed but not hashed, and the hash of all before it, in lane 0.
     pub(crate) pending: Option<(InOut<'a>, Table<4>)>,
     /// The hash of all, in lane 0, if no turn is pending.
     pub(crate) hash: Table<4>,
-    /// The products of AAD that meets its own powers, reduced, in lanes: a part of the hash of the whole message.
+    /// The products of AAD that meets its own powers, reduced, in lanes: a part of the hash of the whole
+    /// message.
     pub(crate) ahead: Table<4>,
     /// Blocks of the text so far.
     pub(crate) done: u32,
@@ -129,7 +132,15 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
     /// What is ahead of the text, and the lengths: one vector. (Vectors of one block take one each.)
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn new(s: S, schedule: &'a Schedule, powers: &'a P, nonce: Nonce96, aad: &[u8], text: InOut<'a>, begun: Option<&Begun<'_>>) -> Self {
+    fn new(
+        s: S,
+        schedule: &'a Schedule,
+        powers: &'a P,
+        nonce: Nonce96,
+        aad: &[u8],
+        text: InOut<'a>,
+        begun: Option<&Begun<'_>>,
+    ) -> Self {
         let mut counters = XorCounter::new(s, schedule, nonce);
         let n = blocks(text.len()) + 1;
         let (header, lengths, extra) = if let Some(begun) = begun {
@@ -155,7 +166,11 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
 
     /// The next four vectors, encrypted, and meanwhile a turn that is pending is hashed.
     #[inline(always)]
-    fn seal_step(&mut self, s: S, turn: &Option<PendingTurn<'_, S, P::Down<'a>>>) -> Hashed<S, P::Down<'a>, [S::V; STEP], STEP> {
+    fn seal_step(
+        &mut self,
+        s: S,
+        turn: &Option<PendingTurn<'_, S, P::Down<'a>>>,
+    ) -> Hashed<S, P::Down<'a>, [S::V; STEP], STEP> {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.powers.down_from(s, self.n));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
         if let Some(turn) = turn {
@@ -213,14 +228,19 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
         }
     }
 
-    /// The last `N` vectors, of which `WHOLE` are whole for certain, in `ALL` states: one more for J0, or J0 is in the last lane.
-    /// What is `beside` is hashed between the rounds. Returns the tag.
+    /// The last `N` vectors, of which `WHOLE` are whole for certain, in `ALL` states: one more for J0, or J0
+    /// is in the last lane. What is `beside` is hashed between the rounds. Returns the tag.
     ///
-    /// In a debug build it is a function, which has not even the row's features: without an optimiser no two values share a place on
-    /// the stack, and with all of these in it `end` had a frame of more than a megabyte.
+    /// In a debug build it is a function, which has not even the row's features: without an optimiser no two
+    /// values share a place on the stack, and with all of these in it `end` had a frame of more than a
+    /// megabyte.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
-    fn last<const SEAL: bool, const WHOLE: usize, const N: usize, const ALL: usize>(mut self, s: S, beside: &impl Beside<S, M>) -> Block {
+    fn last<const SEAL: bool, const WHOLE: usize, const N: usize, const ALL: usize>(
+        mut self,
+        s: S,
+        beside: &impl Beside<S, M>,
+    ) -> Block {
         const { assert!(ALL == N || ALL == N + 1) }
         let (powers, mut text) = (self.powers.down_from(s, self.n), self.text.at_least::<S>(WHOLE));
         let mut x = [s.state(s.splat(0)); STATES];
@@ -253,7 +273,8 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
                 mask = output;
             }
             if I >= woven {
-                let sealed = if const { I < WHOLE } { output } else { s.keep_first(output, text.bytes::<S, I>()) };
+                let bytes = text.bytes::<S, I>();
+                let sealed = if const { I < WHOLE } { output } else { s.keep_first(output, bytes) };
                 let v = s.byte_swap(if SEAL { sealed } else { input });
                 self.sum = add::<S, M>(s, self.sum, v, powers.vector(I * S::BLOCKS));
             }
@@ -271,7 +292,11 @@ type PendingTurn<'a, S, D> = Hashed<S, D, Sealed<'a, S>, TURN>;
 
 /// That which has `begun` with a message, if one is pending.
 #[inline(always)]
-fn pending<'a, 'p, S: Isa, P: Ask<S>>(s: S, powers: &'p P, begun: Option<&Begun<'a>>) -> Option<PendingTurn<'a, S, P::Down<'p>>> {
+fn pending<'a, 'p, S: Isa, P: Ask<S>>(
+    s: S,
+    powers: &'p P,
+    begun: Option<&Begun<'a>>,
+) -> Option<PendingTurn<'a, S, P::Down<'p>>> {
     let Some(Begun { pending: Some((text, before)), .. }) = begun else { return None };
     let (powers, turn) = (powers.down_from(s, TURN * S::BLOCKS), Turn::stored_at(s, *text));
     Some(Hashed { powers, hash: before.load(s, 0), text: Sealed(turn) })

@@ -1,5 +1,5 @@
-//! The algorithm at every width, on any machine: `Portable` with one, two and four lanes takes the paths that the processor's
-//! instruction sets take, so a fault in a path shows also where no such processor is at hand.
+//! The algorithm at every width, on any machine: `Portable` with one, two and four lanes takes the paths that
+//! the processor's instruction sets take, so a fault in a path shows also where no such processor is at hand.
 
 extern crate std;
 use super::*;
@@ -25,7 +25,9 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     if is_end(s, aad.len(), text.len()) {
         return end::<_, _, SEAL>(s, multiply, key, nonce, aad, text, None);
     }
-    let rest = |rest: InOut<'_>, begun: &Begun<'_>| end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(begun));
+    let rest = |rest: InOut<'_>, begun: &Begun<'_>| {
+        end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(begun))
+    };
     if is_ahead(s, aad.len(), text.len()) {
         ahead(s, multiply, key, aad, text, rest)
     } else {
@@ -49,7 +51,9 @@ fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
     for piece in pieces.iter().chain([&usize::MAX]) {
         let piece = text.take_len(piece.saturating_mul(16));
         let behind = index + (piece.len() / 16) as u32;
-        drive::update::<_, _, SEAL>(s, multiply, key, start, index, &mut hash, piece, |hash| drive::hash(s, multiply, key, hash, &[]));
+        drive::update::<_, _, SEAL>(s, multiply, key, start, index, &mut hash, piece, |hash| {
+            drive::hash(s, multiply, key, hash, &[])
+        });
         index = behind;
     }
     drive::hash(s, multiply, key, &mut hash, &[]);
@@ -81,10 +85,11 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
 
         let (ciphertext, tag) = model.seal(&nonce, &aad, &text);
         let turn = crate::inout::TURN * S::BLOCKS;
-        // At once; and in pieces, with the counter of a public nonce and as if the nonce had another length: turns that wait for
-        // the next ones or for less than a turn, and pieces that begin between two turns.
+        // At once; and in pieces, with the counter of a public nonce and as if the nonce had another length:
+        // turns that wait for the next ones or for less than a turn, and pieces that begin between two turns.
         let starts = [Start::Public(nonce96), Start::Secret(J0::from(nonce96))];
-        let cuts: [&[usize]; 5] = [&[], &[turn], &[2 * turn, turn], &[turn, 1, turn, turn], &[3, 2 * turn + 5]];
+        let cuts: [&[usize]; 5] =
+            [&[], &[turn], &[2 * turn, turn], &[turn, 1, turn, turn], &[3, 2 * turn + 5]];
         for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
             let mut found = vec![0; length];
             let to = InOut::copying(input, &mut found).unwrap();
@@ -102,7 +107,11 @@ fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> u
                 } else {
                     in_pieces::<_, _, false>(s, multiply, &material, start, &aad, to, cuts)
                 };
-                assert_eq!((new.to_le_bytes(), &found), (tag, output), "{length} bytes in {cuts:?}, {start:?}, seal: {seal}");
+                assert_eq!(
+                    (new.to_le_bytes(), &found),
+                    (tag, output),
+                    "{length} bytes in {cuts:?}, {start:?}, seal: {seal}"
+                );
             }
         }
         messages += 1;
@@ -129,20 +138,28 @@ fn four_blocks_a_vector_and_many_registers() {
 /// A key for one message: `once`, and `expand` with as many powers as the message asks for, few or all.
 fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     let (most_aad, most_text) = most_once(S::BLOCKS).unwrap_or((16, 16));
-    // All texts that `once` takes, then one for each number of blocks that a tail may have, and more than those of a turn.
+    // All texts that `once` takes, then one for each number of blocks that a tail may have, and more than
+    // those of a turn.
     let short = (0..=most_text).flat_map(|text| [0, 1, 13, 16, 17, 32, 35, 48].map(|aad| (aad, text)));
     let few = (0..72).flat_map(|blocks| [0, 16, 80, 300].map(|aad| (aad, 16 * blocks + 5)));
     let mut messages = 0;
     for (aad, text) in short.chain(few) {
         let key = bytes([16, 24, 32][messages % 3], messages);
-        let (aad, text, nonce): (_, _, [u8; 12]) = (bytes(aad, 3), bytes(text, 2), bytes(12, messages).try_into().unwrap());
+        let (aad, text, nonce): (_, _, [u8; 12]) =
+            (bytes(aad, 3), bytes(text, 2), bytes(12, messages).try_into().unwrap());
         let (ciphertext, tag) = Model::new(&key).seal(&nonce, &aad, &text);
         let Kind::Public(nonce) = Nonce::from(nonce).0 else { unreachable!() };
         for (seal, input, output) in [(true, &text, &ciphertext), (false, &ciphertext, &text)] {
             let mut found = input.clone();
             if S::BLOCKS > 1 && aad.len() <= most_aad && text.len() <= most_text {
                 let new = once(s, multiply, &key, nonce, &aad, InOut::in_place(&mut found), seal);
-                assert_eq!((new.to_le_bytes(), &found), (tag, output), "once, seal: {seal}, AAD {}, text {}", aad.len(), text.len());
+                assert_eq!(
+                    (new.to_le_bytes(), &found),
+                    (tag, output),
+                    "once, seal: {seal}, AAD {}, text {}",
+                    aad.len(),
+                    text.len()
+                );
                 found.clone_from(input);
             }
             let mut material = Material::ZERO;
@@ -153,7 +170,13 @@ fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
             } else {
                 by_length::<_, _, false>(s, multiply, &material, nonce, &aad, buffer)
             };
-            assert_eq!((new.to_le_bytes(), &found), (tag, output), "expand, seal: {seal}, AAD {}, text {}", aad.len(), text.len());
+            assert_eq!(
+                (new.to_le_bytes(), &found),
+                (tag, output),
+                "expand, seal: {seal}, AAD {}, text {}",
+                aad.len(),
+                text.len()
+            );
         }
         messages += 1;
     }
@@ -179,7 +202,8 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
         for (aad, seal) in [0, 1, 13, most_aad].into_iter().flat_map(|aad| [(aad, true), (aad, false)]) {
             let messages: Vec<_> = (0..3 * S::BLOCKS)
                 .map(|p| {
-                    let (nonce, aad, text): ([u8; 12], _, _) = (bytes(12, p).try_into().unwrap(), bytes(aad, p + 20), bytes(text, p + 40));
+                    let (nonce, aad, text): ([u8; 12], _, _) =
+                        (bytes(12, p).try_into().unwrap(), bytes(aad, p + 20), bytes(text, p + 40));
                     let (sealed, tag) = model.seal(&nonce, &aad, &text);
                     (nonce, aad, if seal { (text, sealed) } else { (sealed, text) }, tag)
                 })
@@ -189,7 +213,9 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
             let mut packets: Vec<Packet<'_>> = messages
                 .iter()
                 .zip(&mut found)
-                .map(|((nonce, aad, (from, _), tag), to)| Packet::to(*nonce, aad, from, to, Tag(if seal { [0; 16] } else { *tag })))
+                .map(|((nonce, aad, (from, _), tag), to)| {
+                    Packet::to(*nonce, aad, from, to, Tag(if seal { [0; 16] } else { *tag }))
+                })
                 .collect();
             packets[wrong].tag.0[15] ^= u8::from(!seal);
             let now = if seal {
@@ -206,7 +232,10 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
                 );
             }
             drop(packets);
-            assert!(found.iter().zip(&messages).all(|(found, (_, _, (_, to), _))| found == to), "AAD {aad}, text {text}, seal: {seal}");
+            assert!(
+                found.iter().zip(&messages).all(|(found, (_, _, (_, to), _))| found == to),
+                "AAD {aad}, text {text}, seal: {seal}"
+            );
             done += messages.len();
         }
     }

@@ -1,7 +1,8 @@
 //! AES of up to nine vectors, and meanwhile GHASH of up to eight others: the inner loop of the library.
 //!
-//! AES and carry-less multiplication use different units of the CPU, so the two are written as one schedule: between the
-//! two halves of each AES round stands one step of hashing, and each step works on another vector.
+//! AES and carry-less multiplication use different units of the CPU, so the two are written as one schedule:
+//! between the two halves of each AES round stands one step of hashing, and each step works on another
+//! vector.
 //! ```text
 //! round r:  AES, first half │ load and prepare vector r │ AES, second half │ multiply vector r-1 │ add vectors r-3 and r-2
 //! ```
@@ -137,8 +138,8 @@ const fn is_of(i: usize, n: usize, part: usize) -> bool {
     i >= if part == SECOND_HALF { n / 2 } else { 0 } && i < if part == FIRST_HALF { n / 2 } else { n }
 }
 
-/// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million lines of LLVM IR,
-/// now 0.7.
+/// One round. A function of its own, as is `pin`: written out in each round of `rounds`, they were 4 million
+/// lines of LLVM IR, now 0.7.
 #[inline(always)]
 fn round<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: &S::State) {
     each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.round(&mut x[I], key); } });
@@ -149,10 +150,15 @@ fn pin<S: Isa, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATE
     each!(I in 0 1 2 3 4 5 6 7 8 => { if const { is_of(I, N, PART) } { s.pin_state(&mut x[I]); } });
 }
 
-/// An AES round of `N` vectors, or of a half of them. Alone they need no pins but where registers are few: there LLVM would run four
-/// states one after the other, with all keys in registers and the sum in memory (64 bytes opened: 3 to 19 % slower).
+/// An AES round of `N` vectors, or of a half of them. Alone they need no pins but where registers are few:
+/// there LLVM would run four states one after the other, with all keys in registers and the sum in memory (64
+/// bytes opened: 3 to 19 % slower).
 #[inline(always)]
-fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: usize>(s: S, x: &mut [S::State; STATES], key: S::State) {
+fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: usize>(
+    s: S,
+    x: &mut [S::State; STATES],
+    key: S::State,
+) {
     round::<S, N, PART>(s, x, &key);
     if const { H::COUNT > 0 || !S::ROOMY && N > 3 && N < TURN } {
         pin::<S, N, PART>(s, x);
@@ -175,8 +181,9 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     x: &mut [S::State; STATES],
     meanwhile: &H,
 ) -> Option<M::Sum> {
-    // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before has just stored. Where registers are many
-    // they are a loop, for half of the code. (Where they are few, LLVM keeps what it has loaded across it, and spills.)
+    // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before
+    // has just stored. Where registers are many they are a loop, for half of the code. (Where they are few,
+    // LLVM keeps what it has loaded across it, and spills.)
     if const { S::ROOMY } {
         let mut done = 0;
         while done < schedule.size as usize {
@@ -190,7 +197,9 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
         }
     }
     if const { H::COUNT == 0 } {
-        each!(R in 1 2 3 4 5 6 7 8 9 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, WOVEN + before::<S>(R))); });
+        each!(R in 1 2 3 4 5 6 7 8 9 => {
+            aes::<S, M, H, N, ALL>(s, x, keys.key(s, WOVEN + before::<S>(R)));
+        });
         return None;
     }
 
@@ -219,7 +228,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
         sum = M::add3(s, sum, sums[6], sums[7]);
         Some(sum)
     } else {
-        // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two rounds.
+        // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two
+        // rounds.
         let mut sum = M::product(s, meanwhile.ready::<1>(s));
         each!(R in 1 2 3 4 5 6 7 8 9 => {
             aes::<S, M, H, N, ALL>(s, x, keys.key(s, WOVEN + before::<S>(R)));

@@ -1,6 +1,7 @@
 //! H^n for any n, and a product by it: what puts the hashes of parts together.
 //!
-//! A message has a handful of such products, not one for each block. So they are computed with integers, the same on every machine.
+//! A message has a handful of such products, not one for each block. So they are computed with integers, the
+//! same on every machine.
 
 use super::{multiply::Factor, powers::times_x};
 use crate::{
@@ -13,7 +14,8 @@ use zeroize::Zeroize;
 pub(crate) struct Power(Block);
 
 impl Power {
-    /// H^n; `h` is H in the standard's byte order. By squaring and multiplying: its time depends on `n`, which is a public length.
+    /// H^n; `h` is H in the standard's byte order. By squaring and multiplying: its time depends on `n`,
+    /// which is a public length.
     #[inline(always)]
     pub(crate) fn of(h: Block, n: u64) -> Self {
         wiped_after!(frame, {
@@ -61,7 +63,8 @@ fn product(a: Block, b: Block) -> Block {
 mod tests {
     use super::*;
 
-    /// Against the standard's own bit by bit multiplication (SP 800-38D, section 6.3), and against each other.
+    /// Against the standard's own bit by bit multiplication (SP 800-38D, section 6.3), and against each
+    /// other.
     #[test]
     fn powers_are_products() {
         let h = 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e_u128.swap_bytes();

@@ -1,16 +1,18 @@
-//! Multiplications for a machine whose carry-less product takes two low halves or two high ones (Arm's PMULL and PMULL2), and to which any
-//! other pair costs a move between halves first. Winograd's products are all of that kind, and two of the four of K'.
+//! Multiplications for a machine whose carry-less product takes two low halves or two high ones (Arm's PMULL
+//! and PMULL2), and to which any other pair costs a move between halves first. Winograd's products are all of
+//! that kind, and two of the four of K'.
 //!
-//! Which of the two a row has was decided by llvm-mca (estimates, cycles per block of AES-128, pairs of AESE and AESMC as one): with three-way
-//! XOR on Neoverse V1 and V2, 5.5 and 5.6 by `KeyFoldedHalves`, 5.8 and 5.9 by `Karatsuba`; without, on Cortex-A72 and Neoverse N1, 15.4 and 15.6
-//! by K', 14.6 and 15.3 by `Karatsuba`.
+//! Which of the two a row has was decided by llvm-mca (estimates, cycles per block of AES-128, pairs of AESE
+//! and AESMC as one): with three-way XOR on Neoverse V1 and V2, 5.5 and 5.6 by `KeyFoldedHalves`, 5.8 and 5.9
+//! by `Karatsuba`; without, on Cortex-A72 and Neoverse N1, 15.4 and 15.6 by K', 14.6 and 15.3 by `Karatsuba`.
 
 use super::multiply::{Multiply, times_fold};
 use crate::isa::Vectors;
 
-/// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and all multiplications
-/// (Cortex-A72, Neoverse N1: thirteen of its cycles for a block of AES-128, not fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is
-/// `hi + fold(mid + fold(lo))`, where lo = a0·B0, hi = a1·B1 and mid = (a0 + a1)(B0 + B1) + lo + hi.
+/// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and
+/// all multiplications (Cortex-A72, Neoverse N1: thirteen of its cycles for a block of AES-128, not
+/// fourteen). With a = (a0, a1) and B = (B0, B1), a·B·x^-128 is `hi + fold(mid + fold(lo))`, where lo =
+/// a0·B0, hi = a1·B1 and mid = (a0 + a1)(B0 + B1) + lo + hi.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
 pub struct Karatsuba;
@@ -50,7 +52,11 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
 
     #[inline(always)]
     fn product(s: S, [a, a_halves, b, b_halves]: [S::V; 4]) -> [S::V; 3] {
-        [s.clmul::<false, false>(a, b), s.clmul::<true, true>(a, b), s.clmul::<false, false>(a_halves, b_halves)]
+        [
+            s.clmul::<false, false>(a, b),
+            s.clmul::<true, true>(a, b),
+            s.clmul::<false, false>(a_halves, b_halves),
+        ]
     }
 
     #[inline(always)]
@@ -84,8 +90,9 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     }
 }
 
-/// [`KeyFolded`](super::KeyFolded) with its factors put together anew: four multiplications a block and the fewest instructions, for cores
-/// with as many pipes for AES and multiplication as for anything else (Neoverse V1 and V2).
+/// [`KeyFolded`](super::KeyFolded) with its factors put together anew: four multiplications a block and the
+/// fewest instructions, for cores with as many pipes for AES and multiplication as for anything else
+/// (Neoverse V1 and V2).
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // rows of Arm only
 pub struct KeyFoldedHalves;
@@ -94,8 +101,8 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     type Short = Self;
     /// Blocks, and the two factors.
     type Ready = [S::V; 3];
-    /// The summands of y0 and those of y1, each by halves: with a three-way XOR four of two blocks are two instructions, added as pairs
-    /// they would be three.
+    /// The summands of y0 and those of y1, each by halves: with a three-way XOR four of two blocks are two
+    /// instructions, added as pairs they would be three.
     type Sum = [S::V; 4];
     const CONSTANTS: bool = false;
 
@@ -142,7 +149,12 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
 
     #[inline(always)]
     fn add3(s: S, a: [S::V; 4], b: [S::V; 4], c: [S::V; 4]) -> [S::V; 4] {
-        [s.xor3(a[0], b[0], c[0]), s.xor3(a[1], b[1], c[1]), s.xor3(a[2], b[2], c[2]), s.xor3(a[3], b[3], c[3])]
+        [
+            s.xor3(a[0], b[0], c[0]),
+            s.xor3(a[1], b[1], c[1]),
+            s.xor3(a[2], b[2], c[2]),
+            s.xor3(a[3], b[3], c[3]),
+        ]
     }
 
     #[inline(always)]

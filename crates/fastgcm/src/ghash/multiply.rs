@@ -133,8 +133,9 @@ fn own<S: Vectors>(s: S, v: S::V) -> S::V {
     s.clmul::<false, true>(v, v)
 }
 
-/// [`KeyFolded`] with [`Winograd`]'s tables: four multiplications a block, but a block of zeros leaves nothing in the sum. So a short message, which
-/// has few blocks, needs no masks and no constants: a fifth fewer instructions for 16 bytes.
+/// [`KeyFolded`] with [`Winograd`]'s tables: four multiplications a block, but a block of zeros leaves
+/// nothing in the sum. So a short message, which has few blocks, needs no masks and no constants: a fifth
+/// fewer instructions for 16 bytes.
 #[derive(Clone, Copy)]
 pub struct Crossed;
 
@@ -205,8 +206,9 @@ impl<S: Vectors> Multiply<S> for Crossed {
     }
 }
 
-/// Four multiplications a block, and fewer of everything else: for CPUs that multiply every cycle but have few vector ports (Intel).
-/// With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is y1·x^64 + y0 below. Intel's paper of 2023 calls it K'.
+/// Four multiplications a block, and fewer of everything else: for CPUs that multiply every cycle but have
+/// few vector ports (Intel). With a = (a0, a1), B = (B0, B1) and K = fold(B) = (K0, K1), a·B·x^-64 is y1·x^64
+/// + y0 below. Intel's paper of 2023 calls it K'.
 #[derive(Clone, Copy)]
 #[allow(dead_code)] // no row of Arm has it
 pub struct KeyFolded;

@@ -1,4 +1,5 @@
-//! How rows without an instruction for it hash (`gcm::software`): one block at a time or two, in the order of memory.
+//! How rows without an instruction for it hash (`gcm::software`): one block at a time or two, in the order of
+//! memory.
 
 use super::{
     multiply::{Multiply, Winograd, fold},
@@ -63,8 +64,9 @@ impl<S: Vectors> Pairs<S> for Winograd {
 
     type Tables = OneVector;
 
-    /// By hashing: a product in place would be two kilobytes of code, and there are six. What zeros leave where there are no constants yet, are the
-    /// constants. (Those of two lanes with one power cancel each other.)
+    /// By hashing: a product in place would be two kilobytes of code, and there are six. What zeros leave
+    /// where there are no constants yet, are the constants. (Those of two lanes with one power cancel each
+    /// other.)
     fn fill(s: S, powers: &mut OneVector, h: Block) {
         let mut row = s.splat(times_x(h.swap_bytes()));
         powers.set::<S, Self>(s, row, 0);

@@ -9,8 +9,8 @@ use crate::{
 use core::hint::black_box;
 use zeroize::optimization_barrier;
 
-/// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks for. Those are a turn,
-/// or the longest tail, AAD beside it, and the lengths.
+/// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks
+/// for. Those are a turn, or the longest tail, AAD beside it, and the lengths.
 const ROWS: usize = 10;
 
 /// The highest power that a message asks for.
@@ -24,23 +24,27 @@ pub(crate) const fn most_powers(blocks: usize) -> usize {
     ROWS * blocks
 }
 
-/// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take two.)
+/// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take
+/// two.)
 pub(crate) const fn aad_lanes(blocks: usize) -> usize {
     if blocks == 1 { 1 } else { blocks - 1 }
 }
 
 plain! {
-    /// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter:
+    /// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors
+    /// fill, and wipe, a quarter:
     /// ```text
     /// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B zeros │ 14 vectors more
     /// ```
-    /// What stands behind the lists is not of GHASH: loops over turns have their round keys there, in every lane.
+    /// What stands behind the lists is not of GHASH: loops over turns have their round keys there, in every
+    /// lane.
     ///
     /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
     ///
-    /// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ... leave behind. So what H^1 ..= H^n
-    /// leave stands in the vector that begins there, a part in each lane, and the lanes of a hash are added in any case. (One sum for each n
-    /// had to be put together of four vectors which had just been stored: a tenth of the time that a key of vaes-avx512 takes.)
+    /// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ...
+    /// leave behind. So what H^1 ..= H^n leave stands in the vector that begins there, a part in each lane,
+    /// and the lanes of a hash are added in any case. (One sum for each n had to be put together of four
+    /// vectors which had just been stored: a tenth of the time that a key of vaes-avx512 takes.)
     pub(crate) struct Powers {
         table: Table<SIZE>,
     }
@@ -83,10 +87,15 @@ impl Powers {
         Lists::<S>::ALL
     }
 
-    /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40; zeros in place of the others. `h` is AES(0), in
-    /// every lane.
+    /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40;
+    /// zeros in place of the others. `h` is AES(0), in every lane.
     #[inline(always)]
-    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(table: &mut Unwritten<'_, Self>, s: S, h: S::V, powers: usize) {
+    pub(crate) fn fill<S: Vectors, M: Multiply<S>>(
+        table: &mut Unwritten<'_, Self>,
+        s: S,
+        h: S::V,
+        powers: usize,
+    ) {
         let (mut rows, mut sums) = (Rows::new(s, h), s.splat(0));
         const { assert!(ROWS.is_multiple_of(2)) }
         let mut at = Lists::<S>::LENGTH;
@@ -122,8 +131,9 @@ impl Powers {
     }
 }
 
-/// The powers, a vector of them in each row and the highest of it first: two rows at a time, since one power after the other would wait for forty
-/// multiplications. They stay in registers: through memory, each two would wait for the stores of those before.
+/// The powers, a vector of them in each row and the highest of it first: two rows at a time, since one power
+/// after the other would wait for forty multiplications. They stay in registers: through memory, each two
+/// would wait for the stores of those before.
 struct Rows<S: Vectors> {
     two: [S::V; 2],
     /// What makes of these the next two: the first lane of the second of the first two.
@@ -150,8 +160,8 @@ impl<S: Vectors> Rows<S> {
 /// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
 #[inline(always)]
 fn first_row<S: Vectors>(s: S, h: S::V) -> (S::V, Factor<S>) {
-    // By doubling too: of each two runs of n lanes the first has H^n more. H^2, H^4 ... are squares: they wait for half as many multiplications as
-    // another product does, and for no move between lanes.
+    // By doubling too: of each two runs of n lanes the first has H^n more. H^2, H^4 ... are squares: they
+    // wait for half as many multiplications as another product does, and for no move between lanes.
     let (mut row, mut double) = (h, h);
     let mut n = 1;
     while n < S::BLOCKS {
@@ -164,8 +174,9 @@ fn first_row<S: Vectors>(s: S, h: S::V) -> (S::V, Factor<S>) {
     (row, Factor::new(s, double))
 }
 
-/// The powers of one message, whose lanes have a chain each: the last vector meets H^B ... H^1, and any other meets powers of H^B, in every lane.
-/// Of these there are eight, or for a short message one, in registers, so that it waits for no others.
+/// The powers of one message, whose lanes have a chain each: the last vector meets H^B ... H^1, and any other
+/// meets powers of H^B, in every lane. Of these there are eight, or for a short message one, in registers, so
+/// that it waits for no others.
 pub(crate) struct Chains<S: Vectors> {
     last: [S::V; 2],
     step: [S::V; 2],
@@ -218,7 +229,8 @@ impl<S: Vectors> Chains<S> {
         self.powers
     }
 
-    /// The hash of a vector that meets H^B ... H^1, or of vectors of one block that meet H^2 and H; not added up over the lanes.
+    /// The hash of a vector that meets H^B ... H^1, or of vectors of one block that meet H^2 and H; not added
+    /// up over the lanes.
     #[inline(always)]
     pub(crate) fn last<M: Multiply<S>>(&self, s: S, mut v: S::V, behind: Option<S::V>) -> S::V {
         let mut sum = M::Short::zero(s);
@@ -232,7 +244,11 @@ impl<S: Vectors> Chains<S> {
             }
         }
         let [first, second] = self.last;
-        M::Short::reduce(s, M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, v, first, second))), s.splat(0))
+        M::Short::reduce(
+            s,
+            M::Short::add(s, sum, M::Short::product(s, M::Short::ready(s, v, first, second))),
+            s.splat(0),
+        )
     }
 
     /// Each lane times H^B.
@@ -298,7 +314,10 @@ impl<S: Vectors> Ask<S> for Powers {
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
         const { assert!(Lists::<S>::ALL <= SIZE) }
-        Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS), s }
+        Descending {
+            part: self.table.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS),
+            s,
+        }
     }
 
     #[inline(always)]
@@ -308,8 +327,9 @@ impl<S: Vectors> Ask<S> for Powers {
     }
 }
 
-/// The powers of two vectors, in registers, for a message that is sealed under a key of its own: from memory, what begins between two rows that have
-/// just been stored would be loaded when both have left the store buffer (15 ns on Zen 5, twice).
+/// The powers of two vectors, in registers, for a message that is sealed under a key of its own: from memory,
+/// what begins between two rows that have just been stored would be loaded when both have left the store
+/// buffer (15 ns on Zen 5, twice).
 #[derive(Clone, Copy)]
 pub(crate) struct Few<S: Vectors> {
     /// First and second entries of H^2B ... H^(B+1).
@@ -333,7 +353,8 @@ impl<S: Vectors> Ask<S> for Few<S> {
 
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Window<S> {
-        let (high, low, lane) = if n > S::BLOCKS { (self.high, self.low, S::BLOCKS) } else { (self.low, [s.splat(0); 2], 0) };
+        let (high, low, lane) =
+            if n > S::BLOCKS { (self.high, self.low, S::BLOCKS) } else { (self.low, [s.splat(0); 2], 0) };
         let skip = lane + S::BLOCKS - n;
         Window(s.lanes_from(high[0], low[0], skip), s.lanes_from(high[1], low[1], skip))
     }

@@ -8,11 +8,12 @@ use zeroize::{Zeroize, optimization_barrier};
 /// What a row keeps between two pieces of a message.
 #[derive(Clone)]
 pub(crate) struct Hash {
-    /// GHASH of what does not wait, its bytes turned round, on every row; zeros in the other lanes. (In memory as a vector: as
-    /// two numbers of 64 bits it was loaded before both had left the store buffer, and a piece of 16 bytes took 56 ns on Zen 5.)
+    /// GHASH of what does not wait, its bytes turned round, on every row; zeros in the other lanes. (In
+    /// memory as a vector: as two numbers of 64 bits it was loaded before both had left the store buffer, and
+    /// a piece of 16 bytes took 56 ns on Zen 5.)
     lanes: Table<4>,
-    /// AAD and ciphertext that wait to be hashed: a turn hashed beside the AES of the next one takes no time, and alone as long
-    /// as AES. `filled` bytes of it are there.
+    /// AAD and ciphertext that wait to be hashed: a turn hashed beside the AES of the next one takes no time,
+    /// and alone as long as AES. `filled` bytes of it are there.
     waiting: MaybeUninit<Table<{ WAITING / 16 }>>,
     filled: usize,
 }
@@ -86,8 +87,10 @@ impl Hash {
     pub(crate) fn let_wait<S: Vectors>(&mut self, s: S, turn: Turn<'_, S>) {
         const { assert!(16 * S::BLOCKS * TURN <= WAITING) }
         let room = self.waiting.as_mut_ptr().cast::<u8>();
-        // SAFETY: a turn fits.
-        each!(I in 0 1 2 3 4 5 6 7 => { unsafe { s.store(room.add(16 * S::BLOCKS * I), turn.stored::<I>(s)) } });
+        each!(I in 0 1 2 3 4 5 6 7 => {
+            // SAFETY: a turn fits.
+            unsafe { s.store(room.add(16 * S::BLOCKS * I), turn.stored::<I>(s)) }
+        });
         self.filled = 16 * S::BLOCKS * TURN;
     }
 

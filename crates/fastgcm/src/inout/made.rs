@@ -2,8 +2,9 @@
 
 use core::mem::MaybeUninit;
 
-/// What `make` puts there, made where the caller wants it: rustc copies a local variable that is returned, but LLVM drops the copy
-/// of one that a call alone has written. (For a key, 30 ns, and a copy that nobody would wipe.)
+/// What `make` puts there, made where the caller wants it: rustc copies a local variable that is returned,
+/// but LLVM drops the copy of one that a call alone has written. (For a key, 30 ns, and a copy that nobody
+/// would wipe.)
 #[inline(always)]
 pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
     #[inline(never)]
@@ -52,7 +53,8 @@ macro_rules! made_in {
         let (make, start) = ($make, place.as_mut_ptr());
         let _all = |$type { $first: _, $($other: _),* }: &$type| {};
         #[allow(unsafe_code)]
-        // SAFETY: the fields lie there, these are all, and nobody else borrows them. `make` has returned the first, and it is there.
+        // SAFETY: the fields lie there, these are all, and nobody else borrows them. `make` has returned the
+        // first, and it is there.
         unsafe {
             let first = &raw mut (*start).$first;
             assert!(core::ptr::eq(make(&mut *empty(first)), first));

@@ -124,7 +124,9 @@ impl<A> Kept<A, Storage> {
     #[inline(always)]
     pub(crate) fn zero_around<S: Vectors>(s: S, place: &mut MaybeUninit<Self>, blocks: usize) {
         let (all, tables, vector) = (size_of::<Self>(), offset_of!(Self, tables), 16 * S::BLOCKS);
-        assert!(all.is_multiple_of(vector) && tables.is_multiple_of(vector) && blocks.is_multiple_of(S::BLOCKS));
+        assert!(
+            all.is_multiple_of(vector) && tables.is_multiple_of(vector) && blocks.is_multiple_of(S::BLOCKS)
+        );
         let (zero, start) = (no_memset(s), place.as_mut_ptr().cast::<u8>());
         // Two loops: one that leaves something out is not unrolled (vectors of one block: a key 50 ns).
         for at in (0..tables).step_by(vector) {
@@ -148,7 +150,12 @@ impl<A> Kept<A, Storage> {
 
 impl<A, T: Plain> Kept<A, T> {
     const FITS: () = {
-        assert!(size_of::<Self>() <= size_of::<Kept<A, Storage>>() && align_of::<Self>() <= align_of::<Kept<A, Storage>>());
-        assert!(offset_of!(Self, tables) == offset_of!(Kept<A, Storage>, tables) && T::BYTES == size_of::<T>());
+        assert!(
+            size_of::<Self>() <= size_of::<Kept<A, Storage>>()
+                && align_of::<Self>() <= align_of::<Kept<A, Storage>>()
+        );
+        assert!(
+            offset_of!(Self, tables) == offset_of!(Kept<A, Storage>, tables) && T::BYTES == size_of::<T>()
+        );
     };
 }

@@ -4,8 +4,8 @@ use super::{Plain, part_of_block};
 use crate::{Block, isa::Vectors};
 use zeroize::{Zeroize, optimization_barrier};
 
-/// A table of blocks that can be read one by one or a vector at a time: in memory every block has its bytes in the order of
-/// the message, whatever the machine's own order.
+/// A table of blocks that can be read one by one or a vector at a time: in memory every block has its bytes
+/// in the order of the message, whatever the machine's own order.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub(crate) struct Table<const N: usize>([Block; N]);
@@ -50,7 +50,8 @@ impl<const N: usize> Table<N> {
         unsafe { s.store(self.0.as_mut_ptr().add(i).cast(), v) }
     }
 
-    /// Zeros in the first `n` vectors. (As a `memset` of more than 2 KiB it took 17 ns on Zen 5, and nothing beside it.)
+    /// Zeros in the first `n` vectors. (As a `memset` of more than 2 KiB it took 17 ns on Zen 5, and nothing
+    /// beside it.)
     #[inline(always)]
     pub(crate) fn wipe_vectors<S: Vectors>(&mut self, s: S, n: usize) {
         let zero = no_memset(s);
@@ -75,8 +76,9 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check for each vector left eight
-/// compare-and-branch pairs in the bulk loop, an index for each three instructions a load in every tail.)
+/// A part of a table: bounds are checked once, and positions inside are constants of the program. (A check
+/// for each vector left eight compare-and-branch pairs in the bulk loop, an index for each three instructions
+/// a load in every tail.)
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a>(&'a [Block]);
 

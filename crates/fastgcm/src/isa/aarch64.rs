@@ -1,27 +1,36 @@
-//! AArch64 with the Cryptographic Extension: one block a vector, the page of operations that the algorithm asks for.
+//! AArch64 with the Cryptographic Extension: one block a vector, the page of operations that the algorithm
+//! asks for.
 //!
-//! Arm's AES round is two instructions, AESE (add a key, shift rows, substitute bytes) and AESMC (mix columns). The key comes
-//! *before* the round, so `whiten` is nothing at all, and no round needs an XOR. Cores fuse the pair only
-//! if the two stand side by side; `cargo xtask cross` reads the disassembly and fails if one does not.
+//! Arm's AES round is two instructions, AESE (add a key, shift rows, substitute bytes) and AESMC (mix
+//! columns). The key comes *before* the round, so `whiten` is nothing at all, and no round needs an XOR.
+//! Cores fuse the pair only if the two stand side by side; `cargo xtask cross` reads the disassembly and
+//! fails if one does not.
 //!
-//! **What came from where.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2, Linux 5.10). His techniques by name, and
-//! what became of each here:
-//! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with the tag's block (`gcm::tail`).
-//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a hash step between the groups.
-//!   Interleaving 4x or 5x, as he did, leaves room for the round keys in registers, but not more: `lab/bench/results/aarch64.md` counts both.
-//! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower powers: the blocks stay where
-//!   they are and the *powers* are read from right to left (`ghash::powers`: entry `POWERS - n` is H^n), with zeros behind H^1.
-//! * *The whole keystream generated and the surplus dropped*: a tail of 2, 4, 6 or 8 vectors (`gcm::message`, `tails`); what lies behind the
-//!   text is masked off (`keep_first`) and meets a power of zero.
-//! * *Overlapping loads and a permute table*: [`load_first`] and [`store_first`], two overlapping accesses put together by a shift. His reads
-//!   16 bytes that end where the text ends, and so asks for 16 bytes of text, or for a copy; these read no byte beside the text even of one
-//!   byte, at the end of a page or at its beginning, for two branches on the length.
-//! * *The tag folded into the one call*: J0 is one more state of the tail, the lengths one more block of its sum.
+//! **What came from where.** Ard Biesheuvel rewrote Linux's AES-GCM for deep pipelines (ThunderX2, Linux
+//! 5.10). His techniques by name, and what became of each here:
+//! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with
+//!   the tag's block (`gcm::tail`).
+//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a
+//!   hash step between the groups. Interleaving 4x or 5x, as he did, leaves room for the round keys in
+//!   registers, but not more: `lab/bench/results/aarch64.md` counts both.
+//! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower
+//!   powers: the blocks stay where they are and the *powers* are read from right to left (`ghash::powers`:
+//!   entry `POWERS - n` is H^n), with zeros behind H^1.
+//! * *The whole keystream generated and the surplus dropped*: a tail of 2, 4, 6 or 8 vectors (`gcm::message`,
+//!   `tails`); what lies behind the text is masked off (`keep_first`) and meets a power of zero.
+//! * *Overlapping loads and a permute table*: [`load_first`] and [`store_first`], two overlapping accesses
+//!   put together by a shift. His reads 16 bytes that end where the text ends, and so asks for 16 bytes of
+//!   text, or for a copy; these read no byte beside the text even of one byte, at the end of a page or at its
+//!   beginning, for two branches on the length.
+//! * *The tag folded into the one call*: J0 is one more state of the tail, the lengths one more block of its
+//!   sum.
 //!
-//! He wins 11 to 35 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %): there the old code, two
-//! blocks at a time, had all that the pipeline could use. Whether eight lose more, only a Cortex-A72 can tell; none was at hand.
+//! He wins 11 to 35 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %):
+//! there the old code, two blocks at a time, had all that the pipeline could use. Whether eight lose more,
+//! only a Cortex-A72 can tell; none was at hand.
 
-// Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the operation alone.
+// Intrinsics melt into the entry, which has the features; rustc from 1.96 on warns because it looks at the
+// operation alone.
 #![allow(unknown_lints, inline_always_mismatching_target_features)]
 
 use super::{Isa, Vectors};
@@ -46,7 +55,8 @@ macro_rules! isa {
             }
         }
 
-        // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the caller's promise.
+        // SAFETY (of every block below): a token exists only where its features are enabled; pointers are the
+        // caller's promise.
         #[allow(clippy::undocumented_unsafe_blocks)]
         impl Vectors for $token {
             type V = uint8x16_t;
@@ -73,7 +83,8 @@ macro_rules! isa {
             #[inline(always)] fn high_halves(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
                 unsafe { vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))) }
             }
-            /// PMULL takes two low halves, PMULL2 two high ones: for one of each, `a` is swapped, once for both that need it.
+            /// PMULL takes two low halves, PMULL2 two high ones: for one of each, `a` is swapped, once for
+            /// both that need it.
             #[inline(always)] fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
                 let a = if A_HIGH == B_HIGH { a } else { self.swap_halves(a) };
                 unsafe {
@@ -139,8 +150,8 @@ fn block(v: uint8x16_t) -> Block {
     unsafe { transmute(v) }
 }
 
-/// `v`, in a vector register. LLVM takes a power of H that comes from memory for two integers, and moves each half from there to
-/// where PMULL wants it.
+/// `v`, in a vector register. LLVM takes a power of H that comes from memory for two integers, and moves each
+/// half from there to where PMULL wants it.
 #[inline(always)]
 fn whole(mut v: uint8x16_t) -> uint8x16_t {
     // SAFETY: no instruction.
@@ -153,12 +164,14 @@ fn whole(mut v: uint8x16_t) -> uint8x16_t {
 pub(crate) fn joined(low: u32, high: u32) -> u64 {
     let (low, mut both) = (u64::from(low), u64::from(high));
     // SAFETY: one instruction, on registers of its own.
-    unsafe { asm!("orr {0}, {1}, {0}, lsl #32", inout(reg) both, in(reg) low, options(pure, nomem, nostack, preserves_flags)) }
+    unsafe {
+        asm!("orr {0}, {1}, {0}, lsl #32", inout(reg) both, in(reg) low, options(pure, nomem, nostack, preserves_flags))
+    }
     both
 }
 
-/// One TBL. (As an intrinsic it became REV64 and EXT, since its indices are known; with them in a register it is one instruction less
-/// for each block.)
+/// One TBL. (As an intrinsic it became REV64 and EXT, since its indices are known; with them in a register it
+/// is one instruction less for each block.)
 #[inline(always)]
 fn reverse(v: uint8x16_t) -> uint8x16_t {
     let reversed;
@@ -176,7 +189,8 @@ unsafe fn eor_eor(a: uint8x16_t, b: uint8x16_t, c: uint8x16_t) -> uint8x16_t {
     unsafe { veorq_u8(veorq_u8(a, b), c) }
 }
 
-/// A round. As intrinsics the scheduler now and then put another instruction between the two (8 pairs of 1,105 in `seal_long`).
+/// A round. As intrinsics the scheduler now and then put another instruction between the two (8 pairs of
+/// 1,105 in `seal_long`).
 /// # Safety
 /// AES.
 #[inline(always)]
@@ -193,7 +207,8 @@ unsafe fn round(mut x: uint8x16_t, key: uint8x16_t) -> uint8x16_t {
 /// AES.
 #[inline(always)]
 unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
-    // SAFETY: the caller's promise. In a state of four equal columns ShiftRows does nothing, so AESE with a key of zeros is the S-box.
+    // SAFETY: the caller's promise. In a state of four equal columns ShiftRows does nothing, so AESE with a
+    // key of zeros is the S-box.
     unsafe {
         let zero = vdupq_n_u8(0);
         let words = vreinterpretq_u8_u32(vdupq_n_u32((last >> 96) as u32));
@@ -206,8 +221,9 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
     }
 }
 
-/// Two overlapping loads of the largest power of two that fits, the second shifted into its place: no byte before or behind is touched,
-/// so nothing can go wrong at the end of a page. The branches depend on lengths only.
+/// Two overlapping loads of the largest power of two that fits, the second shifted into its place: no byte
+/// before or behind is touched, so nothing can go wrong at the end of a page. The branches depend on lengths
+/// only.
 /// # Safety
 /// `n <= 16` bytes are readable.
 #[inline(always)]
@@ -217,10 +233,12 @@ unsafe fn load_first(src: *const u8, n: usize) -> uint8x16_t {
         if n >= 16 {
             vld1q_u8(src)
         } else if n >= 8 {
-            let (low, high) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+            let (low, high) =
+                (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
             vector(low as Block | (((high >> 8) >> (8 * (15 - n))) as Block) << 64)
         } else if n >= 4 {
-            let (low, high) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+            let (low, high) =
+                (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
             vector((low as u64 | (high as u64) << (8 * (n - 4))) as Block)
         } else if n > 0 {
             let (first, middle, last) = (*src as u64, *src.add(n / 2) as u64, *src.add(n - 1) as u64);

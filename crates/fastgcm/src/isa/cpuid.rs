@@ -1,7 +1,7 @@
 //! What an x86 processor has, and the operating system lets us use: CPUID and XGETBV, without `std`.
 //!
-//! Registers wider than 128 bits exist only if the operating system saves them, so the features that use them count only with
-//! OSXSAVE and the bits of XCR0.
+//! Registers wider than 128 bits exist only if the operating system saves them, so the features that use them
+//! count only with OSXSAVE and the bits of XCR0.
 
 use super::detect::Features;
 use core::{
@@ -15,8 +15,8 @@ pub(crate) fn features() -> Features {
     Features(facts() & !ASKED)
 }
 
-/// CPUID is slow, under a hypervisor tens of microseconds, so it is asked once: the cached word is a fact about the machine, the
-/// same for whoever asks first.
+/// CPUID is slow, under a hypervisor tens of microseconds, so it is asked once: the cached word is a fact
+/// about the machine, the same for whoever asks first.
 ///
 /// With feature `scrub` it is read for every message, so what asks stands apart.
 #[inline]
@@ -43,9 +43,15 @@ fn ask() -> Features {
     decide(cpuid(0).eax, cpuid(1).ecx, || (cpuid(7).ebx, cpuid(7).ecx), || unsafe { xcr0() })
 }
 
-/// What these answers allow: the highest leaf, ECX of leaf 1, EBX and ECX of leaf 7 (Intel's manual, volume 2, CPUID), and XCR0 (volume 1,
-/// section 15.2). The last two are asked for where they exist. Deciding is apart from asking, so that a test can make up any processor.
-fn decide(highest: u32, one: u32, seven: impl FnOnce() -> (u32, u32), xcr0: impl FnOnce() -> u64) -> Features {
+/// What these answers allow: the highest leaf, ECX of leaf 1, EBX and ECX of leaf 7 (Intel's manual, volume
+/// 2, CPUID), and XCR0 (volume 1, section 15.2). The last two are asked for where they exist. Deciding is
+/// apart from asking, so that a test can make up any processor.
+fn decide(
+    highest: u32,
+    one: u32,
+    seven: impl FnOnce() -> (u32, u32),
+    xcr0: impl FnOnce() -> u64,
+) -> Features {
     let (seven_b, seven_c) = if highest >= 7 { seven() } else { (0, 0) };
     let has = |register: u32, bit: u32| register >> bit & 1 == 1;
 
@@ -96,7 +102,8 @@ mod tests {
     extern crate std;
     use super::*;
 
-    /// F9: bit by bit what std's macro says. (std reports `avx2` and wider only with `avx`, which is the same question.)
+    /// F9: bit by bit what std's macro says. (std reports `avx2` and wider only with `avx`, which is the same
+    /// question.)
     #[test]
     fn f09_agrees_with_std_bit_by_bit() {
         macro_rules! agree {
@@ -109,8 +116,9 @@ mod tests {
         assert_eq!(features(), ask());
     }
 
-    /// F9: every processor and operating system that can be made up of the bits that count, with all other bits clear, and set. Each feature wants
-    /// all of its bits and no other, leaf 7 counts where it exists, and nobody asks for XCR0 without OSXSAVE.
+    /// F9: every processor and operating system that can be made up of the bits that count, with all other
+    /// bits clear, and set. Each feature wants all of its bits and no other, leaf 7 counts where it exists,
+    /// and nobody asks for XCR0 without OSXSAVE.
     #[test]
     fn f09_every_processor_that_can_be_made_up() {
         // ECX of leaf 1, EBX and ECX of leaf 7, and XCR0, side by side.
@@ -143,7 +151,10 @@ mod tests {
             for (highest, others) in [(7, 0), (7, !all), (6, 0), (0x20, !all)] {
                 let said = some | others;
                 let has = if highest < 7 { said & !(u128::from(u64::MAX) << 32) } else { said };
-                let expected = wants.iter().filter(|(_, bits)| has & bits == *bits).fold(0, |sum, (feature, _)| sum | feature);
+                let expected = wants
+                    .iter()
+                    .filter(|(_, bits)| has & bits == *bits)
+                    .fold(0, |sum, (feature, _)| sum | feature);
                 let seven = || {
                     assert!(highest >= 7, "leaf 7 does not exist");
                     ((said >> B7) as u32, (said >> C7) as u32)
@@ -152,7 +163,11 @@ mod tests {
                     assert_eq!(said >> 27 & 1, 1, "XCR0 cannot be read");
                     (said >> XCR0) as u64
                 };
-                assert_eq!(decide(highest, said as u32, seven, xcr0), Features(expected), "{said:032x}, leaf {highest}");
+                assert_eq!(
+                    decide(highest, said as u32, seven, xcr0),
+                    Features(expected),
+                    "{said:032x}, leaf {highest}"
+                );
                 processors += 1;
             }
             // The next subset of `all`.

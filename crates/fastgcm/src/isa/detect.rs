@@ -1,8 +1,8 @@
 //! Sets of processor features, by the names that rustc gives them.
 //!
-//! The vendor is never asked, and no feature is concluded from another: a hypervisor may take away any single bit (one that
-//! left VAES and took AES led another library to wrong ciphertext with a valid tag). A row of the table runs only where each
-//! bit that it names is set.
+//! The vendor is never asked, and no feature is concluded from another: a hypervisor may take away any single
+//! bit (one that left VAES and took AES led another library to wrong ciphertext with a valid tag). A row of
+//! the table runs only where each bit that it names is set.
 
 /// A set of features, or the parse of a list of their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +114,11 @@ mod tests {
             for bits in 0..1 << NAMES.len() {
                 let processor = Features(bits);
                 let here: Vec<&str> = processor.names().collect();
-                assert_eq!(processor.contain(row), names.iter().all(|name| here.contains(name)), "{backend} on {here:?}");
+                assert_eq!(
+                    processor.contain(row),
+                    names.iter().all(|name| here.contains(name)),
+                    "{backend} on {here:?}"
+                );
                 sets += 1;
             }
         }

@@ -1,5 +1,6 @@
-//! What an AArch64 processor has. User code may not read the identification registers itself, so the operating system is asked, by way
-//! of `std`; without it only what the whole program was compiled for is sure (`-C target-feature=+aes`, or a target that implies it).
+//! What an AArch64 processor has. User code may not read the identification registers itself, so the
+//! operating system is asked, by way of `std`; without it only what the whole program was compiled for is
+//! sure (`-C target-feature=+aes`, or a target that implies it).
 
 use super::detect::Features;
 
@@ -19,8 +20,17 @@ macro_rules! found {
 
 /// The features of this CPU. (`std` remembers the answer.)
 pub(crate) fn features() -> Features {
-    // rustc's `aes` lets the compiler use PMULL too, so both must be there; the operating system tells of each.
-    let aes = if cfg!(target_feature = "aes") || found!("aes") && found!("pmull") { Features::named("aes") } else { Features::NONE };
-    let sha3 = if cfg!(target_feature = "sha3") || found!("sha3") { Features::named("sha3") } else { Features::NONE };
+    // rustc's `aes` lets the compiler use PMULL too, so both must be there; the operating system tells of
+    // each.
+    let aes = if cfg!(target_feature = "aes") || found!("aes") && found!("pmull") {
+        Features::named("aes")
+    } else {
+        Features::NONE
+    };
+    let sha3 = if cfg!(target_feature = "sha3") || found!("sha3") {
+        Features::named("sha3")
+    } else {
+        Features::NONE
+    };
     aes.and(sha3)
 }

@@ -1,5 +1,6 @@
-//! What a RISC-V processor has. User code cannot ask it; Linux answers `riscv_hwprobe` from 6.4 on (Documentation/arch/riscv/hwprobe.rst),
-//! for what all processors of the machine have. `std` asks the same, but tells only a nightly compiler. Elsewhere nothing is found.
+//! What a RISC-V processor has. User code cannot ask it; Linux answers `riscv_hwprobe` from 6.4 on
+//! (Documentation/arch/riscv/hwprobe.rst), for what all processors of the machine have. `std` asks the same,
+//! but tells only a nightly compiler. Elsewhere nothing is found.
 
 use super::detect::Features;
 
@@ -14,7 +15,10 @@ pub(crate) fn features() -> Features {
         (26, Features::named("zvkt")),
     ];
     let bits = extensions();
-    NAMES.iter().filter(|(bit, _)| bits >> bit & 1 == 1).fold(Features::NONE, |found, (_, name)| found.and(*name))
+    NAMES
+        .iter()
+        .filter(|(bit, _)| bits >> bit & 1 == 1)
+        .fold(Features::NONE, |found, (_, name)| found.and(*name))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -22,7 +26,8 @@ pub(crate) fn features() -> Features {
     Features::NONE
 }
 
-/// `RISCV_HWPROBE_KEY_IMA_EXT_0` of <asm/hwprobe.h>; nothing where the kernel knows of none, or keeps vectors from this process.
+/// `RISCV_HWPROBE_KEY_IMA_EXT_0` of <asm/hwprobe.h>; nothing where the kernel knows of none, or keeps vectors
+/// from this process.
 #[cfg(target_os = "linux")]
 fn extensions() -> u64 {
     const HWPROBE: usize = 258;

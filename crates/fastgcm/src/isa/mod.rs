@@ -1,11 +1,12 @@
-//! The one abstraction: a proof that the CPU has an instruction set, and the few vector operations that GCM needs.
+//! The one abstraction: a proof that the CPU has an instruction set, and the few vector operations that GCM
+//! needs.
 //!
-//! A token (`Vaes512`, ...) has one constructor, `#[target_feature(enable = "...")] fn here()`. It is safe to call only from
-//! a function that enables the same features, so rustc itself checks every row of the table in `backend.rs`, and the code
-//! above this module needs no `unsafe`.
+//! A token (`Vaes512`, ...) has one constructor, `#[target_feature(enable = "...")] fn here()`. It is safe to
+//! call only from a function that enables the same features, so rustc itself checks every row of the table in
+//! `backend.rs`, and the code above this module needs no `unsafe`.
 //!
-//! Operations are `#[inline(always)]` *without* `#[target_feature]`: they melt into the entry, and only there do the
-//! intrinsics find the features they need.
+//! Operations are `#[inline(always)]` *without* `#[target_feature]`: they melt into the entry, and only there
+//! do the intrinsics find the features they need.
 //!
 //! This is also the only place, beside the table, that asks which machine the code is compiled for.
 
@@ -23,8 +24,8 @@ mod wiper;
 #[cfg(all(feature = "scrub", not(all(target_arch = "x86_64", target_feature = "sse2"))))]
 #[path = "scrub_any.rs"]
 mod wiper;
-// A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to a function:
-// LLVM cannot compile the rows there, and whoever chose such a target does not want them.
+// A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to
+// a function: LLVM cannot compile the rows there, and whoever chose such a target does not want them.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod cpuid;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -72,7 +73,8 @@ pub(crate) fn features() -> detect::Features {
     detect::Features::NONE
 }
 
-/// Two words as one. The machines with rows of their own see to it that the optimiser does not load both at once.
+/// Two words as one. The machines with rows of their own see to it that the optimiser does not load both at
+/// once.
 #[cfg(not(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
@@ -143,7 +145,8 @@ pub trait Vectors: Copy + 'static {
     /// A vector.
     type V: Copy;
     const BLOCKS: usize;
-    /// Enough registers (32) to keep two hash vectors in flight beside eight AES states, and the ciphertext that is to be hashed.
+    /// Enough registers (32) to keep two hash vectors in flight beside eight AES states, and the ciphertext
+    /// that is to be hashed.
     const ROOMY: bool;
 
     // ---- memory: called from `inout.rs` only
@@ -153,15 +156,16 @@ pub trait Vectors: Copy + 'static {
     /// # Safety
     /// `16 * BLOCKS` bytes are writable.
     unsafe fn store(self, dst: *mut u8, v: Self::V);
-    /// Asks for the line of the cache that has the byte at `src`, which may be anywhere: a hint, that reads nothing.
+    /// Asks for the line of the cache that has the byte at `src`, which may be anywhere: a hint, that reads
+    /// nothing.
     #[inline(always)]
     fn ask_for(self, _src: *const u8) {}
     /// The first `n` bytes; zeros behind them. No page is touched that holds none of them.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are readable.
     unsafe fn load_first(self, src: *const u8, n: usize) -> Self::V;
-    /// The same for the first `n` bytes of a block, touching no more than the block: a masked load of 64 bytes waits for whatever has just been
-    /// stored in any of them, 7 ns on Zen 4.
+    /// The same for the first `n` bytes of a block, touching no more than the block: a masked load of 64
+    /// bytes waits for whatever has just been stored in any of them, 7 ns on Zen 4.
     /// # Safety
     /// `n <= 16` bytes are readable.
     #[inline(always)]
@@ -199,7 +203,8 @@ pub trait Vectors: Copy + 'static {
     fn first(self, block: Block) -> Self::V;
     /// `v` with its last lane replaced.
     fn put_last(self, v: Self::V, block: Block) -> Self::V;
-    /// A vector of the lanes of `a` and `b`, from lane `n <= BLOCKS` of `a` on. (Narrow vectors are loaded where they begin.)
+    /// A vector of the lanes of `a` and `b`, from lane `n <= BLOCKS` of `a` on. (Narrow vectors are loaded
+    /// where they begin.)
     #[inline(always)]
     fn lanes_from(self, a: Self::V, b: Self::V, n: usize) -> Self::V {
         const { assert!(Self::BLOCKS == 1) }
@@ -208,10 +213,9 @@ pub trait Vectors: Copy + 'static {
     /// The first lanes of vectors of four lanes, that of vector p in lane p.
     #[inline(always)]
     fn lanes(self, vectors: [Self::V; 4]) -> Self::V {
-        vectors
-            .into_iter()
-            .rev()
-            .fold(self.splat(0), |lanes, v| self.lanes_from(self.splat(self.fold(self.keep_first(v, 16))), lanes, Self::BLOCKS - 1))
+        vectors.into_iter().rev().fold(self.splat(0), |lanes, v| {
+            self.lanes_from(self.splat(self.fold(self.keep_first(v, 16))), lanes, Self::BLOCKS - 1)
+        })
     }
     /// Vectors of four lanes, and lanes of four vectors: lane p of vector j was lane j of vector p.
     #[inline(always)]
@@ -248,8 +252,8 @@ pub trait Vectors: Copy + 'static {
     /// Adds `n` to the first four bytes of every lane, a little-endian number, modulo 2^32.
     fn add32(self, v: Self::V, n: Self::V) -> Self::V;
 
-    // ---- bits, for variants in `fastgcm-studies`: no row of the table needs them. Whatever has no instruction for it multiplies by a
-    //      power of x.
+    // ---- bits, for variants in `fastgcm-studies`: no row of the table needs them. Whatever has no
+    // instruction for it multiplies by a power of x.
     /// The halves, each shifted left by `N` bits, 0 < N < 64.
     #[cfg(feature = "internals")]
     #[inline(always)]
@@ -278,17 +282,19 @@ pub trait Vectors: Copy + 'static {
     }
 
     // ---- scheduling
-    /// Computes `v` *here*: no instruction, but the compiler moves neither its producers nor any memory access across.
-    /// Without it LLVM emits all of a turn's hashing, then all of its AES, whatever the source order.
+    /// Computes `v` *here*: no instruction, but the compiler moves neither its producers nor any memory
+    /// access across. Without it LLVM emits all of a turn's hashing, then all of its AES, whatever the source
+    /// order.
     fn pin(self, v: &mut Self::V);
 }
 
 /// AES beside them. What multiplies only (`ghash`), or moves bytes (`inout.rs`), asks for [`Vectors`] alone.
 ///
-/// Its form costs neither family an instruction: x86 adds the key after a round, Arm adds it before (`KEY_FIRST`).
+/// Its form costs neither family an instruction: x86 adds the key after a round, Arm adds it before
+/// (`KEY_FIRST`).
 pub trait Isa: Vectors {
-    /// A vector in the form that the AES operations want: the vector itself where there are AES instructions, bit planes where
-    /// there are none. States and round keys have it.
+    /// A vector in the form that the AES operations want: the vector itself where there are AES instructions,
+    /// bit planes where there are none. States and round keys have it.
     type State: Copy;
     /// Whether AES and GHASH run side by side: not where operations go through memory.
     const WEAVES: bool = true;
@@ -301,7 +307,8 @@ pub trait Isa: Vectors {
     fn leave(self, x: Self::State) -> Self::V;
     /// Whether a round adds its key before what else it does, or behind that.
     const KEY_FIRST: bool = false;
-    /// A round of `x` with its key. (By reference: of each value the compiler would make a copy in memory, and take it out again later.)
+    /// A round of `x` with its key. (By reference: of each value the compiler would make a copy in memory,
+    /// and take it out again later.)
     fn round(self, x: &mut Self::State, key: &Self::State);
     /// A round between these two keys.
     #[inline(always)]
@@ -310,19 +317,21 @@ pub trait Isa: Vectors {
     }
     /// The last round, XOR `data`. x86 ignores `prev`.
     fn last_round(self, x: Self::State, prev: Self::State, last: Self::State, data: Self::V) -> Self::V;
-    /// Key schedule, four words at a time: t = S-box of the last word of `last`, rotated by a byte if `ROTATE`, XOR `rcon`;
-    /// then t plus the first, the first two, three, four words of `four`.
+    /// Key schedule, four words at a time: t = S-box of the last word of `last`, rotated by a byte if
+    /// `ROTATE`, XOR `rcon`; then t plus the first, the first two, three, four words of `four`.
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
     /// Computes `x` here, as [`pin`](Vectors::pin) does.
     fn pin_state(self, x: &mut Self::State);
 }
 
-/// AES of `N` blocks at a time, where there is no instruction for it ([`gcm::software`](crate::gcm::software)).
+/// AES of `N` blocks at a time, where there is no instruction for it
+/// ([`gcm::software`](crate::gcm::software)).
 pub(crate) trait Sliced<const N: usize>: Isa {
     /// Round keys as `keystream` wants them, in place of those of the standard, which stand first in each.
     fn round_keys(self, keys: &mut [[Block; 4]]);
-    /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32 bits, for i from 0 on, in that order of
-    /// bytes. The addition is modulo 2^32, without a carry into the nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
+    /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32
+    /// bits, for i from 0 on, in that order of bytes. The addition is modulo 2^32, without a carry into the
+    /// nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
     fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
 }
 

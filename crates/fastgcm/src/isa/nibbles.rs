@@ -1,23 +1,27 @@
-//! GHASH by looking up nibbles in a register, for processors that permute bytes (SSSE3) and cannot multiply polynomials.
+//! GHASH by looking up nibbles in a register, for processors that permute bytes (SSSE3) and cannot multiply
+//! polynomials.
 //!
-//! A block is taken as it stands in memory: byte j holds the coefficients of x^8j to x^(8j+7), the highest bit first. In
+//! A block is taken as it stands in memory: byte j holds the coefficients of x^8j to x^(8j+7), the highest
+//! bit first. In
 //! ```text
 //!     a·H = sum over j of x^8j·(first nibble of byte j)·H + x^8j·(second nibble of byte j)·x^4·H
 //! ```
-//! there are only sixteen different products nibble·H, and sixteen nibble·x^4·H. Byte p of those, for all sixteen nibbles, fills one
-//! register, and one permutation of it looks up byte p of the products of *all* nibbles of a block. A register cannot be watched
-//! as a cache can, and the time does not depend on what is looked up. What comes out for p = 15 has its place fifteen bytes behind what
-//! comes out for p = 0: so, by Horner, with p from 15 down to 0, two lookups, and all that there is moves on by one byte.
+//! there are only sixteen different products nibble·H, and sixteen nibble·x^4·H. Byte p of those, for all
+//! sixteen nibbles, fills one register, and one permutation of it looks up byte p of the products of *all*
+//! nibbles of a block. A register cannot be watched as a cache can, and the time does not depend on what is
+//! looked up. What comes out for p = 15 has its place fifteen bytes behind what comes out for p = 0: so, by
+//! Horner, with p from 15 down to 0, two lookups, and all that there is moves on by one byte.
 //!
-//! **Two blocks at a time**, times H^2 and H, share the moves and the reduction: 15.6 ns a block instead of 23.6 (Skylake-SP); four, with twice
-//! the tables in each key, would be 13.2.
+//! **Two blocks at a time**, times H^2 and H, share the moves and the reduction: 15.6 ns a block instead of
+//! 23.6 (Skylake-SP); four, with twice the tables in each key, would be 13.2.
 
 #![allow(dead_code, reason = "for rows that most machines lack")]
 
 use super::Isa;
 use crate::Block;
 
-/// Sixteen bytes, in the order of memory. Bits are counted as GCM counts them: the first of a byte is its highest.
+/// Sixteen bytes, in the order of memory. Bits are counted as GCM counts them: the first of a byte is its
+/// highest.
 pub(crate) trait Bytes: Copy {
     fn zero() -> Self;
     fn xor(self, other: Self) -> Self;
@@ -48,7 +52,10 @@ pub(crate) type Lookups<T> = [[T; 2]; 16];
 
 /// The sum of `blocks` times what their lookups were made for.
 #[inline(always)]
-pub(crate) fn multiply<B: Bytes + From<T>, T: Copy, const N: usize>(blocks: [B; N], lookups: [&Lookups<T>; N]) -> B {
+pub(crate) fn multiply<B: Bytes + From<T>, T: Copy, const N: usize>(
+    blocks: [B; N],
+    lookups: [&Lookups<T>; N],
+) -> B {
     let mut nibbles = [[B::zero(); 2]; N];
     for n in 0..N {
         nibbles[n] = blocks[n].nibbles();
@@ -67,10 +74,12 @@ pub(crate) fn multiply<B: Bytes + From<T>, T: Copy, const N: usize>(blocks: [B; 
     reduce(low, high)
 }
 
-/// `low + high·x^128`, for a `high` whose last byte is zero, so that once is enough: x^128 = x^7 + x^2 + x + 1.
+/// `low + high·x^128`, for a `high` whose last byte is zero, so that once is enough: x^128 = x^7 + x^2 + x +
+/// 1.
 #[inline(always)]
 fn reduce<B: Bytes>(low: B, high: B) -> B {
-    let ((one, one_out), (two, two_out), (seven, seven_out)) = (high.bits_along::<1>(), high.bits_along::<2>(), high.bits_along::<7>());
+    let ((one, one_out), (two, two_out), (seven, seven_out)) =
+        (high.bits_along::<1>(), high.bits_along::<2>(), high.bits_along::<7>());
     let out = B::along(one_out.xor(two_out).xor(seven_out), B::zero()).0;
     low.xor(high).xor(one).xor(two).xor(seven).xor(out)
 }
@@ -96,7 +105,8 @@ pub(crate) fn lookups<B: Bytes + Into<T>, T>(h: B, lookups: &mut Lookups<T>) {
             [rows[2 * i], rows[2 * i + 1]] = halves[i].riffle(halves[i + 8]);
         }
     }
-    // Times x^4: what leaves a byte enters the next, and what leaves the last comes in at the front, as in `reduce`.
+    // Times x^4: what leaves a byte enters the next, and what leaves the last comes in at the front, as in
+    // `reduce`.
     let out = rows[15].bits_along::<4>().1;
     let (one, two, seven) = (out.bits_along::<1>().0, out.bits_along::<2>().0, out.bits_along::<7>());
     let mut enters = [out.xor(one).xor(two).xor(seven.0), seven.1];

@@ -1,13 +1,15 @@
-//! No instruction for AES or carry-less multiplication: bit-sliced AES and integer multiplication, in constant time. No table, no branch
-//! on data. Written in [words](word) of 64 bits, which are two side by side where every processor of the target has such vectors.
+//! No instruction for AES or carry-less multiplication: bit-sliced AES and integer multiplication, in
+//! constant time. No table, no branch on data. Written in [words](word) of 64 bits, which are two side by
+//! side where every processor of the target has such vectors.
 //!
 //! **AES** stands in [`aes`].
 //!
-//! **Carry-less multiplication** from integer multiplication (Pornin): keep every fourth bit of both factors, and the carries of their
-//! product fall in the three zeros above each bit, as long as no more than 15 ones are counted: of 32 bits every fourth are eight.
-//! Three such products make one of 64 bits (Karatsuba).
+//! **Carry-less multiplication** from integer multiplication (Pornin): keep every fourth bit of both factors,
+//! and the carries of their product fall in the three zeros above each bit, as long as no more than 15 ones
+//! are counted: of 32 bits every fourth are eight. Three such products make one of 64 bits (Karatsuba).
 //!
-//! This assumes that the CPU multiplies in constant time, as all 64-bit ones known to us do (Cortex-M3 does not).
+//! This assumes that the CPU multiplies in constant time, as all 64-bit ones known to us do (Cortex-M3 does
+//! not).
 
 mod aes;
 mod word;
@@ -17,8 +19,9 @@ use crate::Block;
 use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
 
-/// `N` lanes, 1 to 4: the table uses as many as a word has, and for AES what is [`Sliced`]. Our tests use all, `ROOMY` or not as other back
-/// ends are, so that the paths of those run on any machine. `X` is the S-box of the key schedule.
+/// `N` lanes, 1 to 4: the table uses as many as a word has, and for AES what is [`Sliced`]. Our tests use
+/// all, `ROOMY` or not as other back ends are, so that the paths of those run on any machine. `X` is the
+/// S-box of the key schedule.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable<const N: usize, const ROOMY: bool = false, X = Circuit>(pub(super) X);
 
@@ -212,11 +215,20 @@ impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
     }
     /// All of them at once.
     #[inline(never)]
-    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; 4 * Widest::LANES], _: usize) {
+    fn keystream(
+        self,
+        keys: &[[Block; 4]],
+        first: Block,
+        order: Order,
+        pads: &mut [Block; 4 * Widest::LANES],
+        _: usize,
+    ) {
         const LOW: Block = u32::MAX as Block;
         let block = |i: usize| first & !LOW | (first as u32).wrapping_add(i as u32) as Block;
-        *pads =
-            aes::encrypt::<Widest>(keys, core::array::from_fn(|i| if order == Order::Swapped { block(i).swap_bytes() } else { block(i) }));
+        *pads = aes::encrypt::<Widest>(
+            keys,
+            core::array::from_fn(|i| if order == Order::Swapped { block(i).swap_bytes() } else { block(i) }),
+        );
     }
 }
 
@@ -240,7 +252,8 @@ fn clmul_call<const N: usize>(a: [u64; N], b: [u64; N]) -> [Block; N] {
     clmul_lanes(a, b)
 }
 
-/// The carry-less product of two polynomials of 64 bits, lane by lane: its lower and its upper half. By Karatsuba.
+/// The carry-less product of two polynomials of 64 bits, lane by lane: its lower and its upper half. By
+/// Karatsuba.
 #[inline(always)]
 fn clmul<W: Word>(a: W, b: W) -> (W, W) {
     let (a1, b1) = (a.down(32), b.down(32));
@@ -249,8 +262,8 @@ fn clmul<W: Word>(a: W, b: W) -> (W, W) {
     (low ^ middle.up(32), high ^ middle.down(32))
 }
 
-/// The product of the lower 32 bits. Class k of it, bits k, k + 4, ..., is the sum of the four products of classes i and j of the factors
-/// with i + j = k modulo 4.
+/// The product of the lower 32 bits. Class k of it, bits k, k + 4, ..., is the sum of the four products of
+/// classes i and j of the factors with i + j = k modulo 4.
 #[inline(always)]
 fn clmul32<W: Word>(a: W, b: W) -> W {
     const CLASS: u64 = 0x1111_1111_1111_1111;
@@ -269,11 +282,16 @@ mod tests {
     /// Every pair of single bits, and the worst case for carries: all ones. In words of each width.
     #[test]
     fn clmul_is_carry_less() {
-        let slow = |a: u64, b: u64| (0..64).fold(0, |sum, i| sum ^ (((b as u128) << i) * (a >> i & 1) as u128));
+        let slow =
+            |a: u64, b: u64| (0..64).fold(0, |sum, i| sum ^ (((b as u128) << i) * (a >> i & 1) as u128));
         let check = |a: u64, b: u64| {
             let (low, high) = clmul(a, b);
             assert_eq!(low as u128 | (high as u128) << 64, slow(a, b), "{a:x} {b:x}");
-            assert_eq!(clmul_lanes([a, b, a], [b, b, !a]), [slow(a, b), slow(b, b), slow(a, !a)], "{a:x} {b:x}");
+            assert_eq!(
+                clmul_lanes([a, b, a], [b, b, !a]),
+                [slow(a, b), slow(b, b), slow(a, !a)],
+                "{a:x} {b:x}"
+            );
         };
         for i in 0..64 {
             for j in 0..64 {

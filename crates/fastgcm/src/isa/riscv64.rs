@@ -1,18 +1,22 @@
 //! RISC-V with vector cryptography: four blocks a vector, the page of operations that the algorithm asks for.
 //!
-//! AES is Zvkned, whose round adds the key last, as on x86; GHASH is Zvbc (carry-less multiplication of 64-bit elements), byte order
-//! Zvkb. Zvkg's `vghsh` multiplies *and reduces* each block: it has no unreduced product to sum up, so it is no `clmul`, and one block
-//! would wait for the one before. Zvkt promises that none of these instructions takes a time that depends on data.
+//! AES is Zvkned, whose round adds the key last, as on x86; GHASH is Zvbc (carry-less multiplication of
+//! 64-bit elements), byte order Zvkb. Zvkg's `vghsh` multiplies *and reduces* each block: it has no unreduced
+//! product to sum up, so it is no `clmul`, and one block would wait for the one before. Zvkt promises that
+//! none of these instructions takes a time that depends on data.
 //!
-//! **What rustc 1.95 lacks.** It has no vector type for RISC-V that may be an operand of `asm!`, and the names of these features are
-//! unstable (rust-lang/rust#150257), so:
-//! * A vector lives in memory, and an operation is one `asm!`: set the length, load, compute, store. A round of four blocks is five
-//!   instructions where one would do (`vsetivli`, two `vle32`, `vaesem`, `vse32`), 1.25 a block; on x86 with AVX-512 it is 0.25.
-//! * `here` cannot say its features, and no compiler checks this row: only `Backend::entries` does, when a key is made.
+//! **What rustc 1.95 lacks.** It has no vector type for RISC-V that may be an operand of `asm!`, and the
+//! names of these features are unstable (rust-lang/rust#150257), so:
+//! * A vector lives in memory, and an operation is one `asm!`: set the length, load, compute, store. A round
+//!   of four blocks is five instructions where one would do (`vsetivli`, two `vle32`, `vaesem`, `vse32`),
+//!   1.25 a block; on x86 with AVX-512 it is 0.25.
+//! * `here` cannot say its features, and no compiler checks this row: only `Backend::entries` does, when a
+//!   key is made.
 //! * An entry does not have the features enabled, so each `asm!` lets the assembler have them for itself.
 //!
-//! Any VLEN from 128 bits on (which V implies) gives the same: four registers hold 64 bytes, and where they could hold more, the length
-//! says 64. Bytes behind the first `n` are not read or written because the length says `n`: neither masks nor branches.
+//! Any VLEN from 128 bits on (which V implies) gives the same: four registers hold 64 bytes, and where they
+//! could hold more, the length says 64. Bytes behind the first `n` are not read or written because the length
+//! says `n`: neither masks nor branches.
 
 use super::{Isa, Vectors};
 use crate::Block;
@@ -23,7 +27,8 @@ use core::{arch::asm, mem::MaybeUninit};
 pub(crate) struct Zvkned(());
 
 impl Zvkned {
-    /// Nothing proves the features to the compiler (see above): for the row of the table that names them, and nobody else.
+    /// Nothing proves the features to the compiler (see above): for the row of the table that names them, and
+    /// nobody else.
     pub(crate) fn here() -> Self {
         Self(())
     }
@@ -34,7 +39,8 @@ type Lanes = [Block; 4];
 
 const BYTES: usize = size_of::<Lanes>();
 
-/// Vector instructions that leave all they compute at `out`. Up to sixteen registers, in groups of four (or two, for halves).
+/// Vector instructions that leave all they compute at `out`. Up to sixteen registers, in groups of four (or
+/// two, for halves).
 macro_rules! compute {
     ($($line:literal),+; $($name:ident = $operand:expr),+) => {{
         let mut out = MaybeUninit::<Lanes>::uninit();
@@ -53,8 +59,8 @@ macro_rules! compute {
     }};
 }
 
-// SAFETY (of every block below): a token exists only where the row's features were found; each `asm!` reads what its operands point to
-// and writes all of `out`; pointers are the caller's promise.
+// SAFETY (of every block below): a token exists only where the row's features were found; each `asm!` reads
+// what its operands point to and writes all of `out`; pointers are the caller's promise.
 #[allow(clippy::undocumented_unsafe_blocks)]
 #[rustfmt::skip]
 impl Vectors for Zvkned {
@@ -160,7 +166,8 @@ impl Isa for Zvkned {
                 "vaesef.vv v0, v4", "vxor.vv v0, v0, v8", "vse32.v v0, ({out})"; x = &x, key = &last, data = &data)
         }
     }
-    /// In a state of four equal columns ShiftRows does nothing, so the last round with a key of zeros is the S-box.
+    /// In a state of four equal columns ShiftRows does nothing, so the last round with a key of zeros is the
+    /// S-box.
     #[inline(always)]
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
         const COLUMNS: Block = 1 | 1 << 32 | 1 << 64 | 1 << 96;

@@ -1,12 +1,14 @@
 //! What a call leaves behind, and how it is wiped: its stack frame and the registers (feature `scrub`).
 //!
-//! Round keys, powers of H and keystream pass through vector registers, and those that do not fit are spilled to the stack. When the
-//! call has returned nobody needs them, but nobody overwrites them either, until the next user of that stack or of these registers
-//! does: meanwhile they may end up in a core dump, in a swap file, in what another fault gives away.
+//! Round keys, powers of H and keystream pass through vector registers, and those that do not fit are spilled
+//! to the stack. When the call has returned nobody needs them, but nobody overwrites them either, until the
+//! next user of that stack or of these registers does: meanwhile they may end up in a core dump, in a swap
+//! file, in what another fault gives away.
 //!
-//! How large a frame is depends on the compiler, its version and its options, so no constant would be right: each entry *says* how deep
-//! it reaches ([`Frame::enter`]), and who called it wipes from its own stack pointer down to there, and some more for what the entry calls
-//! in turn. A short message has a small frame, and pays for that only. `tests/wiping.rs` looks at everything below, and at all registers.
+//! How large a frame is depends on the compiler, its version and its options, so no constant would be right:
+//! each entry *says* how deep it reaches ([`Frame::enter`]), and who called it wipes from its own stack
+//! pointer down to there, and some more for what the entry calls in turn. A short message has a small frame,
+//! and pays for that only. `tests/wiping.rs` looks at everything below, and at all registers.
 //!
 //! Without the feature all of it is nothing: a frame has no size, and takes no register.
 
@@ -26,8 +28,9 @@ pub(crate) struct Frame<'a> {
     life: PhantomData<&'a ()>,
 }
 
-/// What [`Frame::wiped_after`] does with an entry, to which its frame is `$frame`. Without the feature no closure stands around it: LLVM made a function of
-/// that in some programs, and what it needs and returns went through memory (16 instructions, and with a key of its own 20 ns).
+/// What [`Frame::wiped_after`] does with an entry, to which its frame is `$frame`. Without the feature no
+/// closure stands around it: LLVM made a function of that in some programs, and what it needs and returns
+/// went through memory (16 instructions, and with a key of its own 20 ns).
 macro_rules! wiped_after {
     ($frame:ident, $entry:expr) => {{
         #[cfg(feature = "scrub")]
@@ -69,12 +72,14 @@ impl Frame<'_> {
     #[cfg(not(feature = "scrub"))]
     pub(crate) const UNWIPED: Self = Frame { life: PhantomData };
 
-    /// The same for work that calls more than one entry, with a secret in between (J0): it gets a frame of its own, which is wiped too.
+    /// The same for work that calls more than one entry, with a secret in between (J0): it gets a frame of
+    /// its own, which is wiped too.
     #[inline(always)]
     pub(crate) fn wiped_after_all<T>(work: impl FnOnce() -> T) -> T {
         #[cfg(feature = "scrub")]
         {
-            // What it returns is written to its place: in a register, beside a byte that says something, there may be three of something else.
+            // What it returns is written to its place: in a register, beside a byte that says something,
+            // there may be three of something else.
             #[inline(never)]
             fn apart<T>(frame: Frame<'_>, work: impl FnOnce() -> T, result: &mut MaybeUninit<T>) {
                 frame.deeper(STEPS);
@@ -89,8 +94,9 @@ impl Frame<'_> {
         work()
     }
 
-    /// The same for work that may fail. Value and verdict come back apart: in a `Result` that is one of them, the place of the other holds whatever stood
-    /// where the `Result` was made, and is moved with it (levels 1 and s: a byte of a sum of hashes).
+    /// The same for work that may fail. Value and verdict come back apart: in a `Result` that is one of them,
+    /// the place of the other holds whatever stood where the `Result` was made, and is moved with it (levels
+    /// 1 and s: a byte of a sum of hashes).
     #[inline(always)]
     pub(crate) fn try_wiped_after_all<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         #[cfg(feature = "scrub")]
@@ -135,12 +141,13 @@ impl Frame<'_> {
 #[cfg(feature = "scrub")]
 const LEAVES: usize = 128;
 
-/// The same below work that has a frame of its own. That work calls the functions of `running.rs`, which hold what has been hashed so far. The level of
-/// optimisation decides which of them are inlined: with `LEAVES` here, the third level left 16 bytes, with 1024 it left 8.
+/// The same below work that has a frame of its own. That work calls the functions of `running.rs`, which hold
+/// what has been hashed so far. The level of optimisation decides which of them are inlined: with `LEAVES`
+/// here, the third level left 16 bytes, with 1024 it left 8.
 #[cfg(feature = "scrub")]
 const STEPS: usize = 2048;
 
-/// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round, or by the key schedule.
-/// `tests/wiping.rs` has seen that it is enough.
+/// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round,
+/// or by the key schedule. `tests/wiping.rs` has seen that it is enough.
 #[cfg(feature = "scrub")]
 const CALLS: usize = 4096;

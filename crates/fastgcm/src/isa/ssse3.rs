@@ -1,19 +1,24 @@
-//! x86 that permutes bytes (SSSE3) and has no instruction for AES or carry-less multiplication: from 2006 to 2010 all of Intel's, the cheaper ones
-//! for five years more, and virtual machines that hide AES. Everything is looked up in registers, sixteen bytes at a time (PSHUFB): no
-//! cache is asked, no time depends on what is looked up.
+//! x86 that permutes bytes (SSSE3) and has no instruction for AES or carry-less multiplication: from 2006 to
+//! 2010 all of Intel's, the cheaper ones for five years more, and virtual machines that hide AES. Everything
+//! is looked up in registers, sixteen bytes at a time (PSHUFB): no cache is asked, no time depends on what is
+//! looked up.
 //!
-//! **AES** (Hamburg, "Accelerating AES with vector permute instructions", 2009). A register holds one table of sixteen bytes, and the S-box is
-//! a function of 256. So the field of AES becomes a field over GF(16): x = k + i·θ with θ^2 = aθ + a, two nibbles. With j = i + k,
+//! **AES** (Hamburg, "Accelerating AES with vector permute instructions", 2009). A register holds one table
+//! of sixteen bytes, and the S-box is a function of 256. So the field of AES becomes a field over GF(16): x =
+//! k + i·θ with θ^2 = aθ + a, two nibbles. With j = i + k,
 //! ```text
 //!     io = 1/(1/i + a/k) + j        jo = 1/(1/j + a/k) + i
 //! ```
-//! some lines of algebra give 1/io = (k + ai)/N and 1/jo = (k + aj)/N, where N = k^2 + aik + ai^2 is the norm of x. Both k/N and i/N are sums of multiples
-//! of these, and so is 1/x = (k + i(θ + a))/N. Hence five lookups of nibbles, and S(x) is the sum of a lookup by io and one by jo, which may give
-//! the affine map as well, and twice the S-box for MixColumns. What has no inverse: 1/0 is 0x80, which no addition of nibbles brings below 16,
-//! and PSHUFB gives 0 for such an index. All four cases (i = 0, k = 0, j = 0, k = ai) come out right, since that is 1/∞.
+//! some lines of algebra give 1/io = (k + ai)/N and 1/jo = (k + aj)/N, where N = k^2 + aik + ai^2 is the norm
+//! of x. Both k/N and i/N are sums of multiples of these, and so is 1/x = (k + i(θ + a))/N. Hence five
+//! lookups of nibbles, and S(x) is the sum of a lookup by io and one by jo, which may give the affine map as
+//! well, and twice the S-box for MixColumns. What has no inverse: 1/0 is 0x80, which no addition of nibbles
+//! brings below 16, and PSHUFB gives 0 for such an index. All four cases (i = 0, k = 0, j = 0, k = ai) come
+//! out right, since that is 1/∞.
 //!
-//! States stay in the basis of the tower between rounds, and ShiftRows is left out as in [`portable`](super::portable): after k rounds column c of row r
-//! is found k·r columns further on, which MixColumns allows for, since it permutes bytes anyway. That makes twelve permutations a round.
+//! States stay in the basis of the tower between rounds, and ShiftRows is left out as in
+//! [`portable`](super::portable): after k rounds column c of row r is found k·r columns further on, which
+//! MixColumns allows for, since it permutes bytes anyway. That makes twelve permutations a round.
 //!
 //! **GHASH** stands in [`nibbles`](super::nibbles), and all else is that of [`Portable`].
 
@@ -48,15 +53,22 @@ impl SBox for Ssse3 {
 }
 
 impl Sliced<8> for Portable<2, false, Ssse3> {
-    /// With what the S-box adds: MixColumns leaves four equal bytes as they are. All but the last in the basis of the tower, and back by one
-    /// ShiftRows for each that is left out.
+    /// With what the S-box adds: MixColumns leaves four equal bytes as they are. All but the last in the
+    /// basis of the tower, and back by one ShiftRows for each that is left out.
     fn round_keys(self, keys: &mut [[Block; 4]]) {
         // SAFETY: the token.
         unsafe { round_keys(keys) };
     }
 
     /// By twos, which hide each other's latency; four at a time are no faster.
-    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; 8], wanted: usize) {
+    fn keystream(
+        self,
+        keys: &[[Block; 4]],
+        first: Block,
+        order: Order,
+        pads: &mut [Block; 8],
+        wanted: usize,
+    ) {
         // SAFETY: the token.
         unsafe { keystream(keys, first, order, &mut pads[..wanted]) };
     }
@@ -91,7 +103,9 @@ fn round_keys(keys: &mut [[Block; 4]]) {
     if let [first, between @ .., last] = keys {
         first[0] = tower(Register::from(first[0])).into();
         for (i, key) in between.iter_mut().enumerate() {
-            key[0] = tower(Register::from(key[0] ^ ADDED)).lookup(Register::of(&SHIFT_ROWS[3 * (i + 1) % 4])).into();
+            key[0] = tower(Register::from(key[0] ^ ADDED))
+                .lookup(Register::of(&SHIFT_ROWS[3 * (i + 1) % 4]))
+                .into();
         }
         last[0] ^= ADDED;
     }
@@ -112,7 +126,12 @@ fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]
 
 /// The next `N` blocks. (Here and above no closures: one that is not inlined loses the target feature.)
 #[inline(always)]
-fn encrypt<const N: usize>(keys: &[[Block; 4]], counter: &mut Register, order: &[u8; 16], pads: &mut [Block; N]) {
+fn encrypt<const N: usize>(
+    keys: &[[Block; 4]],
+    counter: &mut Register,
+    order: &[u8; 16],
+    pads: &mut [Block; N],
+) {
     let [first, between @ .., last] = keys else { return };
     let mut x = [*counter; N];
     for x in &mut x {
@@ -139,7 +158,8 @@ fn ghash(powers: &[Lookups<Block>; 2], hash: Block, blocks: &[[u8; 16]]) -> Bloc
     let mut hash = Register::from(hash);
     let (pairs, alone) = blocks.as_chunks();
     for [first, last] in pairs {
-        hash = nibbles::multiply([Register::of(first).xor(hash), Register::of(last)], [&powers[0], &powers[1]]);
+        hash =
+            nibbles::multiply([Register::of(first).xor(hash), Register::of(last)], [&powers[0], &powers[1]]);
     }
     for block in alone {
         hash = nibbles::multiply([Register::of(block).xor(hash)], [&powers[1]]);
@@ -176,8 +196,8 @@ fn look(table: &[[u8; 16]; 2], first: Register, second: Register) -> Register {
     Register::of(&table[0]).lookup(first).xor(Register::of(&table[1]).lookup(second))
 }
 
-/// SubBytes, MixColumns, AddRoundKey. With s the S-box of a byte, and s1, s2, s3 of those one, two, three rows below,
-/// `2·s + 3·s1 + s2 + s3` is `y + y1 + s3` with `y = 2·s + s1`.
+/// SubBytes, MixColumns, AddRoundKey. With s the S-box of a byte, and s1, s2, s3 of those one, two, three
+/// rows below, `2·s + 3·s1 + s2 + s3` is `y + y1 + s3` with `y = 2·s + s1`.
 #[inline(always)]
 fn round(x: Register, key: Register, [one, three]: &[[u8; 16]; 2]) -> Register {
     let (io, jo) = inverse(x);
@@ -211,7 +231,8 @@ impl Register {
     }
 }
 
-// SAFETY (of every block below): what is called from the functions above, which have the feature; no memory is touched.
+// SAFETY (of every block below): what is called from the functions above, which have the feature; no memory
+// is touched.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Bytes for Register {
     #[inline(always)]
@@ -243,7 +264,10 @@ impl Bytes for Register {
         unsafe {
             let (here, out) = (_mm_srl_epi16(self.0, count(N)), _mm_sll_epi16(self.0, count(8 - N)));
             let here_mask = 0xff >> N;
-            (Self(_mm_and_si128(here, _mm_set1_epi8(here_mask as i8))), Self(_mm_and_si128(out, _mm_set1_epi8(!here_mask as i8))))
+            (
+                Self(_mm_and_si128(here, _mm_set1_epi8(here_mask as i8))),
+                Self(_mm_and_si128(out, _mm_set1_epi8(!here_mask as i8))),
+            )
         }
     }
     #[inline(always)]
@@ -297,7 +321,10 @@ mod tests {
                 "{word:08x}"
             );
         }
-        for (rounds, order) in [10, 12, 14].into_iter().flat_map(|rounds| [Order::Swapped, Order::Straight].map(|order| (rounds, order))) {
+        for (rounds, order) in [10, 12, 14]
+            .into_iter()
+            .flat_map(|rounds| [Order::Swapped, Order::Straight].map(|order| (rounds, order)))
+        {
             let first = 0x0123_4567_89ab_cdef_0f1e_2d3c_ffff_fffd;
             let mut ours = core::array::from_fn::<_, 15, _>(|i| [(i as Block + 3).wrapping_pow(97), 0, 0, 0]);
             let mut theirs = ours;

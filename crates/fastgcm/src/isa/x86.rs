@@ -9,7 +9,8 @@ const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 /// An operation on registers.
 macro_rules! registers {
     ($($code:tt)*) => {
-        // SAFETY: who calls it has a token, which exists only where the features are enabled, or has promised them. No memory is touched.
+        // SAFETY: who calls it has a token, which exists only where the features are enabled, or has promised
+        // them. No memory is touched.
         unsafe { $($code)* }
     };
 }
@@ -17,8 +18,9 @@ macro_rules! registers {
 /// An operation on memory.
 macro_rules! memory {
     ($($code:tt)*) => {
-        // SAFETY: the features are enabled, as for `registers`. The caller has promised that so many bytes are there; or they are those of a table of
-        // this file, at a place within it. (A prefetch may be told any address.)
+        // SAFETY: the features are enabled, as for `registers`. The caller has promised that so many bytes
+        // are there; or they are those of a table of this file, at a place within it. (A prefetch may be told
+        // any address.)
         unsafe { $($code)* }
     };
 }
@@ -174,8 +176,9 @@ fn block(v: __m128i) -> Block {
     unsafe { core::mem::transmute(v) }
 }
 
-/// Through a vector register, which the optimiser is not told: it would move a number of 128 bits through two general registers and store it in
-/// two pieces, and whoever loads it in one would wait until both have left the store buffer. (A fresh key's first message on Zen 5: 30 ns.)
+/// Through a vector register, which the optimiser is not told: it would move a number of 128 bits through two
+/// general registers and store it in two pieces, and whoever loads it in one would wait until both have left
+/// the store buffer. (A fresh key's first message on Zen 5: 30 ns.)
 /// # Safety
 /// Sixteen bytes are readable.
 #[inline(always)]
@@ -192,7 +195,9 @@ unsafe fn load_key(src: *const u8) -> Block {
 pub(crate) fn joined(low: u32, high: u32) -> u64 {
     let mut both = u64::from(high);
     // SAFETY: two instructions, on registers of their own.
-    unsafe { asm!("shl {0}, 32", "or {0}, {1}", inout(reg) both, in(reg) u64::from(low), options(pure, nomem, nostack)) }
+    unsafe {
+        asm!("shl {0}, 32", "or {0}, {1}", inout(reg) both, in(reg) u64::from(low), options(pure, nomem, nostack))
+    }
     both
 }
 
@@ -201,10 +206,13 @@ pub(crate) fn joined(low: u32, high: u32) -> u64 {
 #[inline(always)]
 unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
     let word = if ROTATE { 0x0c0f0e0d } else { 0x0f0e0d0c };
-    // SAFETY: the caller's promise. In a state of four equal columns ShiftRows does nothing, so the last round of AES is the
-    // S-box and an XOR.
+    // SAFETY: the caller's promise. In a state of four equal columns ShiftRows does nothing, so the last
+    // round of AES is the S-box and an XOR.
     unsafe {
-        let t = _mm_aesenclast_si128(_mm_shuffle_epi8(vector(last), _mm_set1_epi32(word)), _mm_set1_epi32(rcon as i32));
+        let t = _mm_aesenclast_si128(
+            _mm_shuffle_epi8(vector(last), _mm_set1_epi32(word)),
+            _mm_set1_epi32(rcon as i32),
+        );
         let mut sums = vector(four);
         sums = _mm_xor_si128(sums, _mm_slli_si128::<4>(sums));
         sums = _mm_xor_si128(sums, _mm_slli_si128::<8>(sums));
@@ -212,8 +220,8 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
     }
 }
 
-/// What AVX-512 does with a mask, in 16-byte registers: overlapping scalar accesses, never a call of `memcpy`.
-/// The branches depend on lengths only.
+/// What AVX-512 does with a mask, in 16-byte registers: overlapping scalar accesses, never a call of
+/// `memcpy`. The branches depend on lengths only.
 mod xmm {
     use super::*;
 
@@ -465,9 +473,10 @@ mod zmm {
         memory! { _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)), v) }
     }
 
-    /// Whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A masked access never faults there, but if
-    /// nobody may touch that page, or nobody has yet, the processor finds that out in microcode: 55 to 110 ns a load on Zen 4 and 5, 300 ns a
-    /// store. The branch depends on an address and a length, which are public.
+    /// Whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A masked
+    /// access never faults there, but if nobody may touch that page, or nobody has yet, the processor finds
+    /// that out in microcode: 55 to 110 ns a load on Zen 4 and 5, 300 ns a store. The branch depends on an
+    /// address and a length, which are public.
     #[inline(always)]
     fn crosses<const WIDTH: usize>(at: *const u8, n: usize) -> bool {
         #[cold]
@@ -494,8 +503,9 @@ mod zmm {
         }
     }
 
-    /// A block has an instruction of its own. A masked access counts as 64 bytes for a processor that looks for recent stores: a tag that was just
-    /// written behind the block, or ciphertext beside it, made the next message wait (14 ns instead of 8 on Zen 5).
+    /// A block has an instruction of its own. A masked access counts as 64 bytes for a processor that looks
+    /// for recent stores: a tag that was just written behind the block, or ciphertext beside it, made the
+    /// next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
         memory! {
@@ -504,7 +514,8 @@ mod zmm {
             } else if !crosses::<64>(src, n) {
                 _mm512_maskz_loadu_epi8(mask(n), src.cast())
             } else if n > 0 {
-                // The vector that ends with the last byte: what its mask leaves out stands before the first, on that byte's page.
+                // The vector that ends with the last byte: what its mask leaves out stands before the first,
+                // on that byte's page.
                 let ahead = 64 - n;
                 let v = _mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast());
                 keep_first(moved(v, ahead), n)

@@ -1,7 +1,7 @@
 //! The rows: what runs a message on this machine, and the one crossing into vector code.
 //!
-//! [`table`] has the rows and finds out which of them this machine can run. [`verbs`] has the list of what a row can do. Here
-//! stands what a row makes of that list.
+//! [`table`] has the rows and finds out which of them this machine can run. [`verbs`] has the list of what a
+//! row can do. Here stands what a row makes of that list.
 
 mod table;
 mod verbs;
@@ -25,8 +25,8 @@ use verbs::{Batches, Once, Rekey};
 pub(crate) use verbs::{Siv, Steps};
 
 impl Row {
-    /// What messages need, from the bytes of a key; or what the `one` message needs that has so many bytes of AAD and text. By
-    /// value: a compiler that sees where it goes has it made there.
+    /// What messages need, from the bytes of a key; or what the `one` message needs that has so many bytes of
+    /// AAD and text. By value: a compiler that sees where it goes has it made there.
     #[inline(always)]
     pub(crate) fn derive(&self, key: &[u8], one: Option<(usize, usize)>) -> Material {
         made(|place| self.derive_in(place, key, one))
@@ -34,7 +34,12 @@ impl Row {
 
     /// [`derive`](Self::derive) where it stays.
     #[inline(always)]
-    pub(crate) fn derive_in<'a>(&self, place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material {
+    pub(crate) fn derive_in<'a>(
+        &self,
+        place: &'a mut MaybeUninit<Material>,
+        key: &[u8],
+        one: Option<(usize, usize)>,
+    ) -> &'a mut Material {
         self.messages.derive(place, key, one, |made| made)
     }
 
@@ -43,7 +48,8 @@ impl Row {
     pub(crate) fn rekey(&self, material: &mut Material, key: &[u8]) {
         let place = core::ptr::from_mut(material).cast();
         #[allow(unsafe_code)]
-        // SAFETY: it lies there, nobody else borrows it, and the function writes nothing there but bytes of a key.
+        // SAFETY: it lies there, nobody else borrows it, and the function writes nothing there but bytes of a
+        // key.
         let place = unsafe { &mut *place };
         self.backend.find::<Rekey>().expand(place, key, None, |()| ());
     }
@@ -82,10 +88,15 @@ impl Row {
             });
         }
         limits::check(aad.len(), text.len())?;
-        Ok(if SEAL { verbs.seal(material, nonce, aad, text, then) } else { verbs.open(material, nonce, aad, text, then) })
+        Ok(if SEAL {
+            verbs.seal(material, nonce, aad, text, then)
+        } else {
+            verbs.open(material, nonce, aad, text, then)
+        })
     }
 
-    /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of its tag.
+    /// Seals or opens a message that is short enough under a key of its own, and returns what `then` makes of
+    /// its tag.
     #[inline(always)]
     pub(crate) fn once<T>(
         &self,
@@ -96,16 +107,21 @@ impl Row {
         seal: bool,
         then: impl FnOnce(Block) -> T,
     ) -> Option<T> {
-        let (Some((most_aad, most_text)), Kind::Public(nonce)) = (gcm::most_once(self.blocks), nonce.0) else { return None };
+        let (Some((most_aad, most_text)), Kind::Public(nonce)) = (gcm::most_once(self.blocks), nonce.0)
+        else {
+            return None;
+        };
         let fits = aad.len() <= most_aad && text.len() <= most_text;
         fits.then(|| self.backend.find::<Once>().once(key, nonce, aad, seal, text, then))
     }
 
-    /// Whether the first packets go side by side: they have lengths for which this row has a way, and are enough. The last of them
-    /// are hashed with nothing beside: four of 16 bytes take 0.6 of the time of four calls, four of 32 bytes 1.1, eight 0.8 (Zen 4).
+    /// Whether the first packets go side by side: they have lengths for which this row has a way, and are
+    /// enough. The last of them are hashed with nothing beside: four of 16 bytes take 0.6 of the time of four
+    /// calls, four of 32 bytes 1.1, eight 0.8 (Zen 4).
     #[inline(always)]
     pub(crate) fn side_by_side(&self, packets: &[Packet<'_>]) -> bool {
-        let (Some((most_aad, most_text)), Some(first)) = (gcm::most_batch(self.blocks), packets.first()) else {
+        let (Some((most_aad, most_text)), Some(first)) = (gcm::most_batch(self.blocks), packets.first())
+        else {
             return false;
         };
         let bytes = first.bytes();
@@ -114,15 +130,21 @@ impl Row {
         bytes <= most_text
             && first.aad.len() <= most_aad
             && first.lengths().is_some_and(|lengths| {
-                packets.get(1..enough).is_some_and(|others| others.iter().all(|other| other.lengths() == Some(lengths)))
+                packets
+                    .get(1..enough)
+                    .is_some_and(|others| others.iter().all(|other| other.lengths() == Some(lengths)))
             })
     }
 
-    /// Seals or opens packets of which the first go [`side_by_side`](Self::side_by_side). Returns how many, from the first on, and
-    /// whether a tag was wrong.
+    /// Seals or opens packets of which the first go [`side_by_side`](Self::side_by_side). Returns how many,
+    /// from the first on, and whether a tag was wrong.
     #[inline(always)]
     pub(crate) fn batch(&self, material: &Material, packets: &mut [Packet<'_>], seal: bool) -> (usize, bool) {
         let verbs = self.backend.find::<Batches>();
-        if seal { verbs.seal_batch(material, packets, |done| done) } else { verbs.open_batch(material, packets, |done| done) }
+        if seal {
+            verbs.seal_batch(material, packets, |done| done)
+        } else {
+            verbs.open_batch(material, packets, |done| done)
+        }
     }
 }

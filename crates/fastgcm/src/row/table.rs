@@ -1,4 +1,5 @@
-//! THE TABLE: one row for each back end, in order of preference. Everything that depends on the machine follows from it.
+//! THE TABLE: one row for each back end, in order of preference. Everything that depends on the machine
+//! follows from it.
 
 use super::verbs::{Group, Messages};
 #[cfg(test)]
@@ -36,9 +37,11 @@ pub(crate) struct Proof {
     pub(crate) fill: unsafe fn(&mut Material, Block),
 }
 
-/// Work that is written once over [`Isa`], as messages are: for variants that stand in no row (`fastgcm-studies`).
+/// Work that is written once over [`Isa`], as messages are: for variants that stand in no row
+/// (`fastgcm-studies`).
 ///
-/// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features of the row.
+/// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features
+/// of the row.
 #[cfg(feature = "internals")]
 pub trait Job {
     /// What comes out.
@@ -67,8 +70,8 @@ macro_rules! backends {
         $engine:ident<$isa:ty, $multiply:ident $(, $n:tt)?> $(, $features:literal)? $(, unnamed $unnamed:literal)?;)+) => {
         /// A way to run AES-GCM: an instruction set, and a way to multiply with it.
         ///
-        /// Every machine has the names of all back ends; [`available`](Backend::available) lists those that this machine can run. All
-        /// back ends give the same answers and differ in speed only.
+        /// Every machine has the names of all back ends; [`available`](Backend::available) lists those that
+        /// this machine can run. All back ends give the same answers and differ in speed only.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Backend {
@@ -232,7 +235,8 @@ backends! {
     AesNeonEor3 aes_neon_eor3 = "aes-neon-eor3" on arm: Woven<NeonEor3, KeyFoldedHalves>, "aes,sha3";
     /// AArch64 with AES and PMULL.
     AesNeon aes_neon = "aes-neon" on arm: Woven<Neon, Karatsuba>, "aes";
-    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are looked for all the same.)
+    /// RISC-V with vector cryptography. (`unnamed`: rustc has no stable names to enable them by. They are
+    /// looked for all the same.)
     AesZvkned aes_zvkned = "aes-zvkned" on riscv: Woven<Zvkned, KeyFolded>, unnamed "v,zvkned,zvkb,zvbc,zvkt";
     /// Any machine, in constant time: bit-sliced AES, carry-less multiplication from integer multiplication.
     Portable portable = "portable" on any: Software<Portable<{ Widest::LANES }>, Winograd, { 4 * Widest::LANES }>;
@@ -254,7 +258,8 @@ impl Backend {
         Self::ALL.iter().copied().filter(|backend| backend.is_available())
     }
 
-    /// Returns whether this program contains the back end, which depends on the target that the program was compiled for.
+    /// Returns whether this program contains the back end, which depends on the target that the program was
+    /// compiled for.
     pub fn is_compiled(self) -> bool {
         self.compiled().is_some()
     }
@@ -264,8 +269,8 @@ impl Backend {
         self.row().is_ok()
     }
 
-    /// Lists the processor features that the back end needs, as rustc spells them. The `bool` says whether the processor has the feature
-    /// and the operating system allows its use.
+    /// Lists the processor features that the back end needs, as rustc spells them. The `bool` says whether
+    /// the processor has the feature and the operating system allows its use.
     pub fn features(self) -> impl Iterator<Item = (&'static str, bool)> {
         let here = features();
         self.needs().names().map(move |name| (name, here.contain(Features::named(name))))
@@ -273,9 +278,11 @@ impl Backend {
 
     /// The row: the only way to get at its functions, so that none runs where its features are missing.
     pub(crate) fn row(self) -> Result<&'static Row, Error> {
-        // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets rust-lang/rust#158622:
-        // LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than wrong.
-        let miscompiled = cfg!(target_feature = "avx512dq") && self.needs().contain(Features::named("avx512f"));
+        // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets
+        // rust-lang/rust#158622: LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than
+        // wrong.
+        let miscompiled =
+            cfg!(target_feature = "avx512dq") && self.needs().contain(Features::named("avx512f"));
         self.compiled().filter(|_| features().contain(self.needs()) && !miscompiled).ok_or(Error::Unavailable)
     }
 }

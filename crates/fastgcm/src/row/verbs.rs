@@ -1,10 +1,11 @@
 //! The verbs: ONE list of what a row can do, and what follows from it.
 //!
-//! A line of [`verbs`] is `verb(arguments; text) -> result`, and what it is made of: with instructions for AES (`woven`), and
-//! without (`software`). From the list come, for each group of verbs, a struct of function pointers and its safe calls
-//! ([`groups`]), and in each row of the table the functions, which have the row's target features ([`functions`]). These are the
-//! one gate where vectors come to life. A key holds a reference to the group [`Messages`]; any other group is looked for when it
-//! is used (`Backend::find`), so that the linker leaves out what a program does not call.
+//! A line of [`verbs`] is `verb(arguments; text) -> result`, and what it is made of: with instructions for
+//! AES (`woven`), and without (`software`). From the list come, for each group of verbs, a struct of function
+//! pointers and its safe calls ([`groups`]), and in each row of the table the functions, which have the row's
+//! target features ([`functions`]). These are the one gate where vectors come to life. A key holds a
+//! reference to the group [`Messages`]; any other group is looked for when it is used (`Backend::find`), so
+//! that the linker leaves out what a program does not call.
 
 use crate::{
     Block,
@@ -23,13 +24,20 @@ macro_rules! verbs {
         $to! { $context
             /// Whole messages, and their keys.
             Messages {
-                /// Makes what messages need of a key, where there is nothing; or what one message needs of so many bytes of AAD and text.
-                derive<'a>(place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> &'a mut Material =>
-                    woven |s, m, frame| { Material::zero_around(s, place, gcm::filled(s)); expand(frame, place, key, one);
+                /// Makes what messages need of a key, where there is nothing; or what one message needs of so
+                /// many bytes of AAD and text.
+                derive<'a>(
+                    place: &'a mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>
+                ) -> &'a mut Material =>
+                    woven |s, m, frame| {
+                        Material::zero_around(s, place, gcm::filled(s));
+                        expand(frame, place, key, one);
                         // SAFETY: both together have written each byte.
                         unsafe { place.assume_init_mut() }
                     },
-                    software |s, m, frame| { Material::zero_around(s, place, software::filled(s, m)); expand(frame, place, key, one);
+                    software |s, m, frame| {
+                        Material::zero_around(s, place, software::filled(s, m));
+                        expand(frame, place, key, one);
                         // SAFETY: both together have written each byte.
                         unsafe { place.assume_init_mut() }
                     };
@@ -38,65 +46,87 @@ macro_rules! verbs {
                     woven |s, m, frame| gcm::wipe(s, key.view_mut()),
                     software |s, m, frame| software::wipe(s, m, key.view_mut());
                 /// Seals a message that is an end, or the end of one that has begun. Returns the tag.
-                seal_end[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text) -> Block =>
+                seal_end[inline(never)](
+                    key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
+                ) -> Block =>
                     woven |s, m, frame| {
-                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and `open` of the row. (The
-                        // optimiser is told: else it would leave bounds checks, and a way to panic, in 150 instructions.)
+                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and
+                        // `open` of the row. (The optimiser is told: else it would leave bounds checks, and a
+                        // way to panic, in 150 instructions.)
                         unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
-                        gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun) },
+                        gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun)
+                    },
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
                 /// Opens likewise. Returns the tag that the message should have.
-                open_end[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text) -> Block =>
+                open_end[inline(never)](
+                    key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
+                ) -> Block =>
                     woven |s, m, frame| {
-                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and `open` of the row. (The
-                        // optimiser is told: else it would leave bounds checks, and a way to panic, in 150 instructions.)
+                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and
+                        // `open` of the row. (The optimiser is told: else it would leave bounds checks, and a
+                        // way to panic, in 150 instructions.)
                         unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
-                        gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun) },
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                        gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun)
+                    },
+                    software |s, m, frame|
+                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Seals any message that is no end. Returns the tag.
                 seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame| {
                         let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
                         let (ends, len) = text.parts();
-                        if is_ahead { seal_ahead(frame, key, nonce, aad, ends, len) } else { seal_long(frame, key, nonce, aad, ends, len) }
+                        if is_ahead {
+                            seal_ahead(frame, key, nonce, aad, ends, len)
+                        } else {
+                            seal_long(frame, key, nonce, aad, ends, len)
+                        }
                     },
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
                 /// Seals a message whose AAD meets powers of its own.
                 seal_ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
-                        let (ends, len) = rest.parts();
-                        seal_end(frame, key, nonce, &[], Some(begun), ends, len)
-                    }),
+                            let (ends, len) = rest.parts();
+                            seal_end(frame, key, nonce, &[], Some(begun), ends, len)
+                        }),
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
                 /// Seals a message whose AAD is hashed first, or that has turns.
                 seal_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
-                    woven |s, m, frame| gcm::long::<_, _, true>(s, m, key.view(), nonce, aad, text, |rest, begun| {
-                        let (ends, len) = rest.parts();
-                        seal_end(frame, key, nonce, &[], Some(begun), ends, len)
-                    }),
+                    woven |s, m, frame|
+                        gcm::long::<_, _, true>(s, m, key.view(), nonce, aad, text, |rest, begun| {
+                            let (ends, len) = rest.parts();
+                            seal_end(frame, key, nonce, &[], Some(begun), ends, len)
+                        }),
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
                 /// Opens any message that is no end. Returns the tag that it should have.
                 open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame| {
                         let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
                         let (ends, len) = text.parts();
-                        if is_ahead { open_ahead(frame, key, nonce, aad, ends, len) } else { open_long(frame, key, nonce, aad, ends, len) }
+                        if is_ahead {
+                            open_ahead(frame, key, nonce, aad, ends, len)
+                        } else {
+                            open_long(frame, key, nonce, aad, ends, len)
+                        }
                     },
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                    software |s, m, frame|
+                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Opens a message whose AAD meets powers of its own.
                 open_ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
-                        let (ends, len) = rest.parts();
-                        open_end(frame, key, nonce, &[], Some(begun), ends, len)
-                    }),
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                            let (ends, len) = rest.parts();
+                            open_end(frame, key, nonce, &[], Some(begun), ends, len)
+                        }),
+                    software |s, m, frame|
+                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Opens a message whose AAD is hashed first, or that has turns.
                 open_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
-                    woven |s, m, frame| gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
-                        let (ends, len) = rest.parts();
-                        open_end(frame, key, nonce, &[], Some(begun), ends, len)
-                    }),
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, false);
+                    woven |s, m, frame|
+                        gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
+                            let (ends, len) = rest.parts();
+                            open_end(frame, key, nonce, &[], Some(begun), ends, len)
+                        }),
+                    software |s, m, frame|
+                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
             }
             /// Messages step by step.
             Steps {
@@ -106,12 +136,19 @@ macro_rules! verbs {
                     software |s, m, frame| software::hash(s, m, key.view(), hash, data);
                 /// Encrypts a piece of text from block `index` on, and goes on with its hash. Whole blocks.
                 seal_piece(key: &Material, start: &Start, index: u32, hash: &mut Hash; text) -> () =>
-                    woven |s, m, frame| drive::update::<_, _, true>(s, m, key.view(), start, index, hash, text, |waits| self::hash(frame, key, waits, &[])),
+                    woven |s, m, frame| {
+                        let flush = |waits: &mut Hash| self::hash(frame, key, waits, &[]);
+                        drive::update::<_, _, true>(s, m, key.view(), start, index, hash, text, flush)
+                    },
                     software |s, m, frame| software::update(s, m, key.view(), start, index, hash, text, true);
                 /// Decrypts likewise.
                 open_piece(key: &Material, start: &Start, index: u32, hash: &mut Hash; text) -> () =>
-                    woven |s, m, frame| drive::update::<_, _, false>(s, m, key.view(), start, index, hash, text, |waits| self::hash(frame, key, waits, &[])),
-                    software |s, m, frame| software::update(s, m, key.view(), start, index, hash, text, false);
+                    woven |s, m, frame| {
+                        let flush = |waits: &mut Hash| self::hash(frame, key, waits, &[]);
+                        drive::update::<_, _, false>(s, m, key.view(), start, index, hash, text, flush)
+                    },
+                    software |s, m, frame|
+                        software::update(s, m, key.view(), start, index, hash, text, false);
                 /// Puts the keystream of the blocks from `index` on there.
                 pads(key: &Material, start: &Start, index: u32, pads: &mut Table<PADS>) -> () =>
                     woven |s, m, frame| drive::pads(s, key.view(), start, index, pads),
@@ -128,15 +165,19 @@ macro_rules! verbs {
             /// A key in place of another.
             Rekey {
                 /// Makes what messages need, in place of a key or where [`Messages::derive`] has put zeros.
-                expand[inline(never)](place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>) -> () =>
+                expand[inline(never)](
+                    place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>
+                ) -> () =>
                     woven |s, m, frame| {
                         // SAFETY: the place was made blank, or holds another key: there is a schedule.
                         let (schedule, tables) = unsafe { Material::parts(place) };
-                        gcm::expand(s, m, schedule, tables, key, one) },
+                        gcm::expand(s, m, schedule, tables, key, one)
+                    },
                     software |s, m, frame| {
                         // SAFETY: the place was made blank, or holds another key: there is a schedule.
                         let (schedule, tables) = unsafe { Material::parts(place) };
-                        software::expand(s, m, schedule, tables.zeroed(), key) };
+                        software::expand(s, m, schedule, tables.zeroed(), key)
+                    };
             }
             /// A short message with a key of its own.
             Once {
@@ -147,7 +188,8 @@ macro_rules! verbs {
             }
             /// Packets side by side.
             Batches {
-                /// Seals packets while they have the lengths of the first, which `gcm::most_batch` allows. Returns how many.
+                /// Seals packets while they have the lengths of the first, which `gcm::most_batch` allows.
+                /// Returns how many.
                 seal_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) =>
                     woven |s, m, frame| gcm::batch::<_, _, true>(s, m, key.view(), packets),
                     software |s, m, frame| (0, false);
@@ -165,7 +207,8 @@ macro_rules! verbs {
             }
             /// AES-GCM-SIV.
             Siv {
-                /// Seals a message under a key that generates keys, or opens it if its tag is `given`. Returns the tag that it should have.
+                /// Seals a message under a key that generates keys, or opens it if its tag is `given`.
+                /// Returns the tag that it should have.
                 siv(key: &Material, nonce: Nonce96, aad: &[u8], given: Option<Block>; text) -> Block =>
                     woven |s, m, frame| gcm::siv(s, m, &key.schedule, nonce, aad, text, given),
                     software |s, m, frame| software::siv(s, m, key.view(), nonce, aad, text, given);
@@ -178,8 +221,10 @@ pub(super) use verbs;
 /// For each group its struct, and safe calls of its functions.
 macro_rules! groups {
     ([] $($(#[$doc:meta])* $Group:ident { $(
-        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?) -> $result:ty =>
-            woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr;
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
+            ($($argument:ident: $type:ty),* $(; $text:ident)?) -> $result:ty =>
+            woven |$s:ident, $m:ident, $f:ident| $woven:expr,
+            software |$z:ident, $n:ident, $g:ident| $software:expr;
     )+ })+) => {
         $(
             $(#[$doc])*
@@ -189,7 +234,8 @@ macro_rules! groups {
                 $(pub(super) $verb: groups!(@pointer ($($life)?) ($($type,)*) ($($text)?) $result),)+
             }
 
-            // Safe, because `Backend::row` hands out a row only where its features were found, and a group only with the row.
+            // Safe, because `Backend::row` hands out a row only where its features were found, and a group
+            // only with the row.
             #[allow(unsafe_code)]
             #[allow(clippy::too_many_arguments, dead_code)]
             $(#[$doc])*
@@ -248,12 +294,15 @@ pub(crate) trait Has<G: 'static> {
 /// The functions of a row, which is a module: `[engine, instruction set, multiplication, [size] features]`.
 macro_rules! functions {
     ($row:tt $($(#[$doc:meta])* $Group:ident { $(
-        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?) -> $result:ty =>
-            woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr;
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
+            ($($argument:ident: $type:ty),* $(; $text:ident)?) -> $result:ty =>
+            woven |$s:ident, $m:ident, $f:ident| $woven:expr,
+            software |$z:ident, $n:ident, $g:ident| $software:expr;
     )+ })+) => {$(
         $(
             crate::row::verbs::function! { $row
-                $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)? ($($argument: $type),* $(; $text)?) -> $result =>
+                $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)?
+                ($($argument: $type),* $(; $text)?) -> $result =>
                 woven |$s, $m, $f| $woven, software |$z, $n, $g| $software
             }
         )+
@@ -274,22 +323,33 @@ pub(super) use functions;
 
 /// One of them.
 macro_rules! function {
-    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to themselves.
+    // Features that rustc has no stable names for: nothing to enable, and the row's operations see to
+    // themselves.
     ([$engine:ident, $isa:ty, $multiply:ident, [$($size:tt)?] unnamed $unnamed:literal] $($verb:tt)*) => {
         crate::row::verbs::function! { [$engine, $isa, $multiply, [$($size)?]] $($verb)* }
     };
-    ([Woven, $isa:ty, $multiply:ident, [] $($features:literal)?] $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?)
-        -> $result:ty => woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr) => {
+    ([Woven, $isa:ty, $multiply:ident, [] $($features:literal)?]
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
+        ($($argument:ident: $type:ty),* $(; $text:ident)?)
+        -> $result:ty => woven |$s:ident, $m:ident, $f:ident| $woven:expr,
+        software |$z:ident, $n:ident, $g:ident| $software:expr) => {
         crate::row::verbs::function! { @ [$($features)?] [<$isa>::here()] [$multiply] enter
-            $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)? ($($argument: $type),* $(; $text)?) -> $result => |$s, $m, $f| $woven }
+            $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)?
+                ($($argument: $type),* $(; $text)?) -> $result => |$s, $m, $f| $woven }
     };
-    ([Software, $isa:ty, $multiply:ident, [$size:tt] $($features:literal)?] $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),* $(; $text:ident)?)
-        -> $result:ty => woven |$s:ident, $m:ident, $f:ident| $woven:expr, software |$z:ident, $n:ident, $g:ident| $software:expr) => {
-        crate::row::verbs::function! { @ [$($features)?] [<$isa>::here()] [software::By::<_, $size>($multiply)] enter_calls
-            $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)? ($($argument: $type),* $(; $text)?) -> $result => |$z, $n, $g| $software }
+    ([Software, $isa:ty, $multiply:ident, [$size:tt] $($features:literal)?]
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
+        ($($argument:ident: $type:ty),* $(; $text:ident)?)
+        -> $result:ty => woven |$s:ident, $m:ident, $f:ident| $woven:expr,
+        software |$z:ident, $n:ident, $g:ident| $software:expr) => {
+        crate::row::verbs::function! {
+            @ [$($features)?] [<$isa>::here()] [software::By::<_, $size>($multiply)] enter_calls
+            $(#[$meta])* $verb $([$($attribute),+])? $(<$life>)?
+                ($($argument: $type),* $(; $text)?) -> $result => |$z, $n, $g| $software }
     };
     (@ [$($features:literal)?] [$here:expr] [$multiply:expr] $enter:ident
-        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)? ($($argument:ident: $type:ty),*) -> $result:ty => |$s:ident, $m:ident, $f:ident| $body:expr) => {
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
+        ($($argument:ident: $type:ty),*) -> $result:ty => |$s:ident, $m:ident, $f:ident| $body:expr) => {
         $(#[target_feature(enable = $features)])?
         $(#[$meta])*
         $($(#[$attribute])+)?
@@ -301,7 +361,9 @@ macro_rules! function {
         }
     };
     (@ [$($features:literal)?] [$here:expr] [$multiply:expr] $enter:ident
-        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? ($($argument:ident: $type:ty),*; $text:ident) -> $result:ty => |$s:ident, $m:ident, $f:ident| $body:expr) => {
+        $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])?
+        ($($argument:ident: $type:ty),*; $text:ident) -> $result:ty =>
+        |$s:ident, $m:ident, $f:ident| $body:expr) => {
         $(#[target_feature(enable = $features)])?
         $(#[$meta])*
         $($(#[$attribute])+)?

@@ -35,10 +35,14 @@ fn f05_f12_limits_are_those_of_all_pieces() {
         assert_eq!(aad.finish(material), expected.finish(material), "{key:?}");
 
         for seal in [true, false] {
-            let (mut text, mut expected) = (behind(&key, 0, limits::TEXT - 48), behind(&key, 0, limits::TEXT - 48));
+            let (mut text, mut expected) =
+                (behind(&key, 0, limits::TEXT - 48), behind(&key, 0, limits::TEXT - 48));
             let (mut long, mut short) = (vec![9; 4000], vec![9; 48]);
             for refused in [49, 100, 4000] {
-                assert_eq!(text.text(material, InOut::in_place(&mut long[..refused]), seal), Err(Error::TooLong));
+                assert_eq!(
+                    text.text(material, InOut::in_place(&mut long[..refused]), seal),
+                    Err(Error::TooLong)
+                );
                 assert_eq!(text.verify(material, &long[..refused]), Err(Error::TooLong));
             }
             text.text(material, InOut::in_place(&mut short[..30]), seal).unwrap();
@@ -55,22 +59,33 @@ fn f05_f12_limits_are_those_of_all_pieces() {
     }
 }
 
-/// F4, F12: the counter of a piece, wherever it begins: where each byte of it carries, and where the last message ends.
+/// F4, F12: the counter of a piece, wherever it begins: where each byte of it carries, and where the last
+/// message ends.
 #[test]
 fn f04_f12_counters_of_pieces_at_every_carry() {
     let mut pieces = 0;
     for key in keys() {
         let (steps, material) = key.keyed();
         for carry in [1 << 12, 1 << 20, 1 << 28, limits::TEXT] {
-            const PIECES: &[(u64, usize)] =
-                &[(10_000, 10_000), (9001, 5000), (4352, 2816), (4096, 4096), (3600, 3500), (2048, 2048), (2016, 2016), (600, 600)];
+            const PIECES: &[(u64, usize)] = &[
+                (10_000, 10_000),
+                (9001, 5000),
+                (4352, 2816),
+                (4096, 4096),
+                (3600, 3500),
+                (2048, 2048),
+                (2016, 2016),
+                (600, 600),
+            ];
             for (before, length) in PIECES.iter().copied().chain([(43, 43), (5, 5), (16, 16)]) {
                 let first = carry - before.min(carry);
                 for seal in [true, false] {
                     let mut found = vec![0; length];
                     // In a block that has begun, some of its keystream is gone before.
                     let mut running = behind(&key, 0, first / 16 * 16);
-                    running.text(material, InOut::in_place(&mut vec![0; (first % 16) as usize]), seal).unwrap();
+                    running
+                        .text(material, InOut::in_place(&mut vec![0; (first % 16) as usize]), seal)
+                        .unwrap();
                     running.text(material, InOut::in_place(&mut found), seal).unwrap();
                     let block = |i: u64| {
                         let mut block = [0; 16];
@@ -78,8 +93,12 @@ fn f04_f12_counters_of_pieces_at_every_carry() {
                         block[12..].copy_from_slice(&(i as u32).wrapping_add(2).to_be_bytes());
                         steps.aes(material, Block::from_le_bytes(block), |block| block).to_le_bytes()
                     };
-                    let expected: Vec<u8> = (first / 16..=(first + length as u64) / 16).flat_map(block).collect();
-                    assert!(found == expected[(first % 16) as usize..][..length], "{key:?}: {length} bytes from {first}");
+                    let expected: Vec<u8> =
+                        (first / 16..=(first + length as u64) / 16).flat_map(block).collect();
+                    assert!(
+                        found == expected[(first % 16) as usize..][..length],
+                        "{key:?}: {length} bytes from {first}"
+                    );
                     pieces += 1;
                 }
             }

@@ -51,11 +51,23 @@ fn from<S: Isa>(s: S, first: u32) -> usize {
     seen
 }
 
-/// F4, F12: carries into each byte of the counter, and the end of the longest message. A message would need up to 64 GiB to get there.
+/// F4, F12: carries into each byte of the counter, and the end of the longest message. A message would need
+/// up to 64 GiB to get there.
 #[test]
 fn f04_counters_at_every_carry() {
-    let firsts = [0, 0x100 - 64, 0xff00, 0x1_0000 - 64, 0xff_ff00, 0x100_0000 - 32, 0xffff_ff00, 0xffff_ffa0, 0xffff_ffc0];
+    let firsts = [
+        0,
+        0x100 - 64,
+        0xff00,
+        0x1_0000 - 64,
+        0xff_ff00,
+        0x100_0000 - 32,
+        0xffff_ff00,
+        0xffff_ffa0,
+        0xffff_ffc0,
+    ];
     let (one, two, four) = (Portable::<1>::here(), Portable::<2>::here(), Portable::<4, true>::here());
-    let seen: usize = firsts.iter().map(|first| from(one, *first) + from(two, *first) + from(four, *first)).sum();
+    let seen: usize =
+        firsts.iter().map(|first| from(one, *first) + from(two, *first) + from(four, *first)).sum();
     assert_eq!(seen, firsts.len() * (3 * TURN + 4 + 3 + 4) * (1 + 2 + 4));
 }

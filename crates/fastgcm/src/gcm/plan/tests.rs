@@ -30,7 +30,8 @@ fn plan(blocks: usize, aad: usize, text: usize) -> Plan {
     Plan { header, has_turns: text > most_text, has_step, class }
 }
 
-/// Each length, from no text to several turns, behind each length of AAD: there is a way for it, and a power for each of its blocks.
+/// Each length, from no text to several turns, behind each length of AAD: there is a way for it, and a power
+/// for each of its blocks.
 #[test]
 fn every_length_has_a_way() {
     let mut messages = 0;
@@ -46,7 +47,10 @@ fn every_length_has_a_way() {
                 assert!(ahead + super::blocks(left) < most_powers(blocks), "{aad} + {text} bytes");
                 assert!(powers(blocks, aad, text) <= most_powers(blocks));
                 // Beside the lengths, and one vector more.
-                assert!(header != "in the end" || aad <= beside_lengths(blocks) + if blocks > 1 { 16 * blocks } else { 0 });
+                assert!(
+                    header != "in the end"
+                        || aad <= beside_lengths(blocks) + if blocks > 1 { 16 * blocks } else { 0 }
+                );
                 messages += 1;
             }
         }
@@ -58,9 +62,11 @@ fn every_length_has_a_way() {
 #[test]
 fn the_page_shows_the_plan() {
     let mut tables = String::new();
-    for (blocks, rows) in [(4, "`vaes-avx512`"), (2, "`vaes-avx2`"), (1, "`aesni-avx`, `aesni-sse`, AArch64")] {
+    for (blocks, rows) in [(4, "`vaes-avx512`"), (2, "`vaes-avx2`"), (1, "`aesni-avx`, `aesni-sse`, AArch64")]
+    {
         tables += &format!("\n{rows}: {blocks} block{} a vector\n\n", if blocks == 1 { "" } else { "s" });
-        tables += "| bytes of text | turns | a step of four vectors | the last vectors |\n|---|---|---|---|\n";
+        tables +=
+            "| bytes of text | turns | a step of four vectors | the last vectors |\n|---|---|---|---|\n";
         let all: Vec<Plan> = (0..=2 * most_text(blocks)).map(|text| plan(blocks, 0, text)).collect();
         let mut from = 0;
         for to in 0..all.len() {
@@ -81,6 +87,7 @@ fn the_page_shows_the_plan() {
             most_text(blocks)
         );
     }
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plan.md")).unwrap_or_default();
+    let page =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plan.md")).unwrap_or_default();
     assert!(page.ends_with(&tables), "docs/plan.md should end with\n{tables}");
 }

@@ -1,4 +1,5 @@
-//! What the compiler made of it: every pair of single bits, linearity, and messages of unit blocks with hash keys of our choice.
+//! What the compiler made of it: every pair of single bits, linearity, and messages of unit blocks with hash
+//! keys of our choice.
 
 use super::{
     super::{
@@ -18,8 +19,8 @@ use crate::{
 };
 use std::{println, vec, vec::Vec};
 
-/// The multiplication of one row on numbers, and that of its short messages with the same tables: `x` times `h`, in every lane. What the tests
-/// call through its row, where the row's features are enabled.
+/// The multiplication of one row on numbers, and that of its short messages with the same tables: `x` times
+/// `h`, in every lane. What the tests call through its row, where the row's features are enabled.
 #[inline(always)]
 pub(crate) fn products<S: Vectors, M: Multiply<S>>(s: S, _: M, x: Block, h: Block) -> [[Block; 4]; 2] {
     #[inline(always)]
@@ -43,7 +44,9 @@ pub(crate) fn fill<S: Vectors, M: Multiply<S>>(s: S, _: M, material: &mut Materi
 /// The rows that this machine can run, or those that `FASTGCM_ONLY` names.
 fn rows() -> Vec<&'static row::Row> {
     let only = std::env::var("FASTGCM_ONLY").ok();
-    let wanted = |backend: &Backend| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == backend.name()));
+    let wanted = |backend: &Backend| {
+        only.as_ref().is_none_or(|only| only.split(',').any(|name| name == backend.name()))
+    };
     Backend::available().filter(wanted).map(|backend| backend.row().unwrap()).collect()
 }
 
@@ -78,22 +81,29 @@ fn f17_every_pair_of_bits() {
     for row in rows() {
         let mut pairs = 0;
         for (i, j) in (0..128).flat_map(|i| (0..128).map(move |j| (i, j))) {
-            assert_eq!(product(row, 1 << i, 1 << j), standard_product(1 << i, 1 << j), "{}: bits {i} and {j}", row.backend);
+            assert_eq!(
+                product(row, 1 << i, 1 << j),
+                standard_product(1 << i, 1 << j),
+                "{}: bits {i} and {j}",
+                row.backend
+            );
             pairs += 1;
         }
         passed(&std::format!("ghash_proof::every_pair_of_bits/{}", row.backend), pairs, 16_384);
     }
 }
 
-/// f(a + b, c) = f(a, c) + f(b, c), and the same in the other argument. With 2,000,000 triples a function that is wrong on one input in
-/// 100,000 passes with probability e^-20.
+/// f(a + b, c) = f(a, c) + f(b, c), and the same in the other argument. With 2,000,000 triples a function
+/// that is wrong on one input in 100,000 passes with probability e^-20.
 #[test]
 fn f17_linear_in_both_arguments() {
     for row in rows() {
         let quick = std::env::var_os("FASTGCM_QUICK").is_some();
         let full = if std::env::var_os("FASTGCM_FULL").is_some() { 10 } else { 1 };
         let triples = full * if slow(row) || quick { 20_000 } else { 2_000_000 };
-        let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64 | 1);
+        let seed = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(1, |since| since.as_nanos() as u64 | 1);
         let mut numbers = Numbers::new(seed);
         let mut tried = 0;
         while tried < triples {
@@ -107,8 +117,9 @@ fn f17_linear_in_both_arguments() {
     }
 }
 
-/// The whole GHASH of a message of n blocks, one of which is a single bit, under a hash key of our choice: for every n up to a turn and
-/// the longest tail, every place of the block, every bit (on slow rows one bit for each place), through every path.
+/// The whole GHASH of a message of n blocks, one of which is a single bit, under a hash key of our choice:
+/// for every n up to a turn and the longest tail, every place of the block, every bit (on slow rows one bit
+/// for each place), through every path.
 #[test]
 fn f17_messages_of_unit_blocks() {
     for row in rows() {
@@ -178,15 +189,26 @@ impl Keyed {
         let mut ciphertext = vec![0; 16 * n];
         ciphertext[16 * place..][..16].copy_from_slice(&block.to_be_bytes());
         let lengths = 128 * n as u128;
-        let hash = standard_product(block, self.powers[n - place + 1]) ^ standard_product(lengths, self.powers[1]);
+        let hash =
+            standard_product(block, self.powers[n - place + 1]) ^ standard_product(lengths, self.powers[1]);
         let want = self.mask ^ hash.swap_bytes();
 
         let what = || std::format!("{}: {n} blocks, bit {bit} of block {place}", row.backend);
         let Kind::Public(nonce) = Nonce::from(NONCE).0 else { unreachable!() };
         assert_eq!(tag(row, material, &ciphertext), want, "tag, {}", what());
         let mut text: Vec<u8> = ciphertext.iter().zip(&self.keystream).map(|(a, b)| a ^ b).collect();
-        assert_eq!(row.message::<true, _>(material, nonce, &[], InOut::in_place(&mut text), |tag| tag), Ok(want), "seal, {}", what());
-        assert_eq!(row.message::<false, _>(material, nonce, &[], InOut::in_place(&mut text), |tag| tag), Ok(want), "open, {}", what());
+        assert_eq!(
+            row.message::<true, _>(material, nonce, &[], InOut::in_place(&mut text), |tag| tag),
+            Ok(want),
+            "seal, {}",
+            what()
+        );
+        assert_eq!(
+            row.message::<false, _>(material, nonce, &[], InOut::in_place(&mut text), |tag| tag),
+            Ok(want),
+            "open, {}",
+            what()
+        );
     }
 }
 

@@ -16,7 +16,8 @@ impl Provable for Nibbles {
         // As numbers, and in the order of memory.
         let blocks = [0, 1, 2, 3].map(input);
         let [x, y, h, g] = blocks.each_ref().map(|block| reversed(block));
-        let products = [(&blocks[0], &blocks[2]), (&blocks[1], &blocks[3])].map(|(block, power)| standard_product(block, power));
+        let products = [(&blocks[0], &blocks[2]), (&blocks[1], &blocks[3])]
+            .map(|(block, power)| standard_product(block, power));
         let mut tables = [[[V::zero(); 2]; 16]; 2];
         lookups(h, &mut tables[0]);
         lookups(g, &mut tables[1]);
@@ -41,7 +42,9 @@ fn reversed(lane: &[Polynomial]) -> V {
 /// Bits `from` of each byte, at `to`; zeros elsewhere.
 fn moved(v: V, bits: impl Fn(usize) -> Option<usize>) -> V {
     let lane = v.lane();
-    V::new((0..128).map(|i| bits(i % 8).map_or(Polynomial::ZERO, |bit| lane[i / 8 * 8 + bit].clone())).collect())
+    V::new(
+        (0..128).map(|i| bits(i % 8).map_or(Polynomial::ZERO, |bit| lane[i / 8 * 8 + bit].clone())).collect(),
+    )
 }
 
 impl Bytes for V {
@@ -55,11 +58,14 @@ impl Bytes for V {
         let nibbles = [4, 0].map(|from| moved(self, |to| (to < 4).then_some(to + from)));
         if planted(Fault::OtherNibble) { [nibbles[1], nibbles[0]] } else { nibbles }
     }
-    /// A function of a nibble that is linear is known by what it makes of single bits. That it is must be seen of each table.
+    /// A function of a nibble that is linear is known by what it makes of single bits. That it is must be
+    /// seen of each table.
     fn lookup(self, index: Self) -> Self {
         let (table, index) = (self.lane(), index.lane());
         let row = |n: usize| &table[8 * n..][..8];
-        let sum = |n: usize, bit: usize| (0..4).filter(|k| n >> k & 1 == 1).fold(Polynomial::ZERO, |sum, k| sum.add(&row(1 << k)[bit]));
+        let sum = |n: usize, bit: usize| {
+            (0..4).filter(|k| n >> k & 1 == 1).fold(Polynomial::ZERO, |sum, k| sum.add(&row(1 << k)[bit]))
+        };
         let linear = (0..16).all(|n| (0..8).all(|bit| row(n)[bit] == sum(n, bit)));
         let below_16 = index.chunks(8).all(|byte| byte[4..].iter().all(Polynomial::is_zero));
         if !linear || !below_16 {
@@ -86,7 +92,10 @@ impl Bytes for V {
     fn bits_along<const N: u32>(self) -> (Self, Self) {
         let n = N as usize;
         let out = moved(self, |to| (to + n >= 8).then(|| to + n - 8));
-        (moved(self, |to| (to + n < 8).then_some(to + n)), if planted(Fault::OutLost) { V::zero() } else { out })
+        (
+            moved(self, |to| (to + n < 8).then_some(to + n)),
+            if planted(Fault::OutLost) { V::zero() } else { out },
+        )
     }
     fn riffle(self, other: Self) -> [Self; 2] {
         let (a, b) = (self.lane(), other.lane());

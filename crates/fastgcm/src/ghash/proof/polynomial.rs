@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, vec, vec::Vec};
 /// A product of at most two input bits. 0 is the empty one, the constant 1.
 type Monomial = u64;
 
-/// A sum (XOR) of different monomials, in order. Two polynomials are the same function of bits if and only if they are equal here:
-/// the algebraic normal form is unique.
+/// A sum (XOR) of different monomials, in order. Two polynomials are the same function of bits if and only if
+/// they are equal here: the algebraic normal form is unique.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Polynomial(Vec<Monomial>);
 
@@ -55,7 +55,13 @@ impl Polynomial {
     /// The sum of monomials in any order and number.
     pub(super) fn sum(mut monomials: Vec<Monomial>) -> Self {
         monomials.sort_unstable();
-        Self(monomials.chunk_by(|a, b| a == b).filter(|equal| equal.len() % 2 == 1).map(|equal| equal[0]).collect())
+        Self(
+            monomials
+                .chunk_by(|a, b| a == b)
+                .filter(|equal| equal.len() % 2 == 1)
+                .map(|equal| equal[0])
+                .collect(),
+        )
     }
 }
 
@@ -105,10 +111,15 @@ pub(super) fn multiply(a: &[Polynomial], b: &[Polynomial]) -> Lane {
 /// A linear function of 128 bits, known by what it makes of each single one.
 pub(super) fn apply(function: impl Fn(u128) -> u128, lane: &Lane) -> Lane {
     let columns: Vec<u128> = (0..128).map(|i| function(1 << i)).collect();
-    (0..128).map(|k| (0..128).filter(|&i| columns[i] >> k & 1 == 1).fold(Polynomial::ZERO, |sum, i| sum.add(&lane[i]))).collect()
+    (0..128)
+        .map(|k| {
+            (0..128).filter(|&i| columns[i] >> k & 1 == 1).fold(Polynomial::ZERO, |sum, i| sum.add(&lane[i]))
+        })
+        .collect()
 }
 
-/// X • Y as SP 800-38D prints it (section 6.3, Algorithm 1), on blocks whose first bit is the highest: the referee.
+/// X • Y as SP 800-38D prints it (section 6.3, Algorithm 1), on blocks whose first bit is the highest: the
+/// referee.
 pub(super) fn standard_product(x: &Lane, y: &Lane) -> Lane {
     const R: u128 = 0xe1 << 120;
     let mut v = y.clone();

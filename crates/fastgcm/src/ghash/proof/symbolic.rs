@@ -6,8 +6,8 @@ use super::polynomial::{self, Lane, Polynomial};
 use crate::{Block, isa::Vectors};
 use std::{cell::RefCell, thread_local, vec::Vec};
 
-/// The token, of vectors of one block: every operation works lane by lane, so one lane is all of them. It carries the fault that is
-/// planted in the operations.
+/// The token, of vectors of one block: every operation works lane by lane, so one lane is all of them. It
+/// carries the fault that is planted in the operations.
 #[derive(Clone, Copy)]
 pub struct Symbolic(pub(super) Fault);
 
@@ -215,7 +215,8 @@ impl Vectors for Symbolic {
     }
     fn clmul<const A_HIGH: bool, const B_HIGH: bool>(self, a: V, b: V) -> V {
         let other = self.planted(Fault::OtherHalves);
-        let mut product = polynomial::multiply(half(&a.lane(), A_HIGH ^ other), half(&b.lane(), B_HIGH ^ other));
+        let mut product =
+            polynomial::multiply(half(&a.lane(), A_HIGH ^ other), half(&b.lane(), B_HIGH ^ other));
         if self.planted(Fault::ShortProduct) {
             product[126] = Polynomial::ZERO;
         }

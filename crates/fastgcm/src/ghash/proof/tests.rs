@@ -43,9 +43,13 @@ fn f17_planted_faults_are_refuted() {
             refuted += usize::from(!held);
         }
     }
-    // Not every multiplication uses every operation: K' has no halves to put together, and nibbles have operations of their own.
+    // Not every multiplication uses every operation: K' has no halves to put together, and nibbles have
+    // operations of their own.
     let compiled = Backend::ALL.iter().filter(|backend| backend.compiled().is_some());
-    assert!(refuted >= compiled.map(|backend| if *backend == Backend::VpaesSsse3 { 4 } else { 7 }).sum(), "{refuted}");
+    assert!(
+        refuted >= compiled.map(|backend| if *backend == Backend::VpaesSsse3 { 4 } else { 7 }).sum(),
+        "{refuted}"
+    );
     println!("ghash_proof::planted_faults_are_refuted ok {refuted}");
 }
 
@@ -56,7 +60,10 @@ fn f17_the_powers_themselves() {
     let (a, b) = (input(0), input(1));
     let factor = Factor::new(s, V::new(apply(times_x, &b)));
     let product = factor.times(s, V::new(apply(times_x, &a))).lane();
-    assert!(product == apply(times_x, &standard_product(&a, &b)), "the product of two stored powers is a stored power");
+    assert!(
+        product == apply(times_x, &standard_product(&a, &b)),
+        "the product of two stored powers is a stored power"
+    );
     assert_eq!(X, times_x(times_x(1 << 127)), "the factor that makes H·x");
     let mut numbers = compiled::Numbers::new(1);
     for _ in 0..100_000 {

@@ -1,10 +1,12 @@
-//! AES on bit planes (Käsper and Schwabe). A state is eight words: word i holds bit i of every byte of its blocks, four for each 64 bits.
-//! So one AND works on all S-boxes at once, and the S-box is a circuit (Boyar and Peralta, 2011: 113 gates, depth 27), not a table that a
-//! neighbour could watch in the cache. The byte of row r, column c and block b is at bit `16r + 4c + b` of its lane.
+//! AES on bit planes (Käsper and Schwabe). A state is eight words: word i holds bit i of every byte of its
+//! blocks, four for each 64 bits. So one AND works on all S-boxes at once, and the S-box is a circuit (Boyar
+//! and Peralta, 2011: 113 gates, depth 27), not a table that a neighbour could watch in the cache. The byte
+//! of row r, column c and block b is at bit `16r + 4c + b` of its lane.
 //!
-//! **ShiftRows is left out** (fixslicing; Adomnicai and Peyrin, 2020). Bytes stay where they are, so after k rounds column c of row r
-//! is found k·r columns further on. SubBytes does not mind; MixColumns looks for the next row k columns aside; round keys are moved
-//! beforehand, when the key is made; and at the end all is moved back at once.
+//! **ShiftRows is left out** (fixslicing; Adomnicai and Peyrin, 2020). Bytes stay where they are, so after k
+//! rounds column c of row r is found k·r columns further on. SubBytes does not mind; MixColumns looks for the
+//! next row k columns aside; round keys are moved beforehand, when the key is made; and at the end all is
+//! moved back at once.
 
 use super::word::Word;
 use crate::Block;
@@ -15,7 +17,8 @@ pub(super) type Planes<W> = [W; 8];
 /// Round keys as [`encrypt`] wants them, two planes to a block: the same for words of any width.
 pub(super) type SlicedKey = [Block; 4];
 
-/// All round keys as [`encrypt`] wants them, in place of those of the standard: four at a time, as if they were four blocks.
+/// All round keys as [`encrypt`] wants them, in place of those of the standard: four at a time, as if they
+/// were four blocks.
 pub(super) fn round_keys(keys: &mut [SlicedKey]) {
     let last = keys.len() - 1;
     for (i, keys) in keys.chunks_mut(4).enumerate() {
@@ -23,7 +26,8 @@ pub(super) fn round_keys(keys: &mut [SlicedKey]) {
         for (k, sliced) in keys.iter_mut().enumerate() {
             // The bits of this one, for all four blocks.
             let planes = four.map(|w| (w >> k & 0x1111_1111_1111_1111) * 0xf);
-            // Back by one ShiftRows for each that is left out: forth by as many as make four. (Before the last key they all are made good.)
+            // Back by one ShiftRows for each that is left out: forth by as many as make four. (Before the
+            // last key they all are made good.)
             let planes = match if 4 * i + k < last { k } else { 0 } {
                 0 => planes,
                 1 => shift_rows::<_, 3>(planes),
@@ -37,13 +41,16 @@ pub(super) fn round_keys(keys: &mut [SlicedKey]) {
 
 /// AES of as many blocks as eight words hold.
 pub(super) fn encrypt<W: Word>(keys: &[SlicedKey], blocks: W::Blocks) -> W::Blocks {
-    let key = |round: usize| -> Planes<W> { core::array::from_fn(|i| W::splat((keys[round][i / 2] >> (64 * (i % 2))) as u64)) };
+    let key = |round: usize| -> Planes<W> {
+        core::array::from_fn(|i| W::splat((keys[round][i / 2] >> (64 * (i % 2))) as u64))
+    };
     let rounds = keys.len() - 1;
     let mut x = W::interleave(blocks);
     transpose(&mut x);
     x = add(x, key(0));
-    // So many ShiftRows have been left out in a round, that of the round included. The S-box, most of the code, stands here once, and in line: as a
-    // call, planes and keys through memory, AES took 430 ns for four blocks, not 355.
+    // So many ShiftRows have been left out in a round, that of the round included. The S-box, most of the
+    // code, stands here once, and in line: as a call, planes and keys through memory, AES took 430 ns for
+    // four blocks, not 355.
     for round in 1..=rounds {
         x = sub_bytes(x);
         if round < rounds {
@@ -89,7 +96,8 @@ fn shift_rows<W: Word, const K: u32>(x: Planes<W>) -> Planes<W> {
     x.map(|w| row(w, 0) | row(w, 1) | row(w, 2) | row(w, 3))
 }
 
-/// `2a + 3a' + a'' + a'''` is `2t + a' + t''` with `t = a + a'`, where each prime is the next row of the column, `K` columns aside.
+/// `2a + 3a' + a'' + a'''` is `2t + a' + t''` with `t = a + a'`, where each prime is the next row of the
+/// column, `K` columns aside.
 #[inline(always)]
 fn mix_columns<W: Word, const K: u32>(a: Planes<W>) -> Planes<W> {
     let next = a.map(W::below::<1, K>);
@@ -99,7 +107,9 @@ fn mix_columns<W: Word, const K: u32>(a: Planes<W>) -> Planes<W> {
         1 | 3 | 4 => t[i - 1] ^ t[7],
         _ => t[i - 1],
     };
-    core::array::from_fn(|i| double(i) ^ next[i] ^ if K.is_multiple_of(2) { t[i].below::<2, 0>() } else { t[i].below::<2, 2>() })
+    core::array::from_fn(|i| {
+        double(i) ^ next[i] ^ if K.is_multiple_of(2) { t[i].below::<2, 0>() } else { t[i].below::<2, 2>() }
+    })
 }
 
 /// Up to four blocks to bit planes. (A call: it stands wherever a round key is used.)
@@ -135,8 +145,8 @@ fn transpose<W: Word>(w: &mut Planes<W>) {
     swap(0x0f0f_0f0f_0f0f_0f0f, 4);
 }
 
-/// The S-box of every byte: the circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), figures 5 to 8 in
-/// their names; `x7` there is the lowest bit.
+/// The S-box of every byte: the circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011),
+/// figures 5 to 8 in their names; `x7` there is the lowest bit.
 #[rustfmt::skip]
 #[inline(always)]
 pub(super) fn sub_bytes<W: Word>([x7, x6, x5, x4, x3, x2, x1, x0]: Planes<W>) -> Planes<W> {
@@ -183,7 +193,9 @@ mod tests {
     /// All 256 values, against inversion and the affine map of FIPS 197, section 5.1.1.
     #[test]
     fn s_box_is_that_of_fips_197() {
-        let times = |a: u8, b: u8| (0..8).fold((0u8, a), |(sum, a), i| (sum ^ (a * (b >> i & 1)), (a << 1) ^ (0x1b * (a >> 7)))).0;
+        let times = |a: u8, b: u8| {
+            (0..8).fold((0u8, a), |(sum, a), i| (sum ^ (a * (b >> i & 1)), (a << 1) ^ (0x1b * (a >> 7)))).0
+        };
         for x in 0..=255u8 {
             let inverse = (0..=255).find(|&y| times(x, y) == 1).unwrap_or(0);
             let want = [0, 1, 2, 3, 4].map(|n| inverse.rotate_left(n)).iter().fold(0x63, |a, b| a ^ b);
@@ -213,7 +225,10 @@ mod tests {
             let blocks = |i: usize| (i as Block + 7).wrapping_pow(89);
             let wide = encrypt::<Widest>(&keys[..=rounds], core::array::from_fn(blocks));
             for (i, four) in wide.chunks(4).enumerate() {
-                assert_eq!(four, encrypt::<u64>(&keys[..=rounds], core::array::from_fn(|b| blocks(4 * i + b))));
+                assert_eq!(
+                    four,
+                    encrypt::<u64>(&keys[..=rounds], core::array::from_fn(|b| blocks(4 * i + b)))
+                );
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Two lanes of 64 bits in a register of SSE2, which every x86-64 has that has vector registers at all.
 //!
-//! rustc does not find them by itself: the circuit of AES on pairs of integers became scalar code, 918 ns for eight blocks. So it took 365.
+//! rustc does not find them by itself: the circuit of AES on pairs of integers became scalar code, 918 ns for
+//! eight blocks. So it took 365.
 
 use super::portable::Word;
 use crate::Block;
@@ -37,7 +38,8 @@ impl Not for Pair {
     }
 }
 
-// SAFETY (of every block below): SSE2 is there, and touches no memory. Counts of bits are known when this is compiled.
+// SAFETY (of every block below): SSE2 is there, and touches no memory. Counts of bits are known when this is
+// compiled.
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Word for Pair {
     const LANES: usize = 2;
@@ -78,7 +80,11 @@ impl Word for Pair {
                 _mm_shuffle_epi32::<0b10_11_00_01>(self.0)
             };
             let aside = 4 * COLUMNS;
-            Pair(if aside == 0 { x } else { _mm_or_si128(_mm_srl_epi16(x, count(aside)), _mm_sll_epi16(x, count(16 - aside))) })
+            Pair(if aside == 0 {
+                x
+            } else {
+                _mm_or_si128(_mm_srl_epi16(x, count(aside)), _mm_sll_epi16(x, count(16 - aside)))
+            })
         }
     }
 

@@ -1,10 +1,13 @@
-//! What [`portable`](super) computes with: integers of 64 bits, or as many of them side by side as every processor of the target has.
+//! What [`portable`](super) computes with: integers of 64 bits, or as many of them side by side as every
+//! processor of the target has.
 
 use crate::Block;
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Lanes of 64 bits.
-pub(crate) trait Word: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self> {
+pub(crate) trait Word:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
     const LANES: usize;
     /// The blocks that eight of them hold: four for each lane.
     type Blocks;
@@ -18,11 +21,12 @@ pub(crate) trait Word: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Bit
     fn down(self, bits: u32) -> Self;
     /// The product of the lower 32 bits of each lane.
     fn mul32(self, other: Self) -> Self;
-    /// Four rows of four columns of 4 bits: what stands `ROWS` rows below and `COLUMNS` aside, both around the corner.
+    /// Four rows of four columns of 4 bits: what stands `ROWS` rows below and `COLUMNS` aside, both around
+    /// the corner.
     fn below<const ROWS: u32, const COLUMNS: u32>(self) -> Self;
 
-    /// Word 4p + b gets the columns of block b with parity p, interleaved: their byte 2r + c/2 is that of row r, column c. (Of block
-    /// 4l + b in lane l.)
+    /// Word 4p + b gets the columns of block b with parity p, interleaved: their byte 2r + c/2 is that of row
+    /// r, column c. (Of block 4l + b in lane l.)
     fn interleave(blocks: Self::Blocks) -> [Self; 8];
     /// And back.
     fn blocks(words: [Self; 8]) -> Self::Blocks;
@@ -77,7 +81,10 @@ impl Word for u64 {
     fn blocks(words: [u64; 8]) -> [Block; 4] {
         core::array::from_fn(|b| {
             let [even, odd] = [words[b], words[4 + b]];
-            gather(even) as Block | (gather(odd) as Block) << 32 | (gather(even >> 8) as Block) << 64 | (gather(odd >> 8) as Block) << 96
+            gather(even) as Block
+                | (gather(odd) as Block) << 32
+                | (gather(even >> 8) as Block) << 64
+                | (gather(odd >> 8) as Block) << 96
         })
     }
 }

@@ -1,4 +1,5 @@
-//! The tables of [`ssse3`](super), each as its definition, and the fields that they are about. (Constants have no closures, hence macros.)
+//! The tables of [`ssse3`](super), each as its definition, and the fields that they are about. (Constants
+//! have no closures, hence macros.)
 
 /// One byte for each nibble, or for each place in a block.
 macro_rules! table {
@@ -16,8 +17,10 @@ macro_rules! table {
 
 /// 1/0: looked up, it gives zero.
 const NONE: u8 = 0x80;
-pub(super) static INVERSE: [u8; 16] = table!(n => if n == 0 { NONE } else { to_nibble(invert(of_nibble(n))) });
-pub(super) static A_OVER: [u8; 16] = table!(n => if n == 0 { NONE } else { to_nibble(times(A, invert(of_nibble(n)))) });
+pub(super) static INVERSE: [u8; 16] =
+    table!(n => if n == 0 { NONE } else { to_nibble(invert(of_nibble(n))) });
+pub(super) static A_OVER: [u8; 16] =
+    table!(n => if n == 0 { NONE } else { to_nibble(times(A, invert(of_nibble(n)))) });
 
 /// The two halves of a function of 1/x that is linear: by io and by jo.
 macro_rules! halves {
