@@ -31,6 +31,7 @@ const WITHOUT_SECRETS: &[(&str, &str)] = &[
     ("Key::backend", "a name"),
     ("Key::key_len", "a length"),
     ("Nonce::any", "whether a length is right"),
+    ("Nonce::to_array", "nonces are public"),
     ("Packet::in_place", "a struct of references"),
     ("Packet::to", "a struct of references"),
     ("PartHash::length", "a length"),
