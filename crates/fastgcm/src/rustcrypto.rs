@@ -1,39 +1,49 @@
-//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces `use
-//! aes_gcm::...` by `use fastgcm::rustcrypto::...`. The list below says what else may have to change. (In
-//! crate `fastgcm-aes-gcm`, 0.10 and 0.11, the features and the types of crate `aes` are there too, and no
-//! source changes.)
+//! RustCrypto's interface (`aead` 0.6), with the names of the crate `aes-gcm` 0.11: a program replaces
+//! `use aes_gcm::...` by `use fastgcm::rustcrypto::...`. The list below says what else may have to change.
+//! (In crate `fastgcm-aes-gcm`, 0.10 and 0.11, the features and the types of crate `aes` are there too, and
+//! no source changes.)
 #![cfg_attr(all(feature = "alloc", feature = "getrandom"), doc = "```")]
 #![cfg_attr(not(all(feature = "alloc", feature = "getrandom")), doc = "```ignore")]
-//! use fastgcm::rustcrypto::{ Aes256Gcm, Nonce, aead::{Aead, Generate, Key, KeyInit, Payload}, };
+//! use fastgcm::rustcrypto::{
+//!     Aes256Gcm, Nonce,
+//!     aead::{Aead, Generate, Key, KeyInit, Payload},
+//! };
 //!
-//! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::generate()); let nonce = Nonce::generate(); // must be
-//! unique for each message under one key let sealed = cipher.encrypt(&nonce, Payload { msg: b"text", aad:
-//! b"header" })?; assert_eq!(cipher.decrypt(&nonce, Payload { msg: &sealed, aad: b"header" })?, b"text");
+//! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::generate());
+//! let nonce = Nonce::generate(); // must be unique for each message under one key
+//! let sealed = cipher.encrypt(&nonce, Payload { msg: b"text", aad: b"header" })?;
+//! assert_eq!(cipher.decrypt(&nonce, Payload { msg: &sealed, aad: b"header" })?, b"text");
 //! # Ok::<(), fastgcm::rustcrypto::Error>(())
 //! ```
 //!
 //! # What is different from `aes-gcm` 0.11
-//! * **Features.** `aes-gcm` has `alloc` and `getrandom` on by default. Here `alloc` (for [`Aead`](aead::Aead) and `Vec`) comes with the
-//!   default feature `std`, and the program turns on `getrandom` (for `Generate`) itself. This crate has no features `arrayvec`, `bytes` and
-//!   `rand_core`: a program that needs them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is always on, and
-//!   no program needs the crate `aes`.
+//! * **Features.** `aes-gcm` has `alloc` and `getrandom` on by default. Here `alloc` (for
+//!   [`Aead`](aead::Aead) and `Vec`) comes with the default feature `std`, and the program turns on
+//!   `getrandom` (for `Generate`) itself. This crate has no features `arrayvec`, `bytes` and `rand_core`: a
+//!   program that needs them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is
+//!   always on, and no program needs the crate `aes`.
 //! * **Rust 1.89** or newer, where `aes-gcm` wants 1.85.
-//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is not the crate `aes`. So this
-//!   crate has no `From<Aes>`, accepts no other implementation of AES, and does not compile with code that is generic over a block cipher
-//!   (`BlockCipherEncrypt`). Sizes (`U12` and so on) come from [`aead::consts`], not from `aes::cipher::consts`.
-//! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. This crate decrypts the text while it hashes it. If the tag is
-//!   wrong, it encrypts a buffer in place again, which restores the ciphertext bit for bit. So after an error a buffer in place is as it was,
-//!   in both crates. During the call, another thread or process with a view of the same memory could see unverified plaintext
+//! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is
+//!   not the crate `aes`. So this crate has no `From<Aes>`, accepts no other implementation of AES, and does
+//!   not compile with code that is generic over a block cipher (`BlockCipherEncrypt`). Sizes (`U12` and so
+//!   on) come from [`aead::consts`], not from `aes::cipher::consts`.
+//! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. This crate decrypts the text while it hashes
+//!   it. If the tag is wrong, it encrypts a buffer in place again, which restores the ciphertext bit for bit.
+//!   So after an error a buffer in place is as it was, in both crates. During the call, another thread or
+//!   process with a view of the same memory could see unverified plaintext
 //!   ([`Key::open_verified_first`](crate::Key::open_verified_first) never writes any).
-//! * **From one buffer to another** (an `InOutBuf` of two): after a wrong tag the output is all zero here, and untouched in `aes-gcm`.
-//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away the hash key.
-//! * **The key is always wiped** when it is dropped. It is larger than that of `aes-gcm` (see [`Key`](crate::Key)), so do not move it about.
+//! * **From one buffer to another** (an `InOutBuf` of two): after a wrong tag the output is all zero here,
+//!   and untouched in `aes-gcm`.
+//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away
+//!   the hash key.
+//! * **The key is always wiped** when it is dropped. It is larger than that of `aes-gcm` (see
+//!   [`Key`](crate::Key)), so do not move it about.
 //!
 //! # From `aes-gcm` 0.10
-//! That version implements `aead` 0.5, whose traits are other traits: a function that asks for them does not accept these types. The calls that
-//! change from 0.10 to 0.11 change here in the same way. `AeadInPlace` becomes [`AeadInOut`], `generate_key` and `generate_nonce` become
-//! `Generate::generate`, `GenericArray` becomes [`Array`], and `C_MAX` and the features `std`, `stream` and `heapless`
-//! of that crate are gone.
+//! That version implements `aead` 0.5, whose traits are other traits: a function that asks for them does not
+//! accept these types. The calls that change from 0.10 to 0.11 change here in the same way. `AeadInPlace`
+//! becomes [`AeadInOut`], `generate_key` and `generate_nonce` become `Generate::generate`, `GenericArray`
+//! becomes [`Array`], and `C_MAX` and the features `std`, `stream` and `heapless` of that crate are gone.
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
