@@ -132,8 +132,7 @@ impl Key {
         while !rest.is_empty() {
             // Asked of each packet, and not of each four, that would cost one of 200 bytes 6 % more than a
             // call of its own.
-            let (many, wrong) =
-                if row.side_by_side(rest) { row.batch(material, rest, SEAL) } else { (0, false) };
+            let (many, wrong) = if row.side_by_side(rest) { row.batch(material, rest, SEAL) } else { (0, 0) };
             if many == 0 {
                 let (singles, others) = rest.split_at_mut(rest.len().min(TOGETHER));
                 all = all.and(self.singles::<SEAL>(singles));
@@ -141,7 +140,7 @@ impl Key {
                 continue;
             }
             let (done, others) = rest.split_at_mut(many);
-            if wrong {
+            if wrong > 0 {
                 done.iter_mut()
                     .filter(|packet| packet.status.is_err())
                     .for_each(|packet| wipe(packet.written()));

@@ -31,15 +31,15 @@ pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
 }
 
 /// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no
-/// longer than `most_batch` says. Returns how many, and whether a tag was wrong.
+/// longer than `most_batch` says. Returns how many, and of how many the tag is wrong.
 #[inline(always)]
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
     key: &Material,
     packets: &mut [Packet<'_>],
-) -> (usize, bool) {
-    let Some((aad, text)) = packets.first().and_then(Packet::lengths) else { return (0, false) };
+) -> (usize, usize) {
+    let Some((aad, text)) = packets.first().and_then(Packet::lengths) else { return (0, 0) };
     let shape = Shape::<S, M> { s, multiply: PhantomData, key, aad, text, blocks: blocks(text) };
     if text <= 16 { shape.groups::<SEAL, 1, 2>(packets) } else { shape.groups::<SEAL, 4, 5>(packets) }
 }
@@ -125,22 +125,22 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         }
     }
 
-    /// The tags of four packets. Returns whether one is wrong.
+    /// The tags of four packets. Returns how many are wrong.
     #[inline(always)]
     fn tag<const SEAL: bool>(
         &self,
         packets: &mut [Packet<'_>; LANES],
         Untagged { sum, aads, masks }: Untagged<S, M>,
         ends: &Ends<S, M>,
-    ) -> bool {
+    ) -> usize {
         let (s, schedule) = (self.s, &self.key.schedule);
         let (first, second) = self.entries(self.blocks + 2);
         let aads = M::product(s, M::ready(s, s.byte_swap(aads), first, second));
         let hash = M::reduce(s, M::add3(s, sum, aads, ends.lengths), ends.constants);
         let mut tags = Table::<4>::ZERO;
         tags.store(s, 0, schedule.last_round(s, masks, s.byte_swap(hash)));
-        let mut wrong = false;
-        each!(P in 0 1 2 3 => { wrong |= packets[P].conclude::<SEAL>(tags.get(P)); });
+        let mut wrong = 0;
+        each!(P in 0 1 2 3 => { wrong += usize::from(packets[P].conclude::<SEAL>(tags.get(P))); });
         wrong
     }
 
@@ -150,10 +150,10 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     fn groups<const SEAL: bool, const N: usize, const ALL: usize>(
         &self,
         packets: &mut [Packet<'_>],
-    ) -> (usize, bool) {
+    ) -> (usize, usize) {
         const { assert!(ALL == N + 1 && N <= LANES) }
         let (s, schedule, zero, ends) = (self.s, &self.key.schedule, self.s.splat(0), self.ends::<N>());
-        let (mut done, mut wrong) = (0, false);
+        let (mut done, mut wrong) = (0, 0);
         let mut hashed = Hashed::<S, M, N> { shape: self, blocks: [zero; 4] };
         let mut untagged = Untagged::<S, M> { sum: M::zero(s), aads: zero, masks: s.state(zero) };
         loop {
@@ -189,7 +189,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
             let new = rounds::<S, M, _, ALL>(s, schedule, schedule, &mut x, &hashed);
             if let (Some(new), Some(before)) = (new, before.last_chunk_mut::<LANES>()) {
                 untagged.sum = M::add(s, untagged.sum, new);
-                wrong |= self.tag::<SEAL>(before, untagged, &ends);
+                wrong += self.tag::<SEAL>(before, untagged, &ends);
             }
             let mut outputs = [zero; 4];
             each!(J in 0 1 2 3 => { if const { J < N } {
@@ -212,8 +212,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
                 let product = M::product(s, HashWork::<S, M>::ready::<I>(&hashed, s));
                 untagged.sum = M::add(s, untagged.sum, product);
             } });
-            let last_wrong = self.tag::<SEAL>(before, untagged, &ends);
-            wrong |= last_wrong;
+            wrong += self.tag::<SEAL>(before, untagged, &ends);
         }
         (done, wrong)
     }

@@ -169,17 +169,18 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 }
 
 /// Seals or opens packets while AAD and text of the next four are as long as those of the first, and no
-/// longer than [`most_batch`] says. Returns how many, and whether a tag was wrong.
+/// longer than [`most_batch`] says. Returns how many, and of how many the tag is wrong. (Numbers: a `bool`
+/// would leave with three bytes beside it in its register, which may be those of a tag.)
 #[inline(always)]
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
     key: &Material,
     packets: &mut [Packet<'_>],
-) -> (usize, bool) {
+) -> (usize, usize) {
     if const { most_batch(S::BLOCKS).is_some() } {
         batch::batch::<S, M, SEAL>(s, multiply, key, packets)
     } else {
-        (0, false)
+        (0, 0)
     }
 }

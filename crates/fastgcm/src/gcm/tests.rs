@@ -223,7 +223,7 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
             } else {
                 batch::<S, M, false>(s, multiply, &material, &mut packets)
             };
-            assert_eq!(now, (messages.len(), !seal));
+            assert_eq!(now, (messages.len(), usize::from(!seal)));
             for (p, (packet, (.., tag))) in packets.iter().zip(&messages).enumerate() {
                 let wrong = !seal && p == wrong;
                 assert!(

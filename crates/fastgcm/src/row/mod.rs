@@ -137,9 +137,14 @@ impl Row {
     }
 
     /// Seals or opens packets of which the first go [`side_by_side`](Self::side_by_side). Returns how many,
-    /// from the first on, and whether a tag was wrong.
+    /// from the first on, and of how many the tag is wrong.
     #[inline(always)]
-    pub(crate) fn batch(&self, material: &Material, packets: &mut [Packet<'_>], seal: bool) -> (usize, bool) {
+    pub(crate) fn batch(
+        &self,
+        material: &Material,
+        packets: &mut [Packet<'_>],
+        seal: bool,
+    ) -> (usize, usize) {
         let verbs = self.backend.find::<Batches>();
         if seal {
             verbs.seal_batch(material, packets, |done| done)

@@ -190,13 +190,13 @@ macro_rules! verbs {
             Batches {
                 /// Seals packets while they have the lengths of the first, which `gcm::most_batch` allows.
                 /// Returns how many.
-                seal_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) =>
+                seal_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, usize) =>
                     woven |s, m, frame| gcm::batch::<_, _, true>(s, m, key.view(), packets),
-                    software |s, m, frame| (0, false);
-                /// Opens likewise. Returns how many, and whether a tag was wrong.
-                open_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, bool) =>
+                    software |s, m, frame| (0, 0);
+                /// Opens likewise. Returns how many, and of how many the tag is wrong.
+                open_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, usize) =>
                     woven |s, m, frame| gcm::batch::<_, _, false>(s, m, key.view(), packets),
-                    software |s, m, frame| (0, false);
+                    software |s, m, frame| (0, 0);
             }
             /// CTR alone.
             Ctr {
