@@ -235,6 +235,14 @@ fn given(made: &[u8], to: &mut [u8]) {
     made.iter().chain(&[0; 16]).zip(to.iter_mut().chain(&mut [0; 16])).for_each(|(made, to)| *to = black_box(*made));
 }
 
+/// The bytes that a call returns, which allocates in `heap`: the caller has them in `to`.
+fn returned(heap: &mut [u8], to: &mut [u8], call: impl FnOnce() -> Result<Vec<u8>, Error>) -> Result<(), Error> {
+    allocating_in(heap, || {
+        given(&call()?, to);
+        Ok(())
+    })
+}
+
 fn verdict(right: bool) -> Result<(), Error> {
     if right { Ok(()) } else { Err(Error::Unauthentic) }
 }
@@ -322,11 +330,10 @@ fn all() -> Vec<Verb> {
         Verb {
             leaves: Some("the vector grows behind the text, which is ciphertext then: registers hold what was copied"),
             ..seals(Behind, &["Key::seal_in_place_append_tag"], |job| {
-                allocating_in(job.heap, || {
+                returned(job.heap, job.to, || {
                     let mut text = job.from.to_vec();
                     job.keys.key.seal_in_place_append_tag(Nonce::any(job.nonce).unwrap(), job.aad, &mut text)?;
-                    given(&text, job.to);
-                    Ok(())
+                    Ok(text)
                 })
             })
         },
@@ -335,10 +342,7 @@ fn all() -> Vec<Verb> {
         }),
         seals(Behind, &["Key::seal_to"], |job| job.keys.key.seal_to(job.nonce(), job.aad, job.from, job.to)),
         seals(Behind, &["Key::seal_vec"], |job| {
-            allocating_in(job.heap, || {
-                given(&job.keys.key.seal_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?, job.to);
-                Ok(())
-            })
+            returned(job.heap, job.to, || job.keys.key.seal_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from))
         }),
         opens(InPlace, &["Key::open"], |job| job.keys.key.open(job.nonce(), job.aad, job.to, job.tag)),
         Verb {
@@ -363,10 +367,7 @@ fn all() -> Vec<Verb> {
         opens(Behind, &["Key::open_to"], |job| job.keys.key.open_to(job.nonce(), job.aad, job.from, job.to)),
         opens(Behind, &["Key::open_vec"], |job| {
             job.to.fill(0);
-            allocating_in(job.heap, || {
-                given(&job.keys.key.open_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from)?, job.to);
-                Ok(())
-            })
+            returned(job.heap, job.to, || job.keys.key.open_vec(Nonce::any(job.nonce).unwrap(), job.aad, job.from))
         }),
         Verb {
             tag: 12,
@@ -593,10 +594,7 @@ fn all() -> Vec<Verb> {
                 job.to.fill(0);
                 let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
                 let message = prefixed(buffer, [job.nonce, job.from]);
-                allocating_in(heap, || {
-                    given(&sealing.open_vec(job.aad, message)?, job.to);
-                    Ok(())
-                })
+                returned(heap, job.to, || sealing.open_vec(job.aad, message))
             })
         },
         Verb {
@@ -614,20 +612,14 @@ fn all() -> Vec<Verb> {
                 job.to.fill(0);
                 let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
                 let message = prefixed(buffer, [job.nonce, job.from]);
-                allocating_in(heap, || {
-                    given(&nonces::open_vec(&job.keys.key, job.aad, message)?, job.to);
-                    Ok(())
-                })
+                returned(heap, job.to, || nonces::open_vec(&job.keys.key, job.aad, message))
             })
         },
         row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_random_vec"], |job| {
             job.to.fill(0);
             let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
             let message = prefixed(buffer, [job.nonce, job.from]);
-            allocating_in(heap, || {
-                given(&job.keys.xaes.open_random_vec(job.aad, message)?, job.to);
-                Ok(())
-            })
+            returned(heap, job.to, || job.keys.xaes.open_random_vec(job.aad, message))
         }),
         #[cfg(feature = "getrandom")]
         Verb {
@@ -664,17 +656,11 @@ fn all() -> Vec<Verb> {
             job.keys.xaes.open(job.nonce.try_into().unwrap(), job.aad, job.to, job.tag)
         }),
         row(Form::Xaes, Seals, Behind, &["Xaes256Gcm::seal_vec"], |job| {
-            allocating_in(job.heap, || {
-                given(&job.keys.xaes.seal_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?, job.to);
-                Ok(())
-            })
+            returned(job.heap, job.to, || job.keys.xaes.seal_vec(job.nonce.try_into().unwrap(), job.aad, job.from))
         }),
         row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_vec"], |job| {
             job.to.fill(0);
-            allocating_in(job.heap, || {
-                given(&job.keys.xaes.open_vec(job.nonce.try_into().unwrap(), job.aad, job.from)?, job.to);
-                Ok(())
-            })
+            returned(job.heap, job.to, || job.keys.xaes.open_vec(job.nonce.try_into().unwrap(), job.aad, job.from))
         }),
         #[cfg(feature = "getrandom")]
         Verb {
