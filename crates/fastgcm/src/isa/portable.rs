@@ -36,6 +36,7 @@ pub(crate) trait SBox: Copy + 'static {
 pub(crate) struct Circuit;
 
 impl SBox for Circuit {
+    #[inline(never)]
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block {
         // Planes of four bytes: every eighth bit.
         const EIGHTH: u64 = 0x0101_0101;

@@ -76,19 +76,20 @@ macro_rules! verbs {
                         let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
                         let (ends, len) = text.parts();
                         if is_ahead {
-                            seal_ahead(frame, key, nonce, aad, ends, len)
+                            ahead(frame, key, nonce, aad, true, ends, len)
                         } else {
                             seal_long(frame, key, nonce, aad, ends, len)
                         }
                     },
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
-                /// Seals a message whose AAD meets powers of its own.
-                seal_ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                /// Seals or opens a message whose AAD meets powers of its own. Returns its tag.
+                ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], seal: bool; text) -> Block =>
                     woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
                             let (ends, len) = rest.parts();
-                            seal_end(frame, key, nonce, &[], Some(begun), ends, len)
+                            let end = if seal { seal_end } else { open_end };
+                            end(frame, key, nonce, &[], Some(begun), ends, len)
                         }),
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, seal);
                 /// Seals a message whose AAD is hashed first, or that has turns.
                 seal_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame|
@@ -103,19 +104,11 @@ macro_rules! verbs {
                         let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
                         let (ends, len) = text.parts();
                         if is_ahead {
-                            open_ahead(frame, key, nonce, aad, ends, len)
+                            ahead(frame, key, nonce, aad, false, ends, len)
                         } else {
                             open_long(frame, key, nonce, aad, ends, len)
                         }
                     },
-                    software |s, m, frame|
-                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
-                /// Opens a message whose AAD meets powers of its own.
-                open_ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
-                    woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
-                            let (ends, len) = rest.parts();
-                            open_end(frame, key, nonce, &[], Some(begun), ends, len)
-                        }),
                     software |s, m, frame|
                         software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Opens a message whose AAD is hashed first, or that has turns.

@@ -25,15 +25,12 @@ pub(super) fn round_keys(keys: &mut [SlicedKey]) {
         let four = slice::<4>(core::array::from_fn(|k| keys[k.min(keys.len() - 1)][0]));
         for (k, sliced) in keys.iter_mut().enumerate() {
             // The bits of this one, for all four blocks.
-            let planes = four.map(|w| (w >> k & 0x1111_1111_1111_1111) * 0xf);
-            // Back by one ShiftRows for each that is left out: forth by as many as make four. (Before the
-            // last key they all are made good.)
-            let planes = match if 4 * i + k < last { k } else { 0 } {
-                0 => planes,
-                1 => shift_rows::<_, 3>(planes),
-                2 => shift_rows::<_, 2>(planes),
-                _ => shift_rows::<_, 1>(planes),
-            };
+            let mut planes = four.map(|w| (w >> k & 0x1111_1111_1111_1111) * 0xf);
+            // Back by one ShiftRows for each that is left out, which is forth by three. (Before the last key
+            // they all are made good.)
+            for _ in 0..if 4 * i + k < last { k } else { 0 } {
+                planes = shift_rows::<_, 3>(planes);
+            }
             *sliced = core::array::from_fn(|i| planes[2 * i] as Block | (planes[2 * i + 1] as Block) << 64);
         }
     }
