@@ -22,7 +22,7 @@ use crate::{
 use core::hint::black_box;
 
 /// The beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these, and
-/// what the end must know.
+/// puts there what the end must know.
 #[inline(always)]
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
@@ -30,10 +30,10 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     key: &Material,
     nonce: Nonce96,
     aad: &[u8],
-    text: InOut<'a>,
-) -> (InOut<'a>, Begun<'a>) {
-    let (mut text, all) = (text, text.len());
-    let mut begun = Begun::new(lengths(aad.len() as u64, all as u64));
+    mut text: InOut<'a>,
+    begun: &mut Begun<'a>,
+) -> InOut<'a> {
+    let all = text.len();
     let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
     if all > const { most_text(S::BLOCKS) } {
         let mut counters = XorCounter::new(s, &key.schedule, nonce);
@@ -48,19 +48,14 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
             most_text(S::BLOCKS) + 1,
             ask,
         );
-        if let Some(turn) = last
-            && SEAL
-        {
+        if SEAL {
             // It is hashed beside the end.
-            let mut before = Table::ZERO;
-            before.store(s, 0, hash);
-            begun.pending = Some((turn.text(), before));
-            hash = s.splat(0);
+            begun.pending = last.map(|turn| turn.text());
         }
     }
     begun.hash.store(s, 0, hash);
     begun.done = ((all - text.len()) / 16) as u32;
-    (text, begun)
+    text
 }
 
 /// The beginning of a message whose AAD meets powers of its own ([`is_ahead`](super::plan::is_ahead)).
@@ -70,10 +65,9 @@ pub(crate) fn begin_ahead<S: Isa, M: Multiply<S>>(
     key: &Material,
     aad: &[u8],
     text: usize,
-) -> Begun<'static> {
-    let mut begun = Begun::new(lengths(aad.len() as u64, text as u64));
+    begun: &mut Begun<'_>,
+) {
     begun.ahead.store(s, 0, products::<S, M>(s, &key.tables, blocks(text) + 1, s.splat(0), aad));
-    begun
 }
 
 /// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn

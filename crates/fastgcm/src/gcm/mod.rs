@@ -120,7 +120,9 @@ pub(crate) fn ahead<S: Isa, M: Multiply<S>>(
     text: InOut<'_>,
     end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
 ) -> Block {
-    end(text, &drive::begin_ahead::<S, M>(s, key, aad, text.len()))
+    let mut begun = Begun::new(s, aad.len(), text.len());
+    drive::begin_ahead::<S, M>(s, key, aad, text.len(), &mut begun);
+    end(text, &begun)
 }
 
 /// Seals or opens any other message: begins it, and hands the rest to `end`.
@@ -135,7 +137,8 @@ pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
     end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
 ) -> Block {
     if const { S::WEAVES } {
-        let (rest, begun) = drive::begin::<S, M, SEAL>(s, multiply, key, nonce, aad, text);
+        let mut begun = Begun::new(s, aad.len(), text.len());
+        let rest = drive::begin::<S, M, SEAL>(s, multiply, key, nonce, aad, text, &mut begun);
         end(rest, &begun)
     } else {
         drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text)

@@ -21,12 +21,12 @@ use crate::{
     nonce::Nonce96,
 };
 
-/// What the beginning of a message hands to its end. (Vectors: numbers would be stored in two pieces, and a
-/// load that spans two stores waits until both have left the store buffer.)
+/// What the beginning of a message hands to its end. It is made where the end reads it, vector by vector:
+/// else a load spans two stores, and waits until both have left the store buffer.
 pub(crate) struct Begun<'a> {
-    /// A turn that is sealed but not hashed, and the hash of all before it, in lane 0.
-    pub(crate) pending: Option<(InOut<'a>, Table<4>)>,
-    /// The hash of all, in lane 0, if no turn is pending.
+    /// A turn that is sealed but not hashed.
+    pub(crate) pending: Option<InOut<'a>>,
+    /// The hash of all before what is pending, in lane 0.
     pub(crate) hash: Table<4>,
     /// The products of AAD that meets its own powers, reduced, in lanes: a part of the hash of the whole
     /// message.
@@ -38,9 +38,14 @@ pub(crate) struct Begun<'a> {
 }
 
 impl Begun<'_> {
-    /// A message of which nothing is done but its lengths.
-    pub(crate) fn new(lengths: Block) -> Self {
-        Self { pending: None, hash: Table::ZERO, ahead: Table::ZERO, done: 0, lengths }
+    /// A message of so many bytes, of which nothing is done.
+    #[inline(always)]
+    pub(crate) fn new<S: Isa>(s: S, aad: usize, text: usize) -> Self {
+        let (hash, ahead, lengths) = (Table::ZERO, Table::ZERO, lengths(aad as u64, text as u64));
+        let mut begun = Self { pending: None, hash, ahead, done: 0, lengths };
+        begun.hash.store(s, 0, s.splat(0));
+        begun.ahead.store(s, 0, s.splat(0));
+        begun
     }
 }
 
@@ -145,7 +150,8 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
         let n = blocks(text.len()) + 1;
         let (header, lengths, extra) = if let Some(begun) = begun {
             counters.skip(s, begun.done);
-            (begun.hash.load(s, 0), begun.lengths, begun.ahead.load(s, 0))
+            let hash = if begun.pending.is_some() { s.splat(0) } else { begun.hash.load(s, 0) };
+            (hash, begun.lengths, begun.ahead.load(s, 0))
         } else {
             (s.byte_swap(load_bytes(s, aad)), lengths(aad.len() as u64, text.len() as u64), s.splat(0))
         };
@@ -297,9 +303,9 @@ fn pending<'a, 'p, S: Isa, P: Ask<S>>(
     powers: &'p P,
     begun: Option<&Begun<'a>>,
 ) -> Option<PendingTurn<'a, S, P::Down<'p>>> {
-    let Some(Begun { pending: Some((text, before)), .. }) = begun else { return None };
+    let Some(Begun { pending: Some(text), hash, .. }) = begun else { return None };
     let (powers, turn) = (powers.down_from(s, TURN * S::BLOCKS), Turn::stored_at(s, *text));
-    Some(Hashed { powers, hash: before.load(s, 0), text: Sealed(turn) })
+    Some(Hashed { powers, hash: hash.load(s, 0), text: Sealed(turn) })
 }
 
 /// What is hashed beside the last vectors: nothing, or what was sealed before them.
