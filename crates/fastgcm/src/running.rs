@@ -125,17 +125,18 @@ impl Running {
         if n <= self.left.min(16).min(WAITING - self.hash.filled()) {
             self.apply(&mut text, n, seal);
         } else {
-            self.any(material, so_far, text, seal);
+            self.any(material, so_far, &mut text, seal);
         }
         Ok(())
     }
 
-    /// Any piece, of which not all is a part of a block.
+    /// Any piece, of which not all is a part of a block. (By reference: a copy reads two pointers that have
+    /// just been stored as one vector, and waits for both.)
     #[inline(never)]
-    fn any(&mut self, material: &Material, so_far: u64, mut text: InOut<'_>, seal: bool) {
+    fn any(&mut self, material: &Material, so_far: u64, text: &mut InOut<'_>, seal: bool) {
         // The blocks of a message of at most 2^36 - 32 bytes are numbered by 32 bits.
         let mut index = (so_far + self.left as u64).div_ceil(16) as u32;
-        self.apply_all(material, &mut text, seal);
+        self.apply_all(material, text, seal);
         if text.len() >= LARGE {
             let whole = text.take_blocks(text.len() / 16);
             let behind = index.wrapping_add((whole.len() / 16) as u32);
@@ -149,7 +150,7 @@ impl Running {
         if text.len() > 0 {
             self.steps.pads(material, &self.start, index, &mut self.pads, |()| ());
             self.left = LARGE;
-            self.apply_all(material, &mut text, seal);
+            self.apply_all(material, text, seal);
         }
     }
 

@@ -109,7 +109,7 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     from: usize,
     ask: bool,
 ) -> Option<Turn<'a, S>> {
-    let (schedule, powers) = (&key.schedule, key.tables.down_from(s, TURN * S::BLOCKS));
+    let schedule = &key.schedule;
     if SEAL && pending.is_none() && text.len() >= from {
         let mut first = text.whole_turn(s)?;
         turn::<S, M>(s, schedule, keys, counters, &mut first, &NoHash);
@@ -119,6 +119,8 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         if ask {
             text.ask_for_turn(s);
         }
+        // Nor that the powers are the same in each turn: it would copy them to the stack, 1 KiB a call.
+        let powers = black_box(&key.tables).down_from(s, TURN * S::BLOCKS);
         let mut next = text.whole_turn(s)?;
         if SEAL {
             let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: Sealed(pending?) };
