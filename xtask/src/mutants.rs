@@ -40,7 +40,7 @@ const TESTS: [(&str, &[&str]); 11] = [
     ("fastgcm-cli", &["cargo test -p fastgcm-cli"]),
     ("fastgcm-protocols", &["cargo test -p fastgcm-protocols"]),
     ("fastgcm-parquet", &["cargo test -p fastgcm-parquet"]),
-    ("fastgcm-capi", &["cd lab/capi && cargo test --locked --test api --test header"]),
+    ("fastgcm-capi", &["cargo test -p fastgcm-capi", "cd lab/capi && cargo test --locked --test api --test header --test memory"]),
     (
         "fastgcm-openssl",
         &["cargo build -p fastgcm-openssl && install -D ../build/debug/libfastgcm_openssl.so ../build/openssl/fastgcm.so

@@ -11,21 +11,22 @@ use std::{
 };
 use suite::passed;
 
-/// The system's memory, of which this thread gets none while it is poor.
+/// The system's memory, which this thread gets only so many times while it is poor.
 struct Poor;
 
 thread_local! {
-    static POOR: Cell<bool> = const { Cell::new(false) };
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
     static REFUSED: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: the system's, or none.
 unsafe impl GlobalAlloc for Poor {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if POOR.get() {
+        let Some(left) = LEFT.get().checked_sub(1) else {
             REFUSED.set(REFUSED.get() + 1);
             return null_mut();
-        }
+        };
+        LEFT.set(left);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
@@ -39,11 +40,17 @@ unsafe impl GlobalAlloc for Poor {
 #[global_allocator]
 static ALLOCATOR: Poor = Poor;
 
+/// What a call returns that gets memory so many times.
+fn with(times: usize, call: impl FnOnce() -> i32) -> i32 {
+    LEFT.set(times);
+    let status = call();
+    LEFT.set(usize::MAX);
+    status
+}
+
 /// What a call returns without memory; and that it has asked for some.
 fn poor(call: impl FnOnce() -> i32) -> i32 {
-    POOR.set(true);
-    let status = call();
-    POOR.set(false);
+    let status = with(0, call);
     assert!(REFUSED.replace(0) > 0, "no memory was asked for");
     status
 }
@@ -98,4 +105,29 @@ fn there_is_none() {
     // SAFETY: it was made.
     unsafe { fastgcm_key_free(key) };
     passed("capi::memory::there_is_none", calls + 1, 9);
+}
+
+/// A batch that is not in order asks for memory once: a second time could abort. It is done, although each packet has three places.
+#[test]
+fn a_batch_asks_once() {
+    let (mut key, bytes) = (null_mut(), [1u8; 32]);
+    // SAFETY: slices.
+    assert_eq!(unsafe { fastgcm_key_new(&mut key, bytes.as_ptr(), 32, null()) }, FASTGCM_OK as i32);
+    let (aad, from, mut calls) = ([7u8; 13], [3u8; 20], 0);
+    for count in 1..40 {
+        let mut texts = vec![[0u8; 20]; count];
+        let packet = |to: &mut [u8; 20]| {
+            let (aad, aad_size, from, to) = (aad.as_ptr(), aad.len(), from.as_ptr(), to.as_mut_ptr());
+            fastgcm_packet { nonce: NONCE, status: -7, aad, aad_size, from, to, size: 20, tag: [0; 16] }
+        };
+        let mut packets: Vec<_> = texts.iter_mut().rev().map(packet).collect();
+        // SAFETY: packets with their texts.
+        let batch = || unsafe { fastgcm_seal_batch(key, packets.as_mut_ptr(), count) };
+        assert_eq!(with(1, batch), FASTGCM_OK as i32, "{count} packets");
+        assert!(texts.iter().all(|text| *text == texts[0] && *text != [0; 20]) && packets.iter().all(|packet| packet.status == 0));
+        calls += 1;
+    }
+    // SAFETY: it was made.
+    unsafe { fastgcm_key_free(key) };
+    passed("capi::memory::a_batch_asks_once", calls, 39);
 }
