@@ -152,8 +152,12 @@ fn parts_that_are_no_whole_are_refused() {
         assert_eq!(PartHash::from_bytes(&bytes(offset, length)).unwrap_err(), Error::InvalidLength);
         count += 1;
     }
-    // The last part of the longest text, and nothing of it is hidden by a number that wraps.
+    // The last part of the longest text, all of that text, and nothing of it is hidden by a number that wraps.
     assert!(seal_part(&key, [0; 12], fastgcm::limits::TEXT - 16, &mut text[..16]).is_ok());
+    for offset in [0, fastgcm::limits::TEXT - 16, fastgcm::limits::TEXT] {
+        let sent = bytes(offset, fastgcm::limits::TEXT - offset);
+        assert_eq!(PartHash::from_bytes(&sent).unwrap().to_bytes(), sent);
+    }
     passed("parts_that_are_no_whole_are_refused", count, 21);
 }
 

@@ -242,7 +242,39 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     done
 }
 
+/// F21: of packets side by side one has AAD or text of another length: it and those behind it are left.
+fn like_a_row_that_stops<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
+    let mut material = Material::ZERO;
+    expand_in(s, multiply, &mut material, &bytes(16, 9), None);
+    let (count, mut done) = (3 * S::BLOCKS, 0);
+    for (text, other) in (0..count).flat_map(|p| [10, 63].map(|text| (text, p))) {
+        for (more_aad, more_text) in [(1, 0), (13, 0), (0, 1)] {
+            let mut found = vec![vec![0xa5; text + more_text]; count];
+            let mut packets: Vec<Packet<'_>> = found
+                .iter_mut()
+                .enumerate()
+                .map(|(p, found)| {
+                    let other = if p == other { (more_aad, more_text) } else { (0, 0) };
+                    let to = &mut found[more_text - other.1..];
+                    Packet::in_place([p as u8; 12], &[7; 26][..13 + other.0], to, Tag([0xa5; 16]))
+                })
+                .collect();
+            let now = batch::<S, M, true>(s, multiply, &material, &mut packets);
+            let stops = other / 4 * 4;
+            assert_eq!(now, (stops, 0), "packet {other}: {more_aad} and {more_text} bytes more than {text}");
+            let is_left: Vec<bool> = packets.iter().map(|packet| packet.tag.0 == [0xa5; 16]).collect();
+            drop(packets);
+            for (p, found) in found.iter().enumerate() {
+                assert_eq!((is_left[p], found.iter().all(|byte| *byte == 0xa5)), (p >= stops, p >= stops));
+            }
+            done += 1;
+        }
+    }
+    done
+}
+
 #[test]
 fn f21_batches() {
     assert_eq!(like_a_row_of_batches(Portable::<4, true>::here(), Winograd), 12 * 8 * 65);
+    assert_eq!(like_a_row_that_stops(Portable::<4, true>::here(), Winograd), 12 * 2 * 3);
 }

@@ -159,3 +159,38 @@ impl<A, T: Plain> Kept<A, T> {
         );
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{isa::Portable, material::Material};
+
+    /// Zeros in all of a place but what is left out, and nowhere beside it.
+    fn zeros<S: Vectors>(s: S) -> usize {
+        const SIZE: usize = size_of::<Material>();
+        let (tables, mut done) = (offset_of!(Material, tables), 0);
+        for blocks in (0..=(SIZE - tables) / 16).step_by(S::BLOCKS) {
+            let mut places = [const { MaybeUninit::<Material>::uninit() }; 3];
+            let at = places.as_mut_ptr().cast::<[u8; 3 * SIZE]>();
+            // SAFETY: it has as many bytes.
+            unsafe { at.write([0xa5; _]) }
+            Material::zero_around(s, &mut places[1], blocks);
+            // SAFETY: likewise, and each is written.
+            let bytes = unsafe { places.as_ptr().cast::<[u8; 3 * SIZE]>().read() };
+            let behind = SIZE + tables + 16 * blocks..2 * SIZE;
+            for (i, byte) in bytes.iter().enumerate() {
+                let zero = (SIZE..SIZE + tables).contains(&i) || behind.contains(&i);
+                assert_eq!(*byte, if zero { 0 } else { 0xa5 }, "byte {i}, {blocks} blocks");
+            }
+            done += 1;
+        }
+        done
+    }
+
+    #[test]
+    fn what_no_table_fills_is_zero_and_nothing_beside_it() {
+        let blocks = size_of::<Storage>() / 16;
+        assert_eq!(zeros(Portable::<1, true>::here()), blocks + 1);
+        assert_eq!(zeros(Portable::<4, true>::here()), blocks / 4 + 1);
+    }
+}
