@@ -6,22 +6,33 @@
 
 pub use crate::{
     ghash::{
-        Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd, fold,
-        proof::{Fault, Symbolic, prove},
-        times_x,
+        Karatsuba, KeyFolded, KeyFoldedHalves, Multiply, Winograd,
+        multiply::fold,
+        powers::times_x,
+        proof::{Fault, Symbolic},
     },
-    isa::{Isa, Vectors},
-    row::Job,
+    isa::{Isa, Vectors, bits::Bits},
+    row::table::Job,
 };
 
 use crate::{
     Block,
-    aes::Schedule,
+    aes::{Schedule, WOVEN},
+    ghash::proof,
     inout::{InOut, load_bytes},
 };
+use std::string::String;
 
 /// The instruction set of symbols without a fault.
-pub const SYMBOLIC: Symbolic = Symbolic::SOUND;
+pub const SYMBOLIC: Symbolic = Symbolic(Fault::None);
+
+impl Bits for Symbolic {}
+
+/// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the
+/// one that does not hold.
+pub fn prove<M: Multiply<Symbolic>>(_: M, fault: Fault) -> Result<usize, String> {
+    proof::identities::<M>(fault)
+}
 
 /// Whether this build wipes the stack and the registers after each call. What measures says so: Cargo unifies
 /// the features of all packages that it builds at once, and so may turn it on unasked.
@@ -44,9 +55,9 @@ pub fn store<S: Vectors>(s: S, bytes: &mut [u8], v: S::V) {
 pub fn round_keys<S: Isa>(s: S, key: &[u8]) -> ([Block; 15], usize) {
     let mut schedule = Schedule::ZERO;
     schedule.expand::<S, false>(s, key);
-    let mut keys = [0; 15];
-    for (round, key) in keys[..=schedule.rounds()].iter_mut().enumerate() {
-        *key = schedule.key(round);
-    }
-    (keys, schedule.rounds())
+    let (mut keys, more, rounds) = ([0; 15], schedule.size as usize, schedule.rounds());
+    keys[..more].copy_from_slice(&schedule.keys[..more]);
+    keys[more..rounds].copy_from_slice(&schedule.keys[WOVEN..][..10]);
+    keys[rounds] = schedule.last;
+    (keys, rounds)
 }

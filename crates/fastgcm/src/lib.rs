@@ -109,7 +109,7 @@ pub mod batch;
 mod error;
 pub mod gathered;
 mod gcm;
-#[cfg_attr(feature = "internals", allow(missing_docs, missing_debug_implementations))]
+#[allow(missing_docs, missing_debug_implementations)] // `internals` shows some of it
 mod ghash;
 mod gmac;
 #[cfg(feature = "hazmat")]
@@ -120,7 +120,7 @@ mod inout;
 #[doc(hidden)]
 pub mod internals;
 #[allow(unsafe_code)]
-#[cfg_attr(feature = "internals", allow(missing_docs))]
+#[allow(missing_docs)] // `internals` shows some of it
 mod isa;
 pub mod limits;
 mod material;

@@ -5,7 +5,7 @@
 //!
 //! What a compiler does away with is not counted: XOR with a zero that is known, shuffles of it, and constants.
 
-use fastgcm::internals::{Isa, Vectors};
+use fastgcm::internals::{Bits, Isa, Vectors};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -262,6 +262,10 @@ impl<const B: usize> Vectors for Trace<B> {
     fn add32(self, v: V, n: V) -> V {
         note(Kind::Other, &[v, n])
     }
+    fn pin(self, _: &mut V) {}
+}
+
+impl<const B: usize> Bits for Trace<B> {
     fn shift_left<const N: u32>(self, v: V) -> V {
         note(Kind::Shift, &[v])
     }
@@ -274,8 +278,6 @@ impl<const B: usize> Vectors for Trace<B> {
     fn down_word(self, v: V) -> V {
         note(Kind::Shift, &[v])
     }
-
-    fn pin(self, _: &mut V) {}
 }
 
 #[allow(unsafe_code, reason = "the trait's loads and stores are unsafe; these touch no memory")]

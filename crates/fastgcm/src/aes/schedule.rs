@@ -134,18 +134,6 @@ impl Schedule {
         10 + self.size as usize
     }
 
-    /// Round key `round`, from 0 to `rounds`.
-    #[cfg(feature = "internals")]
-    pub(crate) fn key(&self, round: usize) -> Block {
-        if round < self.size as usize {
-            self.keys[round]
-        } else if round < self.rounds() {
-            self.keys[WOVEN + round - self.size as usize]
-        } else {
-            self.last
-        }
-    }
-
     /// The key before the last.
     #[inline(always)]
     pub(crate) fn before_last(&self) -> &Block {

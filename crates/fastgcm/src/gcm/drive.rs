@@ -8,7 +8,6 @@ use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
     key::Material,
     plan::{ASK_PAYS, STEP, blocks, lengths, most_text},
-    tail::Begun,
     turn::{Hashed, NoHash, RoundKeys, Sealed, turn},
 };
 use crate::{
@@ -20,6 +19,34 @@ use crate::{
     nonce::{J0, Nonce96, Start},
 };
 use core::hint::black_box;
+
+/// What the beginning of a message hands to its end. It is made where the end reads it, vector by vector:
+/// else a load spans two stores, and waits until both have left the store buffer.
+pub(crate) struct Begun<'a> {
+    /// A turn that is sealed but not hashed.
+    pub(crate) pending: Option<InOut<'a>>,
+    /// The hash of all before what is pending, in lane 0.
+    pub(crate) hash: Table<4>,
+    /// The products of AAD that meets its own powers, reduced, in lanes: a part of the hash of the whole
+    /// message.
+    pub(crate) ahead: Table<4>,
+    /// Blocks of the text so far.
+    pub(crate) done: u32,
+    /// The lengths block of the whole message.
+    pub(crate) lengths: Block,
+}
+
+impl Begun<'_> {
+    /// A message of so many bytes, of which nothing is done.
+    #[inline(always)]
+    pub(crate) fn new<S: Isa>(s: S, aad: usize, text: usize) -> Self {
+        let (hash, ahead, lengths) = (Table::ZERO, Table::ZERO, lengths(aad as u64, text as u64));
+        let mut begun = Self { pending: None, hash, ahead, done: 0, lengths };
+        begun.hash.store(s, 0, s.splat(0));
+        begun.ahead.store(s, 0, s.splat(0));
+        begun
+    }
+}
 
 /// The beginning of a long message: AAD, and turns until one to eight vectors are left. Returns these, and
 /// puts there what the end must know.

@@ -33,18 +33,6 @@ pub(crate) fn expand<S: Isa, M: Multiply<S>>(
     Powers::fill::<S, M>(&mut tables, s, h, powers);
 }
 
-/// [`expand`] in a key.
-#[cfg(all(test, feature = "internals"))]
-pub(crate) fn expand_in<S: Isa, M: Multiply<S>>(
-    s: S,
-    multiply: M,
-    material: &mut Material,
-    key: &[u8],
-    one: Option<(usize, usize)>,
-) {
-    expand(s, multiply, &mut material.schedule, Unwritten::of(&mut material.tables), key, one);
-}
-
 /// How many blocks of the tables [`expand`] writes.
 #[inline(always)]
 pub(crate) const fn filled<S: Isa>(_: S) -> usize {

@@ -66,12 +66,11 @@ use crate::{
 use zeroize::Zeroize;
 
 pub(crate) use batch::most_batch;
-#[cfg(all(test, feature = "internals"))]
-use key::expand_in;
+pub(crate) use drive::Begun;
 pub(crate) use key::{Material, expand, filled, wipe};
 pub(crate) use plan::lengths;
 pub(crate) use siv::siv;
-pub(crate) use tail::Begun;
+pub(crate) use tail::end;
 
 /// Blocks of a vector, or none where AES and GHASH are not woven.
 pub(crate) const fn woven_blocks<S: Isa>() -> usize {
@@ -83,24 +82,6 @@ pub(crate) const fn woven_blocks<S: Isa>() -> usize {
 pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
     let (most_aad, most_text) = const { plan::most(woven_blocks::<S>()) };
     aad <= most_aad && text <= most_text
-}
-
-/// Seals or opens a message that is an end, or what is left of one that has `begun`. Returns the tag.
-#[inline(always)]
-pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
-    s: S,
-    multiply: M,
-    key: &Material,
-    nonce: Nonce96,
-    aad: &[u8],
-    text: InOut<'_>,
-    begun: Option<&Begun<'_>>,
-) -> Block {
-    if const { S::WEAVES } {
-        tail::end::<S, M, SEAL>(s, multiply, &key.schedule, &key.tables, nonce, aad, text, begun)
-    } else {
-        drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text)
-    }
 }
 
 /// Whether AAD of a message that is no end meets powers of its own ([`plan`]).

@@ -9,6 +9,8 @@
 
 use super::{
     counter::{Counters, STATES, XorCounter},
+    drive::{self, Begun},
+    key::Material,
     plan::{self, Class, STEP, blocks, lengths},
     turn::{HashWork, Hashed, NoHash, Sealed, Whole, rounds},
 };
@@ -16,38 +18,10 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, Down, Multiply},
-    inout::{InOut, TURN, Table, Turn, load_bytes},
+    inout::{InOut, TURN, Turn, load_bytes},
     isa::Isa,
-    nonce::Nonce96,
+    nonce::{Nonce96, Start},
 };
-
-/// What the beginning of a message hands to its end. It is made where the end reads it, vector by vector:
-/// else a load spans two stores, and waits until both have left the store buffer.
-pub(crate) struct Begun<'a> {
-    /// A turn that is sealed but not hashed.
-    pub(crate) pending: Option<InOut<'a>>,
-    /// The hash of all before what is pending, in lane 0.
-    pub(crate) hash: Table<4>,
-    /// The products of AAD that meets its own powers, reduced, in lanes: a part of the hash of the whole
-    /// message.
-    pub(crate) ahead: Table<4>,
-    /// Blocks of the text so far.
-    pub(crate) done: u32,
-    /// The lengths block of the whole message.
-    pub(crate) lengths: Block,
-}
-
-impl Begun<'_> {
-    /// A message of so many bytes, of which nothing is done.
-    #[inline(always)]
-    pub(crate) fn new<S: Isa>(s: S, aad: usize, text: usize) -> Self {
-        let (hash, ahead, lengths) = (Table::ZERO, Table::ZERO, lengths(aad as u64, text as u64));
-        let mut begun = Self { pending: None, hash, ahead, done: 0, lengths };
-        begun.hash.store(s, 0, s.splat(0));
-        begun.ahead.store(s, 0, s.splat(0));
-        begun
-    }
-}
 
 /// A sum of products that is not reduced.
 type Sum<S, M> = <<M as Multiply<S>>::Short as Multiply<S>>::Sum;
@@ -67,17 +41,19 @@ struct End<'a, S: Isa, M: Multiply<S>, P> {
 
 /// Seals or opens a message that has no beginning, or what is left of one that has `begun`. Returns the tag.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
-    _: M,
-    schedule: &Schedule,
-    powers: &impl Ask<S>,
+    multiply: M,
+    key: &Material,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
     begun: Option<&Begun<'_>>,
 ) -> Block {
+    if const { !S::WEAVES } {
+        return drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text);
+    }
+    let (schedule, powers) = (&key.schedule, &key.tables);
     let mut end = End::<S, M, _>::new(s, schedule, powers, nonce, aad, text, begun);
     let has_step = plan::has_step(S::BLOCKS, text.len());
     if SEAL && has_step {

@@ -5,13 +5,24 @@ extern crate std;
 use super::*;
 use crate::{
     ghash::{KeyFolded, Winograd},
-    inout::Hash,
+    inout::{Hash, Unwritten},
     isa::Portable,
     nonce::{J0, Kind, Nonce},
     tag::Tag,
 };
 use fastgcm_model::Model;
 use std::{vec, vec::Vec};
+
+/// [`expand`] in a key.
+fn expand_in<S: Isa, M: Multiply<S>>(
+    s: S,
+    multiply: M,
+    material: &mut Material,
+    key: &[u8],
+    one: Option<(usize, usize)>,
+) {
+    expand(s, multiply, &mut material.schedule, Unwritten::of(&mut material.tables), key, one);
+}
 
 /// A message through the functions that a row takes for its lengths.
 fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(

@@ -27,21 +27,17 @@
 #[cfg(any(feature = "hazmat", feature = "rayon"))]
 mod exponent;
 mod halves;
-mod multiply;
+pub(crate) mod multiply;
 mod pairs;
-mod powers;
+pub(crate) mod powers;
 #[cfg(any(test, feature = "internals"))]
 pub(crate) mod proof;
 
 #[cfg(any(feature = "hazmat", feature = "rayon"))]
 pub(crate) use exponent::Power;
 pub use halves::{Karatsuba, KeyFoldedHalves};
-#[cfg(feature = "internals")]
-pub use multiply::fold;
 pub use multiply::{KeyFolded, Multiply, Winograd};
 #[allow(unused_imports)] // a row of x86 has it
 pub(crate) use pairs::Nibbles;
 pub(crate) use pairs::Pairs;
-#[cfg(any(test, feature = "internals"))]
-pub use powers::times_x;
 pub(crate) use powers::{Ask, Chains, Down, Few, Powers, aad_lanes, most_powers};

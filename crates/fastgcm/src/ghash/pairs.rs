@@ -15,11 +15,6 @@ use crate::{
 };
 
 pub(crate) trait Pairs<S: Vectors>: Copy {
-    /// What variants are compared with, which multiply vectors (`backend::Job`).
-    type Multiply: Multiply<S>;
-    #[cfg(feature = "internals")]
-    fn multiply(self) -> Self::Multiply;
-
     /// What `hash` reads.
     type Tables: Plain;
     /// Fills that in. `h` is AES(0).
@@ -56,12 +51,6 @@ impl OneVector {
 
 /// In vectors of one or two blocks, with the powers of one.
 impl<S: Vectors> Pairs<S> for Winograd {
-    type Multiply = Self;
-    #[cfg(feature = "internals")]
-    fn multiply(self) -> Self {
-        self
-    }
-
     type Tables = OneVector;
 
     /// By hashing: a product in place would be two kilobytes of code, and there are six. What zeros leave
@@ -103,12 +92,6 @@ impl<S: Vectors> Pairs<S> for Winograd {
 pub(crate) struct Nibbles;
 
 impl<S: Permutes> Pairs<S> for Nibbles {
-    type Multiply = Winograd;
-    #[cfg(feature = "internals")]
-    fn multiply(self) -> Winograd {
-        Winograd
-    }
-
     /// Of H^2 and H.
     type Tables = [Lookups<Block>; 2];
 

@@ -12,6 +12,8 @@
 
 use crate::Block;
 
+#[cfg(feature = "internals")]
+pub(crate) mod bits;
 pub(crate) mod detect;
 mod portable;
 pub(crate) use portable::{Portable, Word};
@@ -251,35 +253,6 @@ pub trait Vectors: Copy + 'static {
     }
     /// Adds `n` to the first four bytes of every lane, a little-endian number, modulo 2^32.
     fn add32(self, v: Self::V, n: Self::V) -> Self::V;
-
-    // ---- bits, for variants in `fastgcm-studies`: no row of the table needs them. Whatever has no
-    // instruction for it multiplies by a power of x.
-    /// The halves, each shifted left by `N` bits, 0 < N < 64.
-    #[cfg(feature = "internals")]
-    #[inline(always)]
-    fn shift_left<const N: u32>(self, v: Self::V) -> Self::V {
-        let power = self.splat(1 << N);
-        self.low_halves(self.clmul::<false, false>(v, power), self.clmul::<true, false>(v, power))
-    }
-    /// And right.
-    #[cfg(feature = "internals")]
-    #[inline(always)]
-    fn shift_right<const N: u32>(self, v: Self::V) -> Self::V {
-        let power = self.splat(1 << (64 - N));
-        self.high_halves(self.clmul::<false, false>(v, power), self.clmul::<true, false>(v, power))
-    }
-    /// Lanes shifted by four bytes, to the higher ones; zeros come in.
-    #[cfg(feature = "internals")]
-    #[inline(always)]
-    fn up_word(self, v: Self::V) -> Self::V {
-        self.xor(self.shift_left::<32>(v), self.low_halves(self.splat(0), self.shift_right::<32>(v)))
-    }
-    /// To the lower ones.
-    #[cfg(feature = "internals")]
-    #[inline(always)]
-    fn down_word(self, v: Self::V) -> Self::V {
-        self.xor(self.shift_right::<32>(v), self.high_halves(self.shift_left::<32>(v), self.splat(0)))
-    }
 
     // ---- scheduling
     /// Computes `v` *here*: no instruction, but the compiler moves neither its producers nor any memory

@@ -156,23 +156,6 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
         lanes(|i| v[i] & !LOW | (v[i] as u32).wrapping_add(n[i] as u32) as Block)
     }
 
-    #[cfg(feature = "internals")]
-    fn shift_left<const BITS: u32>(self, v: Self::V) -> Self::V {
-        lanes(|i| ((v[i] as u64) << BITS) as Block | (v[i] >> 64) << (64 + BITS))
-    }
-    #[cfg(feature = "internals")]
-    fn shift_right<const BITS: u32>(self, v: Self::V) -> Self::V {
-        lanes(|i| (v[i] as u64 >> BITS) as Block | v[i] >> (64 + BITS) << 64)
-    }
-    #[cfg(feature = "internals")]
-    fn up_word(self, v: Self::V) -> Self::V {
-        v.map(|x| x << 32)
-    }
-    #[cfg(feature = "internals")]
-    fn down_word(self, v: Self::V) -> Self::V {
-        v.map(|x| x >> 32)
-    }
-
     fn pin(self, _: &mut Self::V) {}
 }
 

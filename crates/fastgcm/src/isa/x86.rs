@@ -14,6 +14,8 @@ macro_rules! registers {
         unsafe { $($code)* }
     };
 }
+#[allow(unused_imports)] // `bits` has it
+pub(super) use registers;
 
 /// An operation on memory.
 macro_rules! memory {
@@ -31,8 +33,7 @@ macro_rules! isa {
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
      $(four $four:ident,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
-     clmul $clmul:ident, add32 $add32:ident, aesenc $aesenc:ident, aesenclast $aesenclast:ident,
-     sll $sll:ident, srl $srl:ident, bslli $bslli:ident, bsrli $bsrli:ident) => {
+     clmul $clmul:ident, add32 $add32:ident, aesenc $aesenc:ident, aesenclast $aesenclast:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         pub(crate) struct $token(());
@@ -86,14 +87,6 @@ macro_rules! isa {
                 }
             }
             #[inline(always)] fn add32(self, v: $v, n: $v) -> $v { registers! { $add32(v, n) } }
-            #[cfg(feature = "internals")]
-            #[inline(always)] fn shift_left<const N: u32>(self, v: $v) -> $v { registers! { $sll(v, _mm_cvtsi32_si128(N as i32)) } }
-            #[cfg(feature = "internals")]
-            #[inline(always)] fn shift_right<const N: u32>(self, v: $v) -> $v { registers! { $srl(v, _mm_cvtsi32_si128(N as i32)) } }
-            #[cfg(feature = "internals")]
-            #[inline(always)] fn up_word(self, v: $v) -> $v { registers! { $bslli::<4>(v) } }
-            #[cfg(feature = "internals")]
-            #[inline(always)] fn down_word(self, v: $v) -> $v { registers! { $bsrli::<4>(v) } }
             #[inline(always)] fn pin(self, v: &mut $v) {
                 #[inline]
                 #[target_feature(enable = $features)]
@@ -126,8 +119,7 @@ macro_rules! xmm_isa {
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same, lane xmm::lane,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
             low _mm_unpacklo_epi64, high _mm_unpackhi_epi64,
-            clmul _mm_clmulepi64_si128, add32 _mm_add_epi32, aesenc _mm_aesenc_si128, aesenclast _mm_aesenclast_si128,
-            sll _mm_sll_epi64, srl _mm_srl_epi64, bslli _mm_bslli_si128, bsrli _mm_bsrli_si128
+            clmul _mm_clmulepi64_si128, add32 _mm_add_epi32, aesenc _mm_aesenc_si128, aesenclast _mm_aesenclast_si128
         }
     };
 }
@@ -149,8 +141,7 @@ isa! {
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold, lane ymm::lane,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
     low _mm256_unpacklo_epi64, high _mm256_unpackhi_epi64,
-    clmul _mm256_clmulepi64_epi128, add32 _mm256_add_epi32, aesenc _mm256_aesenc_epi128, aesenclast _mm256_aesenclast_epi128,
-    sll _mm256_sll_epi64, srl _mm256_srl_epi64, bslli _mm256_bslli_epi128, bsrli _mm256_bsrli_epi128
+    clmul _mm256_clmulepi64_epi128, add32 _mm256_add_epi32, aesenc _mm256_aesenc_epi128, aesenclast _mm256_aesenclast_epi128
 }
 
 isa! {
@@ -160,8 +151,7 @@ isa! {
     four zmm, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
     low _mm512_unpacklo_epi64, high _mm512_unpackhi_epi64,
-    clmul _mm512_clmulepi64_epi128, add32 _mm512_add_epi32, aesenc _mm512_aesenc_epi128, aesenclast _mm512_aesenclast_epi128,
-    sll _mm512_sll_epi64, srl _mm512_srl_epi64, bslli _mm512_bslli_epi128, bsrli _mm512_bsrli_epi128
+    clmul _mm512_clmulepi64_epi128, add32 _mm512_add_epi32, aesenc _mm512_aesenc_epi128, aesenclast _mm512_aesenclast_epi128
 }
 
 #[inline(always)]

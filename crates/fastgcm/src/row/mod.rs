@@ -3,7 +3,7 @@
 //! [`table`] has the rows and finds out which of them this machine can run. [`verbs`] has the list of what a
 //! row can do. Here stands what a row makes of that list.
 
-mod table;
+pub(crate) mod table;
 mod verbs;
 
 use crate::{
@@ -15,8 +15,6 @@ use crate::{
     packet::{Packet, TOGETHER},
 };
 use core::mem::MaybeUninit;
-#[cfg(feature = "internals")]
-pub use table::Job;
 pub(crate) use table::Row;
 pub use table::{Backend, UnknownBackend};
 #[cfg(feature = "hazmat")]

@@ -8,8 +8,6 @@ use crate::{
     Error,
     isa::{detect::Features, features, item_on, on},
 };
-#[cfg(feature = "internals")]
-use crate::{ghash::Multiply, isa::Isa};
 use core::{ffi::CStr, fmt, str::FromStr};
 
 /// A row of the table. The choice is made once, when a key is made; a key holds only a reference.
@@ -37,8 +35,7 @@ pub(crate) struct Proof {
     pub(crate) fill: unsafe fn(&mut Material, Block),
 }
 
-/// Work that is written once over [`Isa`], as messages are: for variants that stand in no row
-/// (`fastgcm-studies`).
+/// Work that is written once over the instruction sets, as messages are: for variants that stand in no row.
 ///
 /// `run` must be `#[inline(always)]`, and so must be what it calls: only then is it compiled for the features
 /// of the row.
@@ -48,7 +45,11 @@ pub trait Job {
     type Output;
 
     /// Does it. `multiply` is the row's own multiplication.
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, multiply: M) -> Self::Output;
+    fn run<S: crate::isa::Isa + crate::isa::bits::Bits, M: crate::ghash::Multiply<S>>(
+        self,
+        s: S,
+        multiply: M,
+    ) -> Self::Output;
 }
 
 /// What a row has, if it was compiled for this target.
@@ -156,7 +157,7 @@ macro_rules! engine {
         $multiply
     };
     (multiply Software $isa:ty, $multiply:ident) => {
-        crate::ghash::Pairs::<$isa>::multiply($multiply)
+        crate::ghash::Winograd
     };
     ($proof:ident Woven $($argument:expr),+) => {
         crate::ghash::proof::$proof($($argument),+)

@@ -8,7 +8,7 @@ use crate::{
 };
 use fastgcm::{
     Backend,
-    internals::{Isa, Job, KeyFolded, Multiply},
+    internals::{Bits, Isa, Job, KeyFolded, Multiply},
 };
 
 /// A style with a name.
@@ -16,13 +16,13 @@ pub trait Style: Copy {
     /// What it is, in a table.
     const NAME: &'static str;
     /// Derives a key.
-    fn expand<S: Isa>(s: S, key: &[u8]) -> Key;
+    fn expand<S: Isa + Bits>(s: S, key: &[u8]) -> Key;
     /// Seals or opens.
-    fn crypt<S: Isa, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128;
+    fn crypt<S: Isa + Bits, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128;
     /// Counter mode alone, from block `from` of a message on.
-    fn keystream<S: Isa>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]);
+    fn keystream<S: Isa + Bits>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]);
     /// GHASH alone, from zero.
-    fn ghash<S: Isa>(s: S, key: &Key, text: &[u8]) -> u128;
+    fn ghash<S: Isa + Bits>(s: S, key: &Key, text: &[u8]) -> u128;
 }
 
 macro_rules! styles {
@@ -36,23 +36,23 @@ macro_rules! styles {
                 const NAME: &'static str = $name;
 
                 #[inline(always)]
-                fn expand<S: Isa>(s: S, key: &[u8]) -> Key {
+                fn expand<S: Isa + Bits>(s: S, key: &[u8]) -> Key {
                     expand::<S, $multiply, $ways>(s, key)
                 }
 
                 #[inline(always)]
-                fn crypt<S: Isa, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128 {
+                fn crypt<S: Isa + Bits, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128 {
                     let shape = Shape { two_passes: $two, folded_tag: $folded, stored_powers: $stored };
                     crypt::<S, $multiply, $tail, $ways, SEAL>(s, key, shape, nonce, aad, text)
                 }
 
                 #[inline(always)]
-                fn keystream<S: Isa>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]) {
+                fn keystream<S: Isa + Bits>(s: S, key: &Key, nonce: &[u8; 12], from: usize, text: &mut [u8]) {
                     keystream::<S, $tail, $ways>(s, key, nonce, from, text);
                 }
 
                 #[inline(always)]
-                fn ghash<S: Isa>(s: S, key: &Key, text: &[u8]) -> u128 {
+                fn ghash<S: Isa + Bits>(s: S, key: &Key, text: &[u8]) -> u128 {
                     packed::<S, $multiply>(s, &key.powers, S::BLOCKS * $ways, 0, text)
                 }
             }
@@ -118,7 +118,7 @@ impl<Y: Style> Job for Expand<'_, Y> {
     type Output = Key;
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> Key {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> Key {
         Y::expand(s, self.0)
     }
 }
@@ -129,7 +129,7 @@ impl<Y: Style> Job for Keystream<'_, Y> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) {
         Y::keystream(s, self.0, self.1, self.2, self.3);
     }
 }
@@ -140,7 +140,7 @@ impl<Y: Style> Job for Ghash<'_, Y> {
     type Output = u128;
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> u128 {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> u128 {
         Y::ghash(s, self.0, self.1)
     }
 }
@@ -151,7 +151,7 @@ impl<Y: Style> Job for Crypt<'_, Y> {
     type Output = u128;
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> u128 {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> u128 {
         let Self(seal, key, nonce, aad, text, _) = self;
         if seal { Y::crypt::<S, true>(s, key, nonce, aad, text) } else { Y::crypt::<S, false>(s, key, nonce, aad, text) }
     }

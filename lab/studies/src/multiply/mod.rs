@@ -28,7 +28,7 @@ pub mod steps_of_2023;
 pub use product::{Karatsuba, Product, Schoolbook};
 pub use reduce::{Folding, Horner, Mirror, Montgomery, Reduce, Shifts};
 
-use fastgcm::internals::{self, KeyFolded, KeyFoldedHalves, Multiply, Vectors, Winograd};
+use fastgcm::internals::{self, Bits, KeyFolded, KeyFoldedHalves, Multiply, Vectors, Winograd};
 use std::marker::PhantomData;
 
 /// A product and a reduction.
@@ -42,7 +42,7 @@ pub type Of2010 = By<Karatsuba, Mirror<Shifts>>;
 /// What Linux ran on AES-NI until 2024: Karatsuba and a reduction without multiplications, the key stored times x.
 pub type Sparing = By<Karatsuba, Shifts>;
 
-impl<S: Vectors, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
+impl<S: Bits, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
     type Short = Self;
     /// Blocks, and what the tables hold for their powers.
     type Ready = [S::V; 3];
@@ -135,7 +135,7 @@ pub const NAMES: [&str; 13] = [
 
 /// Shows all of them.
 #[inline(always)]
-pub fn all<S: Vectors>(_: S, visitor: &mut impl Visit<S>) {
+pub fn all<S: Bits>(_: S, visitor: &mut impl Visit<S>) {
     visitor.visit(NAMES[0], By::<Schoolbook, Folding>::default());
     visitor.visit(NAMES[1], Baseline::default());
     visitor.visit(NAMES[2], By::<Schoolbook, Horner>::default());

@@ -4,11 +4,11 @@
 //! product (low, high) all of these give low·x^-128 + high. The power that the blocks meet is stored times x, which makes up for the
 //! one bit by which a mirrored product is short; [`Mirror`] does without that, and shifts the product instead.
 
-use fastgcm::internals::{Vectors, fold};
+use fastgcm::internals::{Bits, fold};
 use std::hint::black_box;
 
 /// A way to reduce.
-pub trait Reduce<S: Vectors>: Copy {
+pub trait Reduce<S: Bits>: Copy {
     /// The factor as this reduction wants it; `b` is a power of H times x.
     #[inline(always)]
     fn power(_: S, b: S::V) -> S::V {
@@ -25,7 +25,7 @@ const FOLD: u128 = 0xc2 << 56;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Folding;
 
-impl<S: Vectors> Reduce<S> for Folding {
+impl<S: Bits> Reduce<S> for Folding {
     #[inline(always)]
     fn reduce(s: S, low: S::V, high: S::V) -> S::V {
         s.xor(fold(s, fold(s, low)), high)
@@ -37,7 +37,7 @@ impl<S: Vectors> Reduce<S> for Folding {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Montgomery;
 
-impl<S: Vectors> Reduce<S> for Montgomery {
+impl<S: Bits> Reduce<S> for Montgomery {
     #[inline(always)]
     fn reduce(s: S, low: S::V, high: S::V) -> S::V {
         // x^63+x^62+x^57 once in the high half, and once with its end x^64 in the low half, shifted by 32 bits to fit.
@@ -57,7 +57,7 @@ pub struct Horner;
 /// The polynomial: what `fold` takes for granted, and the end.
 static POLYNOMIAL: u128 = FOLD | 1 << 64;
 
-impl<S: Vectors> Reduce<S> for Horner {
+impl<S: Bits> Reduce<S> for Horner {
     #[inline(always)]
     fn reduce(s: S, low: S::V, high: S::V) -> S::V {
         let p = s.splat(*black_box(&POLYNOMIAL));
@@ -67,7 +67,7 @@ impl<S: Vectors> Reduce<S> for Horner {
 
 /// One digit of 64 bits less.
 #[inline(always)]
-fn horner<S: Vectors>(s: S, digits: S::V, p: S::V) -> S::V {
+fn horner<S: Bits>(s: S, digits: S::V, p: S::V) -> S::V {
     let zero = s.splat(0);
     let end = s.low_halves(zero, s.clmul::<false, true>(digits, p));
     s.xor3(s.high_halves(digits, zero), s.clmul::<false, false>(digits, p), end)
@@ -78,7 +78,7 @@ fn horner<S: Vectors>(s: S, digits: S::V, p: S::V) -> S::V {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shifts;
 
-impl<S: Vectors> Reduce<S> for Shifts {
+impl<S: Bits> Reduce<S> for Shifts {
     #[inline(always)]
     fn reduce(s: S, low: S::V, high: S::V) -> S::V {
         let zero = s.splat(0);
@@ -92,7 +92,7 @@ impl<S: Vectors> Reduce<S> for Shifts {
 
 /// What x^-1 + x^-2 + x^-7 shifts out of each half at the bottom.
 #[inline(always)]
-fn out<S: Vectors>(s: S, v: S::V) -> S::V {
+fn out<S: Bits>(s: S, v: S::V) -> S::V {
     s.xor3(s.shift_left::<63>(v), s.shift_left::<62>(v), s.shift_left::<57>(v))
 }
 
@@ -101,7 +101,7 @@ fn out<S: Vectors>(s: S, v: S::V) -> S::V {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mirror<R>(R);
 
-impl<S: Vectors, R: Reduce<S>> Reduce<S> for Mirror<R> {
+impl<S: Bits, R: Reduce<S>> Reduce<S> for Mirror<R> {
     /// `b·x^-1`, at set-up: a shift, and P's other end back in where a bit falls out.
     #[inline(always)]
     fn power(s: S, b: S::V) -> S::V {

@@ -12,7 +12,7 @@ use crate::{
 };
 use fastgcm::{
     Backend,
-    internals::{Isa, Job, Multiply},
+    internals::{Bits, Isa, Job, Multiply},
 };
 use fastgcm_measure::{Case, Contender};
 use std::{hint::black_box, sync::Barrier, thread, time::Instant};
@@ -82,9 +82,9 @@ impl Job for Expand<'_> {
     type Output = Option<Powers>;
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> Option<Powers> {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> Option<Powers> {
         struct Each<'a, S>(S, &'a str, Option<Powers>);
-        impl<S: Isa> Visit<S> for Each<'_, S> {
+        impl<S: Isa + Bits> Visit<S> for Each<'_, S> {
             #[inline(always)]
             fn visit<M: Multiply<S>>(&mut self, name: &'static str, _: M) {
                 if name == self.1 {
@@ -110,9 +110,9 @@ impl Job for Hash<'_> {
     type Output = u128;
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> u128 {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> u128 {
         struct Each<'a, S>(S, Hash<'a>, u128);
-        impl<S: Isa> Visit<S> for Each<'_, S> {
+        impl<S: Isa + Bits> Visit<S> for Each<'_, S> {
             #[inline(always)]
             fn visit<M: Multiply<S>>(&mut self, name: &'static str, _: M) {
                 if name == self.1.multiply {

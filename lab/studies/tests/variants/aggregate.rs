@@ -1,5 +1,5 @@
 use crate::{bytes, passed, rows};
-use fastgcm::internals::{Isa, Job, Multiply};
+use fastgcm::internals::{Bits, Isa, Job, Multiply};
 use fastgcm_model::ghash;
 use fastgcm_studies::{
     aggregate::{Powers, deferred, packed, powers_of_deferred},
@@ -24,9 +24,9 @@ impl Job for Hashes<'_> {
     type Output = Vec<(&'static str, usize, Vec<u128>)>;
 
     #[inline(always)]
-    fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> Self::Output {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> Self::Output {
         struct Each<'a, S>(S, Hashes<'a>, Vec<(&'static str, usize, Vec<u128>)>);
-        impl<S: Isa> Visit<S> for Each<'_, S> {
+        impl<S: Isa + Bits> Visit<S> for Each<'_, S> {
             #[inline(always)]
             fn visit<M: Multiply<S>>(&mut self, name: &'static str, _: M) {
                 let (s, text) = (self.0, self.1.0);

@@ -50,12 +50,12 @@ fn every_style_at_every_length() {
 #[test]
 fn tails() {
     fn one<T: Tail>(row: Backend, name: &str) -> usize {
-        use fastgcm::internals::{Isa, Job, Multiply};
+        use fastgcm::internals::{Bits, Isa, Job, Multiply};
         struct Copy<'a, T>(&'a [u8], &'a mut [u8], usize, std::marker::PhantomData<T>);
         impl<T: Tail> Job for Copy<'_, T> {
             type Output = Option<()>;
             #[inline(always)]
-            fn run<S: Isa, M: Multiply<S>>(self, s: S, _: M) -> Option<()> {
+            fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> Option<()> {
                 if self.0.len() - self.2 > 16 * S::BLOCKS {
                     return None;
                 }

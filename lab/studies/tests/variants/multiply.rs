@@ -1,5 +1,5 @@
 use crate::{bytes, passed, rows};
-use fastgcm::internals::{Fault, Job, Multiply, SYMBOLIC, Symbolic, Vectors, fold, prove, times_x};
+use fastgcm::internals::{Bits, Fault, Isa, Job, Multiply, SYMBOLIC, Symbolic, Vectors, fold, prove, times_x};
 use fastgcm_model::multiply_blocks;
 use fastgcm_studies::multiply::{
     self, NAMES, Visit,
@@ -29,7 +29,7 @@ impl Job for Products<'_> {
     type Output = Vec<(&'static str, Vec<u128>)>;
 
     #[inline(always)]
-    fn run<S: Vectors, M: Multiply<S>>(self, s: S, _: M) -> Self::Output {
+    fn run<S: Isa + Bits, M: Multiply<S>>(self, s: S, _: M) -> Self::Output {
         struct Each<'a, S>(S, &'a [(u128, u128)], Vec<(&'static str, Vec<u128>)>);
         impl<S: Vectors> Visit<S> for Each<'_, S> {
             #[inline(always)]

@@ -64,12 +64,7 @@ impl<M: Multiply<Symbolic>> Provable for M {
 
 /// All that is to be proved of one multiplication. The number of identities, each of 128 polynomials, or the
 /// one that does not hold.
-#[cfg(feature = "internals")]
-pub fn prove<M: Multiply<Symbolic>>(_: M, fault: Fault) -> Result<usize, String> {
-    identities::<M>(fault)
-}
-
-fn identities<M: Multiply<Symbolic>>(fault: Fault) -> Result<usize, String> {
+pub(crate) fn identities<M: Multiply<Symbolic>>(fault: Fault) -> Result<usize, String> {
     symbolic::begin();
     let s = Symbolic(fault);
     let mut identities = 0;

@@ -9,7 +9,7 @@ use std::{cell::RefCell, thread_local, vec::Vec};
 /// The token, of vectors of one block: every operation works lane by lane, so one lane is all of them. It
 /// carries the fault that is planted in the operations.
 #[derive(Clone, Copy)]
-pub struct Symbolic(pub(super) Fault);
+pub struct Symbolic(pub(crate) Fault);
 
 /// What a wrong kernel might do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,10 +125,6 @@ impl V {
 }
 
 impl Symbolic {
-    /// Without a fault.
-    #[cfg(feature = "internals")]
-    pub const SOUND: Self = Self(Fault::None);
-
     /// This operation is where that fault is planted.
     fn planted(self, fault: Fault) -> bool {
         let planted = self.0 == fault;
