@@ -37,13 +37,22 @@ const TESTS: [(&str, &[&str]); 11] = [
         ],
     ),
     ("fastgcm-file", &["cargo test -p fastgcm-file"]),
-    ("fastgcm-cli", &["cargo test -p fastgcm-cli"]),
+    (
+        "fastgcm-cli",
+        &[
+            "cargo test -p fastgcm-cli",
+            "cargo build -p fastgcm-cli && cargo rustc -p fastgcm-openssl --crate-type cdylib
+            build=$(cd ../build && pwd); install -D $build/debug/libfastgcm_openssl.so $build/openssl/fastgcm.so
+            unset FASTGCM_ONLY; export FASTGCM_MODULES=$build/openssl FASTGCM_PROGRAM=$build/debug/fastgcm
+            cd lab/openssl && cargo test --locked --test doctor",
+        ],
+    ),
     ("fastgcm-protocols", &["cargo test -p fastgcm-protocols"]),
     ("fastgcm-parquet", &["cargo test -p fastgcm-parquet"]),
     ("fastgcm-capi", &["cargo test -p fastgcm-capi", "cd lab/capi && cargo test --locked --test api --test header --test memory"]),
     (
         "fastgcm-openssl",
-        &["cargo build -p fastgcm-openssl && install -D ../build/debug/libfastgcm_openssl.so ../build/openssl/fastgcm.so
+        &["cargo rustc -p fastgcm-openssl --crate-type cdylib && install -D ../build/debug/libfastgcm_openssl.so ../build/openssl/fastgcm.so
             unset FASTGCM_ONLY; export FASTGCM_MODULES=$PWD/../build/openssl
             cd lab/openssl && cargo test --locked --test answers --test memory --test module --test sequences --test siv --test tls"],
     ),

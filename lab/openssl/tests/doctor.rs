@@ -103,7 +103,7 @@ fn doctor() {
     let (right, said) = machine.written("right.cnf");
     // `portable` takes many times as long as OpenSSL's own.
     let [with, without, ratio] = [" GB/s with it", " without it", " times the speed"].map(|words| before(&said, words));
-    assert!(with > 0.0 && with < without && (ratio - with / without).abs() < 0.02, "{said}");
+    assert!(with > 0.0 && with < without && without < 1000.0 && (ratio - with / without).abs() < 0.02, "{said}");
     let mut seen = 1;
 
     let module = machine.module.to_str().unwrap();
