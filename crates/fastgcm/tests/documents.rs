@@ -26,4 +26,17 @@ fn numbers() {
         assert!(read(page).contains(number), "{page}: {number}");
     }
     passed("documents::numbers", wanted.len(), 7);
+    // What a program has measured stands on pages as it was written.
+    let price = read("lab/price/price.md");
+    let ours: Vec<&str> = price.lines().nth(2).unwrap().split('|').map(str::trim).collect();
+    let (size, build, debug) = (ours[2], ours[3], ours[4]);
+    let pages = [
+        ("docs/migrating.md", price.clone()),
+        ("README.md", format!("grows by {size} KB and takes {build} s longer to build")),
+        ("README.md", format!("sealed and opened take {debug} s in a debug build")),
+    ];
+    for (page, text) in &pages {
+        assert!(read(page).contains(text), "{page} is not what lab/price/price.sh has written: {text}");
+    }
+    passed("documents::price", pages.len(), 3);
 }
