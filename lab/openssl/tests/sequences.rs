@@ -268,6 +268,13 @@ fn random_iv() {
         let mut context = Context::new();
         context.init(OpenSsl::get().cipher(whose, 16), Some(&[1; 16]), None, 0);
         assert_eq!(context.text(&mut [0; 3]).0, 0);
+        // Of fewer than 12 bytes two random ones soon meet.
+        for length in [1, 8, 11] {
+            let mut context = Context::new();
+            context.init(OpenSsl::get().cipher(whose, 16), Some(&[1; 16]), None, 1);
+            assert_eq!(context.control_number(control::SET_IVLEN, length), 1);
+            assert_eq!(context.text(&mut [0; 3]).0, 0, "{length} bytes");
+        }
     }
     passed("openssl::random_iv", ivs.len(), 40);
 }
