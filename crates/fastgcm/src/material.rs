@@ -5,8 +5,8 @@ use crate::{
     inout::{Kept, Plain, Storage},
 };
 
-/// AES round keys, and what the engine of a row makes of the key besides: the engine's own type
-/// ([`Engine::Tables`](crate::engine::Engine::Tables)), or, where the row is not known, room for any.
+/// AES round keys, and what a row makes of the key besides: its own type (`ghash::Powers`, or the tables of
+/// `gcm::software`), or, where the row is not known, room for any.
 pub(crate) type Material<T = Storage> = Kept<Schedule, T>;
 
 impl<T: Plain> Material<T> {
