@@ -165,7 +165,7 @@ impl Schedule {
     }
 }
 
-/// Puts a round key first in each of `keys`, which hold zeros: [`Schedule::expand`] where an S-box is a call.
+/// Puts a round key first in each of `keys`: [`Schedule::expand`] where an S-box is a call.
 /// It goes word by word, as FIPS 197 does: one loop has a tenth of the code of steps for each key size. `key`
 /// has 16, 24 or 32 bytes.
 pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]]) {
@@ -174,7 +174,7 @@ pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]])
     for (word, bytes) in words.iter_mut().zip(key.as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
     }
-    let (mut before, mut at, mut turn) = (0_u32, 0, 0);
+    let (mut before, mut four, mut at, mut turn) = (0_u32, 0, 0, 0);
     for i in 0..4 * keys.len() {
         if turn > 0 {
             let rotate = at == 0;
@@ -186,7 +186,10 @@ pub(crate) fn expand_in_loops<S: Isa>(s: S, key: &[u8], keys: &mut [[Block; 4]])
             words[at % 8] ^= before;
         }
         before = words[at % 8];
-        keys[i / 4][0] |= Block::from(before) << (i % 4 * 32);
+        four = four >> 32 | Block::from(before) << 96;
+        if i % 4 == 3 {
+            keys[i / 4][0] = four;
+        }
         at += 1;
         if at == n {
             (at, turn) = (0, turn + 1);
