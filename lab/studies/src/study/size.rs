@@ -50,7 +50,7 @@ fn symbols(program: Option<&Path>) -> Vec<(String, usize)> {
 /// Those in the row's module, but `run`, which is other work than messages: ours.
 fn bytes(symbols: &[(String, usize)], backend: Backend) -> Option<usize> {
     let row = backend.name().replace('-', "_");
-    let (module, run) = (format!("7backend{}{row}", row.len()), format!("7backend{}{row}3run", row.len()));
+    let (module, run) = (format!("3row5table{}{row}", row.len()), format!("3row5table{}{row}3run", row.len()));
     let own: Vec<usize> =
         symbols.iter().filter(|(name, _)| name.contains(&module) && !name.contains(&run)).map(|(_, size)| *size).collect();
     (!own.is_empty()).then(|| own.into_iter().sum())
