@@ -146,7 +146,8 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         if ask {
             text.ask_for_turn(s);
         }
-        // Nor that the powers are the same in each turn: it would copy them to the stack, 1 KiB a call.
+        // The optimiser must not see that each turn has the same powers: else it copies them to the stack,
+        // 1 KiB a call.
         let powers = black_box(&key.tables).down_from(s, TURN * S::BLOCKS);
         let mut next = text.whole_turn(s)?;
         if SEAL {
