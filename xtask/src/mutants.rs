@@ -54,7 +54,7 @@ const TESTS: [(&str, &[&str]); 11] = [
         "fastgcm-openssl",
         &["cargo rustc -p fastgcm-openssl --crate-type cdylib && install -D ../build/debug/libfastgcm_openssl.so ../build/openssl/fastgcm.so
             unset FASTGCM_ONLY; export FASTGCM_MODULES=$PWD/../build/openssl
-            cd lab/openssl && cargo test --locked --test answers --test module --test sequences --test siv --test tls \
+            cd lab/openssl && cargo test --locked --test answers --test memory --test module --test sequences --test siv --test tls \
              -- --skip readme"],
     ),
     ("aes-gcm-010", &["cargo test {} --features zeroize/default"]),

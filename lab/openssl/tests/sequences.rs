@@ -419,6 +419,14 @@ fn numbers_of_every_width() {
             let with = |value: i128| {
                 if kind == 3 { (value as f64 + 0.5 * f64::from(value == 7)).to_ne_bytes().to_vec() } else { value.to_le_bytes().to_vec() }
             };
+            let ask = |context: &Context, name| {
+                let mut told = [0xa5; 16];
+                let mut list = [Param::wide(name, kind, &mut told[..size]), Param::END];
+                // SAFETY: a list with its room.
+                let got = unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) };
+                let returned = if got == 1 { list[0].returned } else { 0 };
+                (got, last_error(), returned, if got == 1 { told } else { [0; 16] })
+            };
             for (name, value) in [c"ivlen", c"keylen"].iter().flat_map(|name| values.map(|value| (*name, value))) {
                 let answers = [Whose::Fastgcm, Whose::Default].map(|whose| {
                     let mut context = Context::new();
@@ -428,20 +436,27 @@ fn numbers_of_every_width() {
                     let list = [Param::wide(c"ivlen", kind, &mut bytes), Param::END];
                     // SAFETY: a list with its bytes.
                     let set = unsafe { ffi::EVP_CIPHER_CTX_set_params(context.0, list.as_ptr()) };
-                    let why = last_error();
-                    let mut told = [0xa5; 16];
-                    let mut list = [Param::wide(name, kind, &mut told[..size]), Param::END];
-                    // SAFETY: a list with its room.
-                    let got = unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) };
-                    let returned = if got == 1 { list[0].returned } else { 0 };
-                    (set, why, got, last_error(), returned, if got == 1 { told } else { [0; 16] })
+                    (set, last_error(), ask(&context, name))
                 });
                 assert_eq!(answers[0], answers[1], "ivlen = {value} as kind {kind} of {size} bytes, then {name:?}");
                 cases += 1;
             }
+            // What the context has and this width has not.
+            for mut value in [12, 127, 128] {
+                let answers = [Whose::Fastgcm, Whose::Default].map(|whose| {
+                    let mut context = Context::new();
+                    context.init(OpenSsl::get().cipher(whose, 16), None, None, 1);
+                    let list = [Param::number(c"ivlen", &mut value), Param::END];
+                    // SAFETY: a list with its bytes.
+                    let set = unsafe { ffi::EVP_CIPHER_CTX_set_params(context.0, list.as_ptr()) };
+                    (set, last_error(), ask(&context, c"ivlen"))
+                });
+                assert_eq!(answers[0], answers[1], "ivlen = {value} is asked for as kind {kind} of {size} bytes");
+                cases += 1;
+            }
         }
     }
-    passed("openssl::numbers_of_every_width", cases, 18 * 30);
+    passed("openssl::numbers_of_every_width", cases, 18 * 33);
 }
 
 /// The provider counts what it has done.
