@@ -1,17 +1,57 @@
-//! Numbers in the documents that the code decides.
+//! Numbers in the documents that the code decides, or that a program has measured.
 
 #[path = "support/suite.rs"]
 mod suite;
 
 use fastgcm::{Key, limits};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 use suite::passed;
 
-/// Each stands on its page as it follows from the code.
+/// A file of the project.
+fn raw(path: &str) -> String {
+    fs::read_to_string(root(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Likewise, with one space where it has any white space.
+fn read(path: &str) -> String {
+    words(&raw(path))
+}
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The number that stands behind some text of a file.
+fn number(path: &str, before: &str) -> usize {
+    let text = read(path);
+    let behind = text.split_once(before).unwrap_or_else(|| panic!("{path}: {before}")).1;
+    let end = behind.find(|c: char| !c.is_ascii_digit() && !"_,".contains(c)).unwrap();
+    behind[..end].replace(['_', ','], "").parse().unwrap_or_else(|error| panic!("{path}: {before}: {error}"))
+}
+
+/// As it is printed: 24,894.
+fn printed(number: usize) -> String {
+    if number < 1000 { number.to_string() } else { format!("{},{:03}", printed(number / 1000), number % 1000) }
+}
+
+/// Each text stands on its page.
+fn stand(suite: &str, wanted: &[(&str, String)], count: usize) {
+    for (page, text) in wanted {
+        assert!(read(page).contains(&words(text)), "{page} does not say: {text}");
+    }
+    passed(suite, wanted.len(), count);
+}
+
+/// What follows from the code.
 #[test]
 fn numbers() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     let rust = read("Cargo.toml").split_once("rust-version = \"").unwrap().1.split_once('"').unwrap().0.to_owned();
     let wanted = [
         ("docs/security-model.md", format!("a key has {:.1} KB and", size_of::<Key>() as f64 / 1000.0)),
@@ -22,21 +62,94 @@ fn numbers() {
         ("crates/fastgcm/README.md", format!("Rust {rust}")),
         ("crates/fastgcm/src/rustcrypto.rs", format!("Rust {rust}** or newer")),
     ];
-    for (page, number) in &wanted {
-        assert!(read(page).contains(number), "{page}: {number}");
-    }
-    passed("documents::numbers", wanted.len(), 7);
-    // What a program has measured stands on pages as it was written.
-    let price = read("lab/price/price.md");
+    stand("documents::numbers", &wanted, 7);
+}
+
+/// How much the tests do, as they say it themselves.
+#[test]
+fn counts() {
+    let (known, traces) = ("crates/fastgcm/tests/known_answers.rs", "crates/fastgcm/tests/constant_time/traces.rs");
+    let (pieces, long) = ("crates/fastgcm/tests/pieces.rs", "testdata/long_known_answers.txt");
+    let cavp = 6 * number("testdata/make_cavp_sample.py", "CASES_PER_FILE = ");
+    let gcm = "support::wycheproof_gcm(), Tally { sealed: ";
+    let gmac = "support::wycheproof_gmac(), Tally { sealed: ";
+    let wycheproof = number(known, gcm) + number(known, "empty_nonces: ") + number(known, gmac);
+    let lines = raw(long).lines().count() - 2;
+    let builds = number("xtask/src/compilers.rs", "const BUILDS: [&str; ");
+    let targets = fs::read_dir(root("lab/fuzz/fuzz_targets")).unwrap().count();
+    let wanted = [
+        format!("({} of NIST's CAVP, {wycheproof} of Wycheproof)", printed(cavp)),
+        format!("({} messages of up to 16 MiB)", printed(lines * number(long, "# AES-GCM, "))),
+        format!("each back end seals {})", printed(number("crates/fastgcm/tests/cross_validation.rs", "{ 700 } else { "))),
+        format!("the known answers on {builds} kinds of optimised build"),
+        format!("processor, LTO, toolchain) | none | {builds} |"),
+        format!("fuzzing, a minute for each of {targets} targets"),
+        format!("{} changes by the library", printed(2 * number("crates/fastgcm-file/tests/tampering.rs", "::<usize>(), 2 * "))),
+        format!("every length to {},", printed(number("crates/fastgcm/tests/guard_pages.rs", "(1101..="))),
+        format!("every two cuts of texts to {} bytes", number(pieces, "fn f12_every_two_cuts_of_a_text() { const LONGEST: usize = ")),
+        format!("and of AAD to {},", number(pieces, "fn f12_every_two_cuts_of_aad() { const LONGEST: usize = ")),
+        format!("| {} secrets x ", number(traces, "_ if full() => Self { secrets: ")),
+        format!(" secrets x {} lengths: the same trace", number(traces, "const LENGTHS: [usize; ")),
+        format!("| {} secrets x ", number(traces, "_ if emulated() => Self { secrets: ")),
+        format!(" secrets x {} lengths, set-up", number(traces, "const DOZEN: [usize; ")),
+    ];
+    stand("documents::counts", &wanted.map(|text| ("docs/security-model.md", text)), 14);
+}
+
+/// What lab/price/price.sh has measured.
+#[test]
+fn price() {
+    let price = raw("lab/price/price.md");
     let ours: Vec<&str> = price.lines().nth(2).unwrap().split('|').map(str::trim).collect();
     let (size, build, debug) = (ours[2], ours[3], ours[4]);
-    let pages = [
+    let wanted = [
         ("docs/migrating.md", price.clone()),
         ("README.md", format!("grows by {size} KB and takes {build} s longer to build")),
         ("README.md", format!("sealed and opened take {debug} s in a debug build")),
     ];
-    for (page, text) in &pages {
-        assert!(read(page).contains(text), "{page} is not what lab/price/price.sh has written: {text}");
+    stand("documents::price", &wanted, 3);
+}
+
+/// What lab/bench, lab/before and lab/openssl have measured.
+#[test]
+fn benchmarks() {
+    let results = |name: &str| raw(&format!("lab/bench/results/{name}.md")).replace("**", "");
+    let page = raw("BENCHMARKS.md");
+    let (mut wanted, mut rows) = (Vec::new(), 0);
+    for (processor, name) in [("Zen 5", "zen5"), ("Zen 4", "zen4"), ("Granite Rapids", "granite-rapids"), ("Skylake-SP", "skylake-sp")] {
+        let (results, heading) = (results(name), format!("\n## {processor} ("));
+        let section = page.split(&heading).nth(1).unwrap().split("\n## ").next().unwrap();
+        for row in section.lines().filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit()) {
+            assert!(results.contains(&row.replace("ipsec-mb*", "ipsec-mb-bare")), "{name}.md has no row {row}");
+            rows += 1;
+        }
+        let behind = results.lines().find_map(|line| line.strip_suffix(" cells.").filter(|line| !line.contains('*')));
+        wanted.extend(behind.map(|cells| ("BENCHMARKS.md", format!("{cells} on {processor}"))));
     }
-    passed("documents::price", pages.len(), 3);
+    // Ratios of the first table are rounded down.
+    let ratio = |bytes: usize| {
+        let row = results("zen5").lines().find_map(|line| Some(line.strip_prefix(&format!("| {bytes} | "))?.to_owned())).unwrap();
+        format!("{:.3}", row.split(' ').nth(1).unwrap())
+    };
+    wanted.extend([
+        ("README.md", format!("AES-128 {} times as fast as the fastest other library at 16 bytes", ratio(16))),
+        ("README.md", format!("{} times at 64 bytes, {} times at 256 bytes", ratio(64), ratio(256))),
+        ("README.md", format!("{} times at 1420 bytes and {} times from 4 KiB to 1 MiB", ratio(1420), ratio(4096))),
+        ("README.md", format!("more than the caches hold, {} times", ratio(16 << 20))),
+    ]);
+    let numbers = |line: &str| -> Vec<f64> { line.split(['|', '/', ' ']).filter_map(|word| word.parse().ok()).collect() };
+    let range = |numbers: &[f64]| {
+        let [least, most] = [f64::min as fn(f64, f64) -> f64, f64::max].map(|pick| numbers.iter().copied().reduce(pick).unwrap());
+        format!("{least:.2} to {most:.2}")
+    };
+    let medians = results("history").lines().find_map(|line| line.split_once("cells |").map(|(_, rest)| numbers(rest))).unwrap();
+    for page in ["README.md", "BENCHMARKS.md", "CHANGELOG.md"] {
+        wanted.push((page, format!("{} of ", range(&medians))));
+    }
+    let tls: Vec<_> = raw("crates/fastgcm-openssl/README.md").lines().filter(|line| line.starts_with("| TLS 1.")).map(numbers).collect();
+    let of = |at: usize| range(&tls.iter().map(|line| line[at] / line[at + 1]).collect::<Vec<_>>());
+    wanted.push(("README.md", format!("nginx takes {} of the user time", of(0))));
+    wanted.push(("README.md", format!("curl takes {}.", of(2))));
+    passed("documents::rows", rows, 25);
+    stand("documents::benchmarks", &wanted, 12);
 }
