@@ -3,7 +3,7 @@
 //! A probe that uses the library as any program does (`cargo build --release`, no LTO) is taken apart. Whatever the compiler, a row of
 //! the library's table must not
 //! * call an intrinsic: a target feature is missing then,
-//! * hold an instruction that its features do not promise, AVX512DQ above all,
+//! * hold an instruction that its features do not promise, or one that rust-lang/rust#158622 may have made,
 //! * leave with the upper halves of vector registers in use.
 //!
 //! Numbers are compared with `xtask/asm.txt`: of each row, bytes of code, vectors that its loops spill, and calls; of the library, lines
@@ -42,6 +42,18 @@ impl Row {
 
 /// Numbers, by what they are of and their name: `vaes-avx2 seal of 64`, `key lines`.
 type Table = BTreeMap<(String, String), u64>;
+
+/// Where functions of the library in this program take signs of lanes, which rust-lang/rust#158622 may have spoilt.
+pub(crate) fn signs(program: &Path) -> Result<Vec<String>> {
+    let program = Program::read(program)?;
+    let of_library = |name: &str| name.starts_with("fastgcm::") || name.starts_with("<fastgcm::");
+    let functions: Vec<_> = program.functions.values().filter(|function| of_library(&function.name)).collect();
+    ensure!(functions.len() > 20, "the program has {} functions of the library", functions.len());
+    Ok(functions
+        .into_iter()
+        .flat_map(|function| inspect::signs(function).into_iter().map(|what| format!("{}: {what}", function.name)))
+        .collect())
+}
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let bless = match arguments {

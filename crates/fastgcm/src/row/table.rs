@@ -279,12 +279,7 @@ impl Backend {
 
     /// The row: the only way to get at its functions, so that none runs where its features are missing.
     pub(crate) fn row(self) -> Result<&'static Row, Error> {
-        // A program compiled with AVX512DQ enabled everywhere (`-C target-cpu=native`, `x86-64-v4`) meets
-        // rust-lang/rust#158622: LLVM then gives wrong code for some AVX-512 intrinsics. Rather slower than
-        // wrong.
-        let miscompiled =
-            cfg!(target_feature = "avx512dq") && self.needs().contain(Features::named("avx512f"));
-        self.compiled().filter(|_| features().contain(self.needs()) && !miscompiled).ok_or(Error::Unavailable)
+        self.compiled().filter(|_| features().contain(self.needs())).ok_or(Error::Unavailable)
     }
 }
 
