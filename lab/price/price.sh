@@ -1,9 +1,10 @@
 #!/bin/bash
 # What a library for AES-GCM costs a program that seals and opens a message, and what it does in a debug build. Writes the table of
 # lab/price/price.md, which docs/migrating.md shows. Needs the registry, and a C compiler and CMake for aws-lc-rs.
+# price.sh [TITLE]: measures the rows of which that is a part, and those that are not there. All others stay as they are.
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(realpath ../..) rows=target/rows
+root=$(realpath ../..) rows=target/rows only=${1:-}
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 mkdir -p target && : > "$rows"
 
@@ -28,25 +29,27 @@ $3
 fn main() {
     let n = std::env::args().count();
     let (key, nonce, mut text) = ([n as u8; 16], [n as u8; 12], vec![n as u8; if n > 1 { 64 << 20 } else { 64 }]);
-    let start = std::time::Instant::now();
-    let sealed = message(&key, &nonce, &mut text);
-    println!("{:.1} {sealed}", start.elapsed().as_secs_f64());
+    println!("{}", message(&key, &nonce, &mut text));
 }
 END
     (cd "$at" && cargo fetch --quiet)
 }
 
-# Bytes of code and constants; what building takes, in seconds of user time; 64 MiB sealed and opened in a debug build.
+# Bytes of code and constants; what building takes, in seconds of user time; likewise 64 MiB sealed and opened in a debug build.
 text() { size "target/$1/target/release/price" | awk 'NR == 2 { print $1 }'; }
 built() {
     rm -rf "target/$1/target"
     TIMEFORMAT=%U
     seconds=$({ time (cd "target/$1" && cargo build --quiet --release 2>&1); } 2>&1 | tail -1)
 }
-debug() { (cd "target/$1" && cargo run --quiet -- large 2>/dev/null) | cut -d' ' -f1; }
+debug() {
+    TIMEFORMAT=%1U
+    (cd "target/$1" && cargo build --quiet 2>/dev/null && time target/debug/price large > /dev/null) 2>&1
+}
 
 # row TITLE NAME [FLAGS]: what it costs beside a program without a library.
 row() {
+    if [[ $1 != *"$only"* ]] && grep -F "| $1 |" price.md >> "$rows"; then return; fi
     if [ -n "${3:-}" ]; then export RUSTFLAGS=$3; else unset RUSTFLAGS; fi
     built "$2"
     printf '| %s | %d | %.0f | %s |\n' "$1" $((($(text "$2") - empty) / 1000)) "$(awk "BEGIN { print $seconds - $nothing }")" "$(debug "$2")" | tee -a "$rows"
@@ -82,7 +85,9 @@ without() { for what in "$@"; do printf -- '--cfg fastgcm_without_%s ' "$what"; 
 row 'fastgcm' fastgcm
 row 'fastgcm, `--cfg fastgcm_without_avx512`' fastgcm "$(without avx512)"
 row 'fastgcm, and `--cfg fastgcm_without_avx2`' fastgcm "$(without avx512 avx2)"
-row 'fastgcm, `portable` alone (`avx`, `sse` and `ssse3` too)' fastgcm "$(without avx512 avx2 avx sse ssse3)"
+row 'fastgcm, and `--cfg fastgcm_without_avx`' fastgcm "$(without avx512 avx2 avx)"
+row 'fastgcm, and `--cfg fastgcm_without_sse`' fastgcm "$(without avx512 avx2 avx sse)"
+row 'fastgcm, and `--cfg fastgcm_without_ssse3`: `portable` alone' fastgcm "$(without avx512 avx2 avx sse ssse3)"
 row 'aes-gcm 0.10.3' aes-gcm
 row 'ring 0.17.14' ring
 row "aws-lc-rs $(sed -n '/^name = "aws-lc-rs"/{n;s/version = "\(.*\)"/\1/p}' target/aws-lc-rs/Cargo.lock)" aws-lc-rs
