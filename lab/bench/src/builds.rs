@@ -6,35 +6,57 @@ use std::{
     process::Command,
 };
 
-/// The folders of `rivals/` that cargo builds, in the order of columns; and two of them again, built otherwise.
-pub(crate) const RIVALS: [&str; 15] = [
-    "fastgcm",
-    "aws-lc",
-    "aws-lc-rs",
-    "boringssl",
-    "openssl-4.0",
-    "openssl-3.6",
-    "openssl-system",
-    "ipsec-mb",
-    BARE,
-    "ring",
-    "graviola",
-    "rustcrypto-0.11",
-    SOFT,
-    "rustcrypto-0.10",
-    "libsodium",
+/// A column of the tables: how a folder of `rivals/` is built.
+pub(crate) struct Rival {
+    pub(crate) name: &'static str,
+    folder: &'static str,
+    /// Its `make.sh` fetches what no registry of Cargo has, and takes this argument.
+    made: Option<&'static str>,
+    /// Flags of rustc.
+    flags: &'static str,
+}
+
+impl Rival {
+    const fn new(name: &'static str) -> Self {
+        Self { name, folder: name, made: None, flags: "" }
+    }
+
+    const fn made(name: &'static str, folder: &'static str, argument: &'static str) -> Self {
+        Self { name, folder, made: Some(argument), flags: "" }
+    }
+}
+
+/// In the order of columns.
+pub(crate) const RIVALS: [Rival; 19] = [
+    Rival::new("fastgcm"),
+    Rival::made("ipsec-mb", "ipsec-mb", ""),
+    Rival::made("ipsec-mb-bare", "ipsec-mb", "bare"),
+    Rival::made("linux", "linux", ""),
+    Rival::new("aws-lc"),
+    Rival::new("aws-lc-rs"),
+    Rival::new("boringssl"),
+    Rival::new("openssl-4.0"),
+    Rival::new("openssl-3.6"),
+    Rival::new("openssl-system"),
+    Rival::made("libgcrypt", "libgcrypt", ""),
+    Rival::made("wolfssl", "wolfssl", ""),
+    Rival::new("ring"),
+    Rival::new("graviola"),
+    Rival::new("rscrypto"),
+    Rival::new("rustcrypto-0.11"),
+    // Without AES instructions.
+    Rival {
+        name: "rustcrypto-soft",
+        folder: "rustcrypto-0.11",
+        made: None,
+        flags: "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"",
+    },
+    Rival::new("rustcrypto-0.10"),
+    Rival::new("libsodium"),
 ];
 
-/// RustCrypto 0.11 without AES instructions.
-const SOFT: &str = "rustcrypto-soft";
-/// What makes it so. Flags are part of what cargo compares, so these have a target folder of their own.
-const SOFT_FLAGS: &str = "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"";
-
-/// ipsec-mb without its `SAFE_*` options, which Debian's package has.
-const BARE: &str = "ipsec-mb-bare";
-
-/// Debian's packages: ipsec-mb with its header, two libraries, what BoringSSL's build needs, and what that of ipsec-mb does.
-const PACKAGES: [&str; 7] = ["libipsec-mb-dev", "libsodium23", "libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm"];
+/// Debian's packages: two libraries, what BoringSSL's build needs, and what those of `make.sh` do.
+const PACKAGES: [&str; 8] = ["libsodium23", "libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm", "make", "xz-utils"];
 
 /// This folder.
 pub(crate) fn root() -> &'static Path {
@@ -47,23 +69,22 @@ pub(crate) fn target() -> Result<PathBuf, String> {
     program.parent().and_then(Path::parent).map(Path::to_owned).ok_or_else(|| "this program is in no folder".into())
 }
 
-/// The shared object of that rival; or why there is none. Sources that are in no registry are fetched only if we may `install`.
-pub(crate) fn build(rival: &str, install: bool) -> Result<PathBuf, String> {
-    eprint!("building {rival} ...");
+/// The shared object of that rival; or why there is none. What is in no registry is fetched only if we may `install`.
+pub(crate) fn build(rival: &Rival, install: bool) -> Result<PathBuf, String> {
+    eprint!("building {} ...", rival.name);
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let target = target()?;
-    let (folder, target) = match rival {
-        SOFT => {
-            cargo.env("RUSTFLAGS", SOFT_FLAGS);
-            ("rustcrypto-0.11", target.join("soft"))
-        }
-        BARE => {
-            cargo.env("IPSEC_MB_BARE", bare(&target, install)?);
-            ("ipsec-mb", target.join("bare"))
-        }
-        _ => (rival, target),
-    };
-    let package = format!("rival-{}", folder.replace('.', "-"));
+    let mut target = target()?;
+    if rival.made.is_some() {
+        cargo.env("RIVAL_NAME", rival.name).env("RIVAL_MADE", made(rival, &target, install)?);
+    }
+    // A folder that is built twice has a target folder for each, because flags are part of what cargo compares.
+    if rival.name != rival.folder {
+        target.push(rival.name);
+    }
+    if !rival.flags.is_empty() {
+        cargo.env("RUSTFLAGS", rival.flags);
+    }
+    let package = format!("rival-{}", rival.folder.replace('.', "-"));
     cargo.args(["build", "--release", "--locked", "--package", &package, "--target-dir"]).arg(&target).current_dir(root());
     // What `cargo run` set for this program is nobody else's.
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
@@ -75,14 +96,14 @@ pub(crate) fn build(rival: &str, install: bool) -> Result<PathBuf, String> {
     Ok(target.join("release").join(format!("lib{}.so", package.replace('-', "_"))))
 }
 
-/// The folder in which ipsec-mb is without its `SAFE_*` options.
-fn bare(target: &Path, install: bool) -> Result<PathBuf, String> {
-    let folder = target.join(BARE);
+/// The folder that its `make.sh` has filled: the last that `make.sh` writes is the version.
+fn made(rival: &Rival, target: &Path, install: bool) -> Result<PathBuf, String> {
+    let folder = target.join("made").join(rival.name);
     if !folder.join("version").exists() {
         if !install {
-            return Err("not built yet: --install fetches its source".into());
+            return Err("not fetched yet: --install does that".into());
         }
-        run(Command::new(root().join("rivals/ipsec-mb/bare.sh")).arg(&folder))?;
+        run(Command::new(root().join("rivals").join(rival.folder).join("make.sh")).arg(&folder).args(rival.made))?;
     }
     Ok(folder)
 }

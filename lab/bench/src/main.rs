@@ -12,6 +12,7 @@
 //! | `work`, `plan` | what is measured, and the list of it |
 //! | `instructions` | instead of time: instructions for one message, counted |
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
+//! | `shapes` | instead of a plan: lengths and ways of calling that are drawn, and how far the slow ones are from the middle |
 //! | `report` | tables, CSV, JSON, charts, one page |
 
 mod buffer;
@@ -24,6 +25,7 @@ mod plan;
 mod process;
 mod published;
 mod report;
+mod shapes;
 mod work;
 
 use clap::Parser;
@@ -38,16 +40,16 @@ struct Options {
     #[arg(long)]
     quick: bool,
     /// Installs what Debian has of what the rivals need (as root), and builds ipsec-mb from Debian's source
-    #[arg(long)]
+    #[arg(long, global = true)]
     install: bool,
     /// Only rivals whose name begins with one of these; fastgcm always takes part
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', global = true)]
     only: Vec<String>,
     /// Only cases whose group contains this, `AES-128 open` for example
     #[arg(long)]
     group: Option<String>,
     /// Where results.csv, results.json, the charts and the page go
-    #[arg(long, default_value = "out")]
+    #[arg(long, default_value = "out", global = true)]
     out: PathBuf,
     /// Builds, loads and checks, and measures nothing
     #[arg(long)]
@@ -58,6 +60,14 @@ struct Options {
     /// For `--instructions`, which starts this: one message each, by the rival of that shared object
     #[arg(long, hide = true)]
     messages: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Draws lengths and ways of calling, and tells how far the slow ones are from the middle
+    Shapes(shapes::Asked),
 }
 
 fn main() -> ExitCode {
@@ -87,7 +97,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let mut missing = Vec::new();
     let mut libraries = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
-    for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival)) {
+    for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival.name)) {
         let loaded = builds::build(rival, options.install).and_then(|library| Ok((peer::load(&library)?, library)));
         match loaded {
             Ok(((variants, failed), library)) => {
@@ -95,7 +105,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
                 peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
                 missing.extend(failed);
             }
-            Err(why) => missing.push(format!("{rival}: {why}")),
+            Err(why) => missing.push(format!("{}: {why}", rival.name)),
         }
     }
     for (name, start) in process::LANGUAGES.iter().filter(|(name, _)| wanted(options, name)) {
@@ -119,6 +129,12 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         println!("bench::instructions ok {}", instructions::print(&libraries)?);
     }
     if options.check || options.instructions {
+        return Ok(true);
+    }
+
+    if let Some(Command::Shapes(asked)) = &options.command {
+        machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
+        println!("bench::shapes ok {}", shapes::run(asked, &peers, &options.out)?);
         return Ok(true);
     }
 

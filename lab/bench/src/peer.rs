@@ -55,11 +55,6 @@ pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String>
 }
 
 impl Loaded {
-    /// How it is called.
-    pub(crate) fn table(&self) -> &'static Table {
-        self.table
-    }
-
     /// Loads a copy of its own; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
     /// first key.
     fn new(library: &Path, name: &str, variant: &str) -> Result<Self, String> {
@@ -161,6 +156,19 @@ impl Drop for Key {
     }
 }
 
+/// Keys of the same bytes at places all over their pages, whatever else a process has allocated: the place decides which lines of a key a
+/// processor takes for one that was just stored. `None` if it has no keys of that length.
+pub(crate) fn keys(table: &'static Table, bytes: &[u8], count: usize, seed: u64) -> Option<Vec<Key>> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut between = Vec::new();
+    (0..count)
+        .map(|_| {
+            between.push(Vec::<u8>::with_capacity((1 + rng.usize(..256)) * 16));
+            Key::new(table, bytes)
+        })
+        .collect()
+}
+
 impl Peer for Loaded {
     fn name(&self) -> String {
         self.name.clone()
@@ -172,6 +180,10 @@ impl Peer for Loaded {
 
     fn version(&self) -> String {
         self.version.clone()
+    }
+
+    fn table(&self) -> Option<&'static Table> {
+        Some(self.table)
     }
 
     fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {

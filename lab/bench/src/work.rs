@@ -1,6 +1,10 @@
 //! What is done again and again, and with which buffers.
 
-use crate::{buffer::Buffer, cold::Others, peer::Key};
+use crate::{
+    buffer::Buffer,
+    cold::Others,
+    peer::{self, Key},
+};
 use fastgcm_measure::{Case, Contender};
 use plugin::{Message, TAG, Table};
 use std::{fmt, hint::black_box, ptr, time::Instant};
@@ -15,6 +19,11 @@ pub(crate) trait Peer {
 
     /// Its own version.
     fn version(&self) -> String;
+
+    /// How it is called, if that is through a table.
+    fn table(&self) -> Option<&'static Table> {
+        None
+    }
 
     /// By that name. `None` if it cannot do that.
     fn contender<'a>(&'a self, name: &str, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>>;
@@ -150,13 +159,15 @@ impl Buffers {
 const PREPARED: usize = 64;
 const SALT: u32 = 0x0101_0101;
 const COUNTER: u64 = 0x0101_0101_0101_0101;
+/// How many places in its page a key has, one after the other.
+const PLACES: usize = 32;
 /// Salt and counter: the nonce of messages that are opened.
 const NONCE: [u8; 12] = [1; 12];
 
 /// A rival in a shared object at work. Everything but the calls through its table is the same for all.
 pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
     let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, cold, .. } = *work;
-    let mut key = Key::new(table, &buffers.keys[0][..bits / 8])?;
+    let (mut keys, mut sample) = (peer::keys(table, &buffers.keys[0][..bits / 8], PLACES, 1)?, 0);
     if verb == Verb::Key {
         return Some(Contender::looped(name, move |iterations| {
             clear_upper_halves();
@@ -170,6 +181,9 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
     let output = buffers.output.at(place, len + TAG);
     Some(Contender::timed(name, move |iterations| {
         clear_upper_halves();
+        // The key moves over its page from one sample to the next.
+        sample += 1;
+        let key = &mut keys[sample % PLACES];
         let message = |nonce: *const u8, input: *const u8, output: *mut u8| Message { nonce, aad, aad_len, input, output, len };
         if verb == Verb::Open {
             // Each sample seals its own message first, into `input` and from it. It has other ciphertext each time, and nobody's time
@@ -236,7 +250,7 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
 
 /// What somebody leaves in the upper halves of vector registers slows each SSE instruction from then on: `portable` took 133 us for 16 KiB, not
 /// 91. Every sample begins without.
-fn clear_upper_halves() {
+pub(crate) fn clear_upper_halves() {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx") {
         // SAFETY: AVX is here; every register that changes is declared.

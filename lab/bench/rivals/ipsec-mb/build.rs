@@ -4,22 +4,12 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo::rerun-if-changed=src/layout.c");
-    println!("cargo::rerun-if-env-changed=IPSEC_MB_BARE");
-    let mut layout = cc::Build::new();
-    layout.file("src/layout.c");
+    println!("cargo::rerun-if-env-changed=RIVAL_MADE");
+    let folder = env::var("RIVAL_MADE").expect("lab/bench's program sets RIVAL_MADE to the folder that make.sh has filled");
+    let version = fs::read_to_string(format!("{folder}/version")).expect("a folder that make.sh has filled");
+    println!("cargo::rustc-env=RIVAL_VERSION={}", version.trim());
     // Libraries are linked in the order in which they are told, and layout.c needs the other.
-    match env::var("IPSEC_MB_BARE") {
-        Err(_) => {
-            layout.compile("layout");
-            println!("cargo::rustc-link-lib=dylib=IPSec_MB");
-        }
-        // Where `bare.sh` built.
-        Ok(folder) => {
-            let version = fs::read_to_string(format!("{folder}/version")).expect("a folder that bare.sh has filled");
-            println!("cargo::rustc-env=IPSEC_MB_BARE_VERSION={}", version.trim());
-            layout.include(format!("{folder}/source/lib")).compile("layout");
-            println!("cargo::rustc-link-search=native={folder}/source/lib");
-            println!("cargo::rustc-link-lib=static=IPSec_MB");
-        }
-    }
+    cc::Build::new().file("src/layout.c").include(format!("{folder}/include")).compile("layout");
+    println!("cargo::rustc-link-search=native={folder}");
+    println!("cargo::rustc-link-lib=static=IPSec_MB");
 }

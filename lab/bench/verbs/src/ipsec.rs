@@ -1,4 +1,4 @@
-//! ipsec-mb (Debian's package): `ipsec.c`, safely.
+//! ipsec-mb 2 (of Debian's testing): `ipsec.c`, safely.
 
 use std::ffi::c_void;
 

@@ -10,15 +10,16 @@ struct functions {
 size_t ipsec_key_size(void) { return sizeof(struct gcm_key_data); }
 size_t ipsec_context_size(void) { return sizeof(struct gcm_context_data); }
 
-/* A manager that chooses by itself, or one held to an architecture; NULL if this machine or this build has not got it. */
+/* A manager that chooses by itself, or one held to an architecture; NULL if this machine or this build has not got it. Without GFNI, that for
+   AVX2 takes no VAES. */
 IMB_MGR *ipsec_manager(const char *level)
 {
-    IMB_MGR *manager = alloc_mb_mgr(0);
+    IMB_MGR *manager = alloc_mb_mgr(strcmp(level, "avx2-aesni") == 0 ? IMB_FLAG_GFNI_OFF : 0);
     if (manager == NULL)
         return NULL;
     if (strcmp(level, "auto") == 0)
         init_mb_mgr_auto(manager, NULL);
-    else if (strcmp(level, "avx2") == 0)
+    else if (strncmp(level, "avx2", 4) == 0)
         init_mb_mgr_avx2(manager);
     else
         init_mb_mgr_sse(manager);

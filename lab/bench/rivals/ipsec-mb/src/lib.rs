@@ -1,11 +1,11 @@
-//! Intel's ipsec-mb, Debian's package `libipsec-mb-dev` (1.3 in Debian 12): its direct calls for one message, `IMB_AES128_GCM_ENC` and the
-//! like, through the manager's own function pointers. Decryption gives the tag; comparing it is the caller's, and part of the time here.
+//! Intel's ipsec-mb 2, of Debian's testing (`make.sh`): its direct calls for one message, `IMB_AES128_GCM_ENC` and the like, through the
+//! manager's own function pointers. Decryption gives the tag; comparing it is the caller's, and part of the time here.
 //!
 //! At the machine's own level it chooses its manager itself (`init_mb_mgr_auto`: with AVX-512 and without VAES that is its `avx512`, too);
-//! below that it is held to one. The `avx2` code of 1.3 uses AES-NI without VAES, so that it belongs to `aesni-avx`.
+//! below that it is held to one: `avx2` with VAES, `avx2` without, `sse`.
 //!
-//! Built a second time, with the library of `bare.sh`, it is another rival: without `SAFE_DATA` it clears neither the registers nor the
-//! stack after a message, and without `SAFE_PARAM` it checks no parameters. (`SAFE_LOOKUP` changes nothing where there are AES instructions.)
+//! Built from the source, it is another rival: without `SAFE_DATA` it clears neither the registers nor the stack after a message, and without
+//! `SAFE_PARAM` it checks no parameters. (`SAFE_LOOKUP` changes nothing where there are AES instructions.)
 
 use plugin::{Message, Rival, TAG, level};
 use std::{
@@ -34,9 +34,6 @@ unsafe extern "C" {
     safe fn imb_get_version_str() -> *const c_char;
 }
 
-/// Of Debian's source package, if this is the library of `bare.sh`.
-const BARE: Option<&str> = option_env!("IPSEC_MB_BARE_VERSION");
-
 /// The address of the manager, which lives as long as the process.
 static MANAGER: OnceLock<usize> = OnceLock::new();
 
@@ -51,30 +48,25 @@ fn layout(size: usize) -> Layout {
 }
 
 impl Rival for IpsecMb {
-    const NAME: &'static str = if BARE.is_some() { "ipsec-mb-bare" } else { "ipsec-mb" };
+    const NAME: &'static str = env!("RIVAL_NAME");
 
     fn version() -> String {
         // SAFETY: a constant string.
         let version = unsafe { CStr::from_ptr(imb_get_version_str()) }.to_string_lossy();
-        BARE.map_or_else(
-            || version.to_string(),
-            |debian| format!("{version}, Debian's {debian} without SAFE_DATA, SAFE_PARAM, SAFE_LOOKUP"),
-        )
+        format!("{version}, {}", env!("RIVAL_VERSION"))
     }
 
     fn variants() -> String {
-        // It has no VAES on 256 bits, and nothing without AES instructions.
-        level::names()
-            .into_iter()
-            .filter(|level| !matches!(*level, "vaes-avx2" | "vpaes-ssse3" | "portable"))
-            .collect::<Vec<_>>()
-            .join("\n")
+        // Nothing without AES instructions.
+        let with_aes = |level: &&str| !matches!(*level, "vpaes-ssse3" | "portable");
+        level::names().into_iter().filter(with_aes).collect::<Vec<_>>().join("\n")
     }
 
     fn start(level: &str) -> Result<(), String> {
         let manager = match level {
             _ if level == level::native() => "auto",
-            "aesni-avx" => "avx2",
+            "vaes-avx2" => "avx2",
+            "aesni-avx" => "avx2-aesni",
             "aesni-sse" => "sse",
             _ => return Err(format!("it has no manager for {level}")),
         };

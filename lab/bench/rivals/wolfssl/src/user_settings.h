@@ -1,0 +1,23 @@
+/* wolfSSL with AES-GCM and what AES-GCM needs: its code for Intel, and nothing of TLS. */
+#define WOLFCRYPT_ONLY
+#define SINGLE_THREADED
+#define WC_NO_RNG
+#define NO_ASN
+#define NO_RSA
+#define NO_DH
+#define NO_DSA
+#define NO_SHA
+#define NO_SHA256
+#define NO_MD5
+#define NO_MD4
+#define NO_DES3
+#define NO_RC4
+#define NO_HMAC
+#define NO_PWDBASED
+#define NO_OLD_TLS
+#define NO_FILESYSTEM
+#define NO_ERROR_STRINGS
+#define HAVE_AESGCM
+#define WOLFSSL_AESNI
+#define USE_INTEL_SPEEDUP
+#define WOLFSSL_X86_64_BUILD
