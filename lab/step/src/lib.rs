@@ -74,6 +74,11 @@ impl Traced {
         Ok(new)
     }
 
+    /// Its process, whose memory one may look at while it stands still.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Where its file was loaded: what has address 0 there.
     pub fn base(&self) -> u64 {
         self.base

@@ -1,0 +1,308 @@
+//! What is called, with which arguments, and where they lie.
+
+use crate::{
+    field::{Byte, byte, bytes},
+    image::Image,
+    machine::{Decoded, Machine, Processor, Result, Word, stop},
+    memory::Memory,
+};
+use iced_x86::Register;
+use std::{ops::Range, path::Path};
+
+/// The rows that are proved, and a processor that has what each needs, and nothing that a better row needs besides.
+pub const ROWS: [(&str, Processor); 4] = [
+    ("vaes-avx512", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2 | AVX512, seven_c: VAES | VBMI }),
+    ("vaes-avx2", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: VAES }),
+    ("aesni-avx", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: 0 }),
+    ("aesni-sse", Processor { one_c: SSE, seven_b: 0, seven_c: 0 }),
+];
+/// PCLMULQDQ, SSSE3, SSE4.1, AES.
+const SSE: u32 = 1 << 1 | 1 << 9 | 1 << 19 | 1 << 25;
+/// The system saves registers; AVX.
+const AVX: u32 = 1 << 27 | 1 << 28;
+const BMI: u32 = 1 << 8;
+const AVX2: u32 = 1 << 5;
+/// F, BW, VL.
+const AVX512: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+const VBMI: u32 = 1 << 1;
+/// VAES, VPCLMULQDQ.
+const VAES: u32 = 1 << 9 | 1 << 10;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    Gcm,
+    Gmac,
+    Xaes,
+    Siv,
+    Ctr,
+    Blocks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    InPlace,
+    Apart,
+    InPlaceBehind,
+    Behind,
+    Read,
+}
+
+/// What is left of a text that is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Refused {
+    Zeros,
+    AsItWas,
+    Unverified,
+}
+
+/// One verb of a program, as that program tells it.
+#[derive(Clone, Debug)]
+pub struct Verb {
+    /// Its number in the program.
+    pub number: u64,
+    pub name: String,
+    pub form: Form,
+    pub opens: bool,
+    pub shape: Shape,
+    pub refused: Refused,
+    /// Bytes of the tag that are looked at.
+    pub tag: usize,
+    /// The text is cut in two places.
+    pub cuts: bool,
+    /// Its nonce is a number that is counted up.
+    pub counts: bool,
+    /// Bytes of keys and of nonces that it takes; none: any that AES-GCM takes.
+    pub keys: Vec<usize>,
+    pub nonces: Vec<usize>,
+}
+
+impl Verb {
+    fn parse(number: u64, line: &str) -> Option<Self> {
+        let fields: Vec<&str> = line.split(';').collect();
+        let &[name, how, keys, nonces] = &fields[..] else { return None };
+        let how: Vec<&str> = how.split(' ').collect();
+        let list = |list: &str| list.trim_matches(['[', ']']).split(", ").filter_map(|n| n.parse().ok()).collect();
+        Some(Self {
+            number,
+            name: name.to_owned(),
+            form: match how[0] {
+                "Gcm" => Form::Gcm,
+                "Gmac" => Form::Gmac,
+                "Xaes" => Form::Xaes,
+                "Siv" => Form::Siv,
+                "Ctr" => Form::Ctr,
+                "Blocks" => Form::Blocks,
+                _ => return None,
+            },
+            opens: match how[1] {
+                "Opens" => true,
+                "Seals" => false,
+                _ => return None,
+            },
+            shape: match how[2] {
+                "InPlace" => Shape::InPlace,
+                "Apart" => Shape::Apart,
+                "InPlaceBehind" => Shape::InPlaceBehind,
+                "Behind" => Shape::Behind,
+                "Read" => Shape::Read,
+                _ => return None,
+            },
+            refused: match how[3] {
+                "Zeros" => Refused::Zeros,
+                "AsItWas" => Refused::AsItWas,
+                "Unverified" => Refused::Unverified,
+                _ => return None,
+            },
+            tag: how[4].parse().ok()?,
+            cuts: how.contains(&"cut"),
+            counts: how.contains(&"number"),
+            keys: list(keys),
+            nonces: list(nonces),
+        })
+    }
+
+    /// Bytes of text near `n` that it takes.
+    pub fn text(&self, n: usize) -> usize {
+        match self.form {
+            Form::Gmac => 0,
+            Form::Blocks => n / 16 * 16,
+            _ => n,
+        }
+    }
+}
+
+/// One call: all that everybody may know of it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub verb: usize,
+    /// Index of `ROWS`.
+    pub row: usize,
+    pub key: usize,
+    pub nonce: usize,
+    pub aad: usize,
+    pub text: usize,
+    pub cuts: [usize; 2],
+    /// Whether the tag that is given is taken for the right one.
+    pub right: bool,
+    pub layout: Layout,
+}
+
+/// Where things lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// How much lower the stack begins, in units of 16 bytes.
+    pub stack: u64,
+    /// Bytes by which each buffer is moved: key, nonce, AAD, the first text, the second, tag.
+    pub moved: [u64; 6],
+}
+
+/// Where the buffers of a case lie.
+#[derive(Clone, Debug)]
+pub struct Places {
+    pub key: u64,
+    pub nonce: u64,
+    pub aad: u64,
+    pub from: u64,
+    pub to: u64,
+    pub tag: u64,
+    pub heap: Range<u64>,
+    pub place: Range<u64>,
+    pub from_len: usize,
+    pub to_len: usize,
+}
+
+/// A program that stands before its calls.
+#[derive(Debug)]
+pub struct Subject {
+    pub name: String,
+    pub image: Image,
+    /// For each of `ROWS` the same after a call that does nothing but see what the processor has.
+    pub verbs: Vec<Verb>,
+    /// Numbers of `ROWS` in the program.
+    rows: [Option<u64>; 4],
+    call: u64,
+    pub perform: u64,
+    arena: Range<u64>,
+}
+
+/// Where a call returns to.
+pub const RETURN: u64 = 0x1234_5678_9abc;
+/// Stack that a call may use.
+const STACK: u64 = 1 << 20;
+/// Unknown bytes around each buffer.
+const AROUND: u64 = 64;
+
+impl Subject {
+    /// A program of its own, with the layout that `victim` has.
+    pub fn start(name: &str, program: &Path, arguments: &[String]) -> Result<Self> {
+        let (image, _) = Image::of(program, arguments)?;
+        Self::of(name, image)
+    }
+
+    pub fn of(name: &str, image: Image) -> Result<Self> {
+        let r = &image.registers;
+        let (call, perform, arena) = (r.rdi, r.rsi, r.rdx..r.rdx + r.rcx);
+        let told = image.string(r.r8, r.r9 as usize).ok_or("the program tells nothing of its verbs")?;
+        let told = String::from_utf8_lossy(told).into_owned();
+        let (mut verbs, mut rows, mut row) = (Vec::new(), [None; 4], 0);
+        let mut number = 0;
+        for line in told.lines() {
+            if let Some(line) = line.strip_prefix("verb;") {
+                verbs.extend(Verb::parse(number, line));
+                number += 1;
+            } else if let Some(name) = line.strip_prefix("row;") {
+                if let Some(known) = ROWS.iter().position(|(row, _)| *row == name) {
+                    rows[known] = Some(row);
+                }
+                row += 1;
+            }
+        }
+        Ok(Self { name: name.to_owned(), image, verbs, rows, call, perform, arena })
+    }
+
+    pub fn verb(&self, name: &str) -> Option<usize> {
+        self.verbs.iter().position(|verb| verb.name == name)
+    }
+
+    /// Where the buffers of this case are.
+    pub fn places(&self, case: &Case) -> Result<Places> {
+        let verb = &self.verbs[case.verb];
+        let text = case.text;
+        let (from_len, to_len) = match verb.shape {
+            Shape::InPlace => (0, text),
+            Shape::Apart => (text, text),
+            Shape::InPlaceBehind => (0, text + 16),
+            Shape::Behind if verb.opens => (text + 16, text),
+            Shape::Behind => (text, text + 16),
+            Shape::Read => (text, 0),
+        };
+        let mut next = self.arena.start + 4096;
+        let mut buffer = |n: usize, moved: u64| {
+            let at = next + moved;
+            next = (at + n as u64 + AROUND).next_multiple_of(4096) + 4096;
+            at
+        };
+        let [a, b, c, d, e, f] = case.layout.moved;
+        let (key, nonce, aad) = (buffer(case.key, a), buffer(case.nonce, b), buffer(case.aad, c));
+        let (from, to, tag) = (buffer(from_len, d), buffer(to_len, e), buffer(16, f));
+        let heap_len = 8 * text + (32 << 10);
+        let heap = buffer(heap_len, 0);
+        let place = buffer(64 << 10, 0);
+        if next > self.arena.end {
+            stop!("the program has no room for a text of {text} bytes");
+        }
+        let (heap, place) = (heap..heap + heap_len as u64, place..place + (64 << 10));
+        Ok(Places { key, nonce, aad, from, to, tag, heap, place, from_len, to_len })
+    }
+
+    /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.
+    pub fn machine<'a>(&'a self, decoded: &'a mut Decoded, case: &Case, seed: u64) -> Result<Machine<'a>> {
+        let top = ((self.image.registers.rsp - 4096) & !15) - 16 * case.layout.stack;
+        let scratch = self.image.stack.start.min(top) - STACK..top;
+        let mut machine = Machine::new(&self.image, decoded, ROWS[case.row].1, seed, self.perform, scratch);
+        machine.general[Register::RSP.number()] = Word::Number(top - 8);
+        machine.memory.put(top - 8, &RETURN.to_le_bytes().map(byte))?;
+        machine.general[Register::RDI.number()] = Word::Number(self.call);
+        let places = self.places(case)?;
+        let (place, heap) = (&places.place, &places.heap);
+        let Some(row) = self.rows[case.row] else { stop!("the program has no row {}", ROWS[case.row].0) };
+        let len = |n: usize| n as u64;
+        let words = [
+            self.verbs[case.verb].number,
+            row,
+            len(case.cuts[0]),
+            len(case.cuts[1]),
+            places.key,
+            len(case.key),
+            places.nonce,
+            len(case.nonce),
+            places.aad,
+            len(case.aad),
+            places.from,
+            len(places.from_len),
+            places.to,
+            len(places.to_len),
+            places.tag,
+            16,
+            heap.start,
+            heap.end - heap.start,
+            place.start,
+            place.end - place.start,
+        ];
+        for (i, word) in words.into_iter().enumerate() {
+            machine.memory.put(self.call + 8 * i as u64, &bytes(&word.to_le_bytes()))?;
+        }
+        Ok(machine)
+    }
+}
+
+/// Puts bytes somewhere, with bytes around them of which nothing is known.
+pub fn place(memory: &mut Memory<'_>, around: &[Byte], at: u64, what: &[Byte]) -> Result<()> {
+    let (before, behind) = around.split_at(AROUND as usize);
+    memory.put(at - AROUND, before)?;
+    memory.put(at + what.len() as u64, &behind[..AROUND as usize])?;
+    memory.put(at, what)
+}
+
+/// As many unknown bytes as [`place`] wants.
+pub const AROUND_BOTH: usize = 2 * AROUND as usize;

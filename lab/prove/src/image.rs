@@ -1,0 +1,95 @@
+//! The memory of a process that stands still right before the call: what is interpreted.
+
+use fastgcm_step::{Registers, Traced};
+use std::{
+    fs::{self, File},
+    ops::Range,
+    os::unix::fs::FileExt,
+    path::Path,
+};
+
+/// Bytes of memory that are looked at together.
+pub const LINE: usize = 64;
+
+#[derive(Debug)]
+struct Region {
+    range: Range<u64>,
+    writable: bool,
+    file: String,
+    bytes: Vec<u8>,
+}
+
+/// What a process is when it meets its marker.
+pub struct Image {
+    regions: Vec<Region>,
+    pub registers: Registers,
+    /// All of the stack that the system has given it.
+    pub stack: Range<u64>,
+}
+
+impl Image {
+    /// Runs a program to its first marker, `int3`, and takes what it is then. It is killed if it is not asked for anything else.
+    pub fn of(program: &Path, arguments: &[String]) -> Result<(Self, Traced), String> {
+        let mut traced = Traced::start(program, arguments)?;
+        let registers = traced.next_marker()?.ok_or_else(|| format!("{} has no marker", program.display()))?;
+        Ok((Self::of_process(traced.id(), registers)?, traced))
+    }
+
+    /// What this process is, which stands still.
+    pub fn of_process(id: u32, registers: Registers) -> Result<Self, String> {
+        let memory = File::open(format!("/proc/{id}/mem")).map_err(|e| e.to_string())?;
+        let maps = fs::read_to_string(format!("/proc/{id}/maps")).map_err(|e| e.to_string())?;
+        let (mut regions, mut stack) = (Vec::new(), 0..0);
+        for line in maps.lines() {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let ends = fields[0]
+                .split_once('-')
+                .and_then(|(start, end)| Some((u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?)));
+            let (start, end) = ends.ok_or_else(|| format!("maps: {line}"))?;
+            let file = fields.get(5).copied().unwrap_or_default().to_owned();
+            if file == "[stack]" {
+                stack = start..end;
+            }
+            let mut bytes = vec![0; (end - start) as usize];
+            // The kernel's own pages cannot be read that way, and nobody needs them.
+            if fields[1].starts_with('r') && memory.read_exact_at(&mut bytes, start).is_ok() {
+                regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', file, bytes });
+            }
+        }
+        Ok(Self { regions, registers, stack })
+    }
+
+    fn region(&self, at: u64) -> Option<&Region> {
+        let next = self.regions.partition_point(|region| region.range.start <= at);
+        self.regions[..next].last().filter(|region| region.range.contains(&at))
+    }
+
+    /// `N` bytes; none where memory is not mapped.
+    pub fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
+        let region = self.region(at)?;
+        region.bytes.get((at - region.range.start) as usize..)?.first_chunk().copied()
+    }
+
+    /// A string of that many bytes.
+    pub fn string(&self, at: u64, n: usize) -> Option<&[u8]> {
+        let region = self.region(at)?;
+        region.bytes.get((at - region.range.start) as usize..)?.get(..n)
+    }
+
+    pub fn is_writable(&self, at: u64) -> bool {
+        self.region(at).is_some_and(|region| region.writable)
+    }
+
+    /// File and offset of an address, as one finds it in a disassembly.
+    pub fn place(&self, at: u64) -> String {
+        let Some(region) = self.region(at) else { return format!("{at:#x}") };
+        let first = self.regions.iter().find(|other| other.file == region.file).map_or(0, |first| first.range.start);
+        format!("{} + {:#x}", region.file.rsplit('/').next().unwrap_or_default(), at - first)
+    }
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Image of {} regions", self.regions.len())
+    }
+}

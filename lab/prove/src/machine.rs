@@ -1,0 +1,582 @@
+//! The processor over lifted bits: registers, flags, operands. Whatever has no semantics here, or would let a symbol decide what is done
+//! or where memory is touched, is an error.
+
+use crate::{
+    field::{Bit, I, O, Vector, elements, lifted, none, number},
+    image::Image,
+    memory::Memory,
+    unknown::{Map, Unknown},
+};
+use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use std::ops::Range;
+
+/// What stops the interpreter.
+pub type Result<T> = std::result::Result<T, String>;
+
+macro_rules! stop {
+    ($($what:tt)*) => { return Err(format!($($what)*)) };
+}
+pub(crate) use stop;
+
+/// A general register, or what is computed of it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Word {
+    Number(u64),
+    Bits(Box<[Bit; 64]>),
+}
+use Word::{Bits, Number};
+
+impl Word {
+    pub fn of(bits: [Bit; 64]) -> Word {
+        number(&bits).map_or_else(|| Bits(Box::new(bits)), Number)
+    }
+
+    /// Of the lowest bits; the others are zeros.
+    pub fn low(bits: &[Bit]) -> Word {
+        let mut all = [O; 64];
+        all[..bits.len()].copy_from_slice(bits);
+        Self::of(all)
+    }
+
+    pub fn bits(&self) -> [Bit; 64] {
+        match self {
+            Number(n) => lifted(*n),
+            Bits(bits) => **bits,
+        }
+    }
+
+    /// Its lowest `n` bits.
+    pub fn keep(&self, n: usize) -> Word {
+        match self {
+            _ if n >= 64 => self.clone(),
+            Number(number) => Number(number & ((1 << n) - 1)),
+            Bits(bits) => Self::low(&bits[..n]),
+        }
+    }
+
+    pub fn number(&self) -> Result<u64> {
+        match self {
+            Number(n) => Ok(*n),
+            Bits(_) => stop!("a symbol where a number must be"),
+        }
+    }
+}
+
+/// What the zero flag is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Zero {
+    Is(bool),
+    /// Set if all of these bits are zero.
+    IfNone(Vec<Bit>),
+    Undefined,
+}
+
+/// Flags; `None` if undefined, or of a symbol that nobody needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flags {
+    pub carry: Option<Bit>,
+    pub overflow: Option<bool>,
+    pub sign: Option<bool>,
+    pub parity: Option<bool>,
+    pub zero: Zero,
+}
+
+impl Flags {
+    pub const UNDEFINED: Self = Self { carry: None, overflow: None, sign: None, parity: None, zero: Zero::Undefined };
+
+    /// Sign, zero and parity of a result of that many bits.
+    pub fn of_result(&mut self, result: &Word, bits: usize) {
+        match result {
+            Number(n) => {
+                self.zero = Zero::Is(*n == 0);
+                self.sign = Some(n >> (bits - 1) & 1 == 1);
+                self.parity = Some((*n as u8).count_ones().is_multiple_of(2));
+            }
+            Bits(all) => {
+                self.zero = Zero::of(&all[..bits]);
+                self.sign = all[bits - 1].number();
+                self.parity = None;
+            }
+        }
+    }
+
+    /// After AND and its like.
+    pub fn of_logic(result: &Word, bits: usize) -> Self {
+        let mut flags = Self { carry: Some(O), overflow: Some(false), ..Self::UNDEFINED };
+        flags.of_result(result, bits);
+        flags
+    }
+}
+
+impl Zero {
+    pub fn of(bits: &[Bit]) -> Self {
+        if bits.contains(&I) {
+            return Self::Is(false);
+        }
+        let unknown: Vec<Bit> = bits.iter().copied().filter(|&bit| bit != O).collect();
+        if unknown.is_empty() { Self::Is(true) } else { Self::IfNone(unknown) }
+    }
+}
+
+/// Instructions as they have been decoded, and bytes that are not what the image has.
+#[derive(Default, Debug)]
+pub struct Decoded {
+    pub instructions: Map<u64, Instruction>,
+    pub patches: Map<u64, u8>,
+    /// How often each place was executed, if anybody wants to know.
+    pub visited: Option<Map<u64, u64>>,
+}
+
+/// A condition on numbers that was decided: place, operands, outcome.
+pub type Decision = (u64, ConditionCode, [u64; 2], bool);
+
+/// A degree that is looked at twice: it may be that of a polynomial whose terms of a high degree are gone.
+const MANY: u32 = 64;
+
+/// Bits of the widest vector.
+pub const WIDEST: usize = 512;
+
+/// Bounds of degrees of polynomials: what is in each register, and what the instruction at hand has read.
+#[derive(Clone, Debug)]
+pub struct Degrees {
+    general: [u32; 16],
+    vectors: Box<[[u32; WIDEST / 8]; 32]>,
+    flags: u32,
+    /// The greatest degree that was read of general registers, and the sum of all.
+    greatest: u32,
+    sum: u32,
+    /// The result is a product of what was read.
+    pub(crate) multiplies: bool,
+    /// The greatest of all, of an argument of a shared function, and of what has decided.
+    pub worst: u32,
+    pub argument: u32,
+    pub decided: u64,
+}
+
+impl Degrees {
+    fn new() -> Self {
+        let vectors = Box::new([[1; WIDEST / 8]; 32]);
+        Self { general: [1; 16], vectors, flags: 0, greatest: 0, sum: 0, multiplies: false, worst: 1, argument: 1, decided: 0 }
+    }
+
+    /// A new instruction, which has not read anything.
+    pub(crate) fn forget(&mut self) {
+        (self.greatest, self.sum, self.multiplies) = (0, 0, false);
+    }
+
+    pub(crate) fn read(&mut self, degree: u32) {
+        self.greatest = self.greatest.max(degree);
+        self.sum = self.sum.saturating_add(degree);
+    }
+
+    /// Some general register is read that is no operand.
+    pub(crate) fn read_any(&mut self) {
+        let greatest = self.general.iter().copied().fold(0, u32::max);
+        self.read(greatest);
+    }
+
+    /// What is read is the argument of a function, whose value is a new symbol.
+    pub(crate) fn asked(&mut self) {
+        self.argument = self.argument.max(self.greatest);
+        (self.greatest, self.sum) = (1, 1);
+    }
+
+    /// Of the result.
+    pub(crate) fn result(&mut self) -> u32 {
+        let degree = if self.multiplies { self.sum } else { self.greatest };
+        self.worst = self.worst.max(degree);
+        degree
+    }
+}
+
+/// The processor that CPUID tells: ECX of leaf 1, EBX and ECX of leaf 7. The system saves all registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Processor {
+    pub one_c: u32,
+    pub seven_b: u32,
+    pub seven_c: u32,
+}
+
+pub struct Machine<'a> {
+    pub image: &'a Image,
+    pub decoded: &'a mut Decoded,
+    pub memory: Memory<'a>,
+    pub unknown: Unknown,
+    pub processor: Processor,
+    pub general: [Word; 16],
+    pub vectors: Box<[[Bit; WIDEST]; 32]>,
+    /// Masks; `None` if they are not numbers.
+    pub masks: [Option<u64>; 8],
+    pub flags: Flags,
+    pub rip: u64,
+    pub fs: u64,
+    /// What may decide: that these bits are none of them one, as [`none`] says it, and the outcome that is assumed.
+    pub verdicts: Map<Bit, bool>,
+    /// Which of them were asked for.
+    pub asked: Vec<Bit>,
+    /// Conditions on numbers, if anybody wants to know.
+    pub decisions: Option<Vec<Decision>>,
+    /// What the last comparison was of.
+    pub compared: [u64; 2],
+    pub degrees: Degrees,
+    pub steps: u64,
+    /// Takes the way of symbols where numbers have a shorter one: for comparison with a processor.
+    pub lifted_only: bool,
+}
+
+impl<'a> Machine<'a> {
+    /// A processor of which nothing is known, about to execute what stands at `rip`. `scratch` is the stack that it may use.
+    pub fn new(image: &'a Image, decoded: &'a mut Decoded, processor: Processor, seed: u64, rip: u64, scratch: Range<u64>) -> Self {
+        let mut unknown = Unknown::new(seed);
+        let mut general = std::array::from_fn(|_| Word::of(std::array::from_fn(|_| unknown.random.symbol())));
+        general[Register::RSP.number()] = Number(scratch.end);
+        let mut vectors = vec![[O; WIDEST]; 32];
+        vectors.as_flattened_mut().iter_mut().for_each(|bit| *bit = unknown.random.symbol());
+        Self {
+            image,
+            decoded,
+            memory: Memory::new(image, seed, scratch),
+            unknown,
+            processor,
+            general,
+            vectors: vectors.try_into().expect("32 registers"),
+            masks: [None; 8],
+            flags: Flags::UNDEFINED,
+            rip,
+            fs: image.registers.fs_base,
+            verdicts: Map::default(),
+            asked: Vec::new(),
+            decisions: None,
+            compared: [0; 2],
+            degrees: Degrees::new(),
+            steps: 0,
+            lifted_only: false,
+        }
+    }
+
+    /// Executes one instruction.
+    pub fn step(&mut self) -> Result<()> {
+        let at = self.rip;
+        let i = self.fetch(at)?;
+        self.steps += 1;
+        if let Some(visited) = &mut self.decoded.visited {
+            *visited.entry(at).or_default() += 1;
+        }
+        self.rip = i.next_ip();
+        self.execute(&i).map_err(|why| format!("{} ({i}): {why}", self.image.place(at)))
+    }
+
+    /// Runs until it is to execute what stands there.
+    pub fn run_to(&mut self, end: u64, limit: u64) -> Result<()> {
+        while self.rip != end {
+            if self.steps >= limit {
+                stop!("more than {limit} instructions");
+            }
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    pub fn fetch(&mut self, at: u64) -> Result<Instruction> {
+        if let Some(i) = self.decoded.instructions.get(&at) {
+            return Ok(*i);
+        }
+        let byte = |at: u64| self.decoded.patches.get(&at).copied().or_else(|| Some(self.image.bytes::<1>(at)?[0]));
+        let bytes: Vec<u8> = (at..at.saturating_add(15)).map_while(byte).collect();
+        let i = Decoder::with_ip(64, &bytes, at, DecoderOptions::NONE).decode();
+        if i.is_invalid() {
+            stop!("{}: no instruction", self.image.place(at));
+        }
+        self.decoded.instructions.insert(at, i);
+        Ok(i)
+    }
+
+    fn execute(&mut self, i: &Instruction) -> Result<()> {
+        let is_vector = crate::vector::is(i);
+        self.degrees.forget();
+        if is_vector {
+            self.vector(i)?
+        } else {
+            self.general(i)?
+        }
+        // What flags are of.
+        if i.rflags_written() != 0 {
+            self.degrees.flags = self.degrees.result();
+        }
+        Ok(())
+    }
+
+    // General registers
+
+    pub fn register(&self, r: Register) -> Word {
+        let word = &self.general[r.full_register().number()];
+        match word {
+            Number(n) if is_second(r) => Number(n >> 8 & 0xff),
+            Bits(bits) if is_second(r) => Word::low(&bits[8..16]),
+            _ => word.keep(8 * r.size()),
+        }
+    }
+
+    pub fn set_register(&mut self, r: Register, word: &Word) {
+        let bits = 8 * r.size();
+        let degree = self.degrees.result();
+        let own_degree = &mut self.degrees.general[r.full_register().number()];
+        *own_degree = match word {
+            _ if bits < 32 => degree.max(*own_degree),
+            Number(_) => 0,
+            Bits(_) => degree,
+        };
+        let own = &mut self.general[r.full_register().number()];
+        *own = if bits >= 32 {
+            word.keep(bits)
+        } else {
+            let first = if is_second(r) { 8 } else { 0 };
+            let mut all = own.bits();
+            all[first..first + bits].copy_from_slice(&word.bits()[..bits]);
+            Word::of(all)
+        }
+    }
+
+    // Operands
+
+    pub fn address(&self, i: &Instruction) -> Result<u64> {
+        let number = |r: Register| match self.register(r) {
+            Number(n) => Ok(n),
+            Bits(_) => stop!("a symbol in an address"),
+        };
+        let mut at = i.memory_displacement64();
+        if i.memory_base() != Register::None && !i.is_ip_rel_memory_operand() {
+            at = at.wrapping_add(number(i.memory_base())?);
+        }
+        match i.memory_index() {
+            Register::None => {}
+            r if r.is_vector_register() => stop!("addresses in a vector"),
+            r => at = at.wrapping_add(number(r)?.wrapping_mul(u64::from(i.memory_index_scale()))),
+        }
+        match i.memory_segment() {
+            Register::FS => Ok(at.wrapping_add(self.fs)),
+            Register::GS => stop!("segment gs"),
+            _ => Ok(at),
+        }
+    }
+
+    /// Bits of an operand.
+    pub fn width(i: &Instruction, operand: u32) -> usize {
+        match i.op_kind(operand) {
+            OpKind::Register => 8 * i.op_register(operand).size(),
+            OpKind::Memory => 8 * i.memory_size().size(),
+            _ => 64,
+        }
+    }
+
+    pub fn load(&mut self, at: u64, bytes: usize) -> Result<Word> {
+        if let Some(n) = self.memory.number(at, bytes)? {
+            return Ok(Number(n));
+        }
+        let read = self.memory.read(at, 8 * bytes)?;
+        self.degrees.read(read.degree(0..8 * bytes));
+        Ok(Word::low(&read.bits))
+    }
+
+    pub fn store(&mut self, at: u64, bytes: usize, word: &Word) -> Result<()> {
+        let degree = if let Number(_) = word { 0 } else { self.degrees.result() };
+        self.memory.write(at, &word.bits()[..8 * bytes], &[degree; 8][..bytes])
+    }
+
+    /// A general operand.
+    pub fn get(&mut self, i: &Instruction, operand: u32) -> Result<Word> {
+        Ok(match i.op_kind(operand) {
+            OpKind::Register if i.op_register(operand).is_gpr() => {
+                let r = i.op_register(operand);
+                self.degrees.read(self.degrees.general[r.full_register().number()]);
+                self.register(r)
+            }
+            OpKind::Register => stop!("{:?} as a general register", i.op_register(operand)),
+            OpKind::Memory => self.load(self.address(i)?, i.memory_size().size())?,
+            OpKind::NearBranch64 => Number(i.near_branch64()),
+            _ => Number(i.immediate(operand)),
+        })
+    }
+
+    pub fn set(&mut self, i: &Instruction, operand: u32, word: &Word) -> Result<()> {
+        match i.op_kind(operand) {
+            OpKind::Register if i.op_register(operand).is_gpr() => self.set_register(i.op_register(operand), word),
+            OpKind::Memory => self.store(self.address(i)?, i.memory_size().size(), word)?,
+            _ => stop!("a destination that is not known"),
+        }
+        Ok(())
+    }
+
+    /// A vector operand, as wide as it is; of a broadcast as wide as the result.
+    pub fn source(&mut self, i: &Instruction, operand: u32) -> Result<Vector> {
+        match i.op_kind(operand) {
+            OpKind::Register => {
+                let r = i.op_register(operand);
+                if r.is_vector_register() {
+                    let (bits, degrees) = (&self.vectors[r.number()], &self.degrees.vectors[r.number()]);
+                    Ok(Vector { bits: bits[..8 * r.size()].to_vec(), degrees: degrees[..r.size()].to_vec() })
+                } else if r.is_gpr() {
+                    let bits = self.register(r).bits()[..8 * r.size()].to_vec();
+                    Ok(Vector { bits, degrees: vec![self.degrees.general[r.full_register().number()]; r.size()] })
+                } else {
+                    stop!("{r:?} as a vector")
+                }
+            }
+            OpKind::Memory => {
+                let (at, bits) = (self.address(i)?, Self::width(i, operand));
+                if i.is_broadcast() {
+                    let element = self.memory.read(at, 8 * i.memory_size().element_size())?;
+                    let times = Self::width(i, 0) / element.len();
+                    return Ok(Vector { bits: element.bits.repeat(times), degrees: element.degrees.repeat(times) });
+                }
+                if bits == 0 || bits > WIDEST {
+                    stop!("memory of {bits} bits");
+                }
+                self.memory.read(at, bits)
+            }
+            _ => stop!("no vector operand"),
+        }
+    }
+
+    /// All of a vector register, zeros above.
+    pub(crate) fn set_register_vector(&mut self, r: Register, vector: &Vector) {
+        let (own, degrees) = (&mut self.vectors[r.number()], &mut self.degrees.vectors[r.number()]);
+        own.fill(O);
+        degrees.fill(0);
+        own[..vector.len()].copy_from_slice(&vector.bits);
+        degrees[..vector.degrees.len()].copy_from_slice(&vector.degrees);
+    }
+
+    /// VZEROUPPER.
+    pub(crate) fn clear_above(&mut self) {
+        self.vectors[..16].iter_mut().for_each(|vector| vector[128..].fill(O));
+        self.degrees.vectors[..16].iter_mut().for_each(|degrees| degrees[16..].fill(0));
+    }
+
+    pub fn mask(&self, r: Register) -> Result<u64> {
+        self.masks[r.number()].ok_or_else(|| "a mask that is not a number".into())
+    }
+
+    /// The mask of this instruction: all ones if it has none.
+    pub fn own_mask(&self, i: &Instruction) -> Result<u64> {
+        if i.op_mask() == Register::None { Ok(u64::MAX) } else { self.mask(i.op_mask()) }
+    }
+
+    /// Writes a vector where the first operand says, by elements of that many bits where there is a mask.
+    pub fn set_vector(&mut self, i: &Instruction, mut result: Vector, element: usize) -> Result<()> {
+        let mask = self.own_mask(i)?;
+        let width = Self::width(i, 0);
+        result.resize(width);
+        let worst = result.degree(0..width);
+        self.degrees.worst = self.degrees.worst.max(worst);
+        if worst > MANY {
+            self.unknown.lower(&mut result);
+        }
+        match i.op_kind(0) {
+            OpKind::Register if i.op_register(0).is_vector_register() => {
+                let own = &mut self.vectors[i.op_register(0).number()];
+                let degrees = &mut self.degrees.vectors[i.op_register(0).number()];
+                if i.op_mask() != Register::None {
+                    for (_, range) in elements(width, element).enumerate().filter(|(j, _)| mask >> j & 1 == 0) {
+                        let bytes = range.start / 8..range.end / 8;
+                        if i.zeroing_masking() {
+                            result.bits[range].fill(O);
+                        } else {
+                            result.bits[range.clone()].copy_from_slice(&own[range]);
+                            result.degrees[bytes.clone()].copy_from_slice(&degrees[bytes]);
+                        }
+                    }
+                }
+                own[..width].copy_from_slice(&result.bits);
+                degrees[..width / 8].copy_from_slice(&result.degrees);
+                if is_extended(i) {
+                    own[width..].fill(O);
+                    degrees[width / 8..].fill(0);
+                }
+                Ok(())
+            }
+            OpKind::Memory => {
+                let at = self.address(i)?;
+                if i.op_mask() == Register::None {
+                    return self.memory.write(at, &result.bits, &result.degrees);
+                }
+                for (_, range) in elements(width, element).enumerate().filter(|(j, _)| mask >> j & 1 == 1) {
+                    let part = result.part(range.clone());
+                    self.memory.write(at + range.start as u64 / 8, &part.bits, &part.degrees)?;
+                }
+                Ok(())
+            }
+            _ => stop!("a destination that is not known"),
+        }
+    }
+
+    // Decisions
+
+    fn is_zero(&mut self) -> Result<bool> {
+        match &self.flags.zero {
+            Zero::Is(zero) => Ok(*zero),
+            Zero::IfNone(bits) => {
+                let what = none(bits);
+                self.degrees.decided = self.degrees.decided.max(u64::from(self.degrees.flags) * bits.len() as u64);
+                let Some(&outcome) = self.verdicts.get(&what) else { stop!("{} symbols decide", bits.len()) };
+                if !self.asked.contains(&what) {
+                    self.asked.push(what);
+                }
+                Ok(outcome)
+            }
+            Zero::Undefined => stop!("an undefined flag decides"),
+        }
+    }
+
+    pub fn condition(&mut self, condition: ConditionCode) -> Result<bool> {
+        use ConditionCode as C;
+        let known = |flag: Option<bool>| flag.ok_or_else(|| "a flag decides that is not known".to_string());
+        let Flags { carry, overflow, sign, parity, .. } = self.flags;
+        let carry = carry.and_then(Bit::number);
+        let outcome = match condition {
+            C::o => known(overflow)?,
+            C::no => !known(overflow)?,
+            C::b => known(carry)?,
+            C::ae => !known(carry)?,
+            C::e => self.is_zero()?,
+            C::ne => !self.is_zero()?,
+            C::be => known(carry)? | self.is_zero()?,
+            C::a => !(known(carry)? | self.is_zero()?),
+            C::s => known(sign)?,
+            C::ns => !known(sign)?,
+            C::p => known(parity)?,
+            C::np => !known(parity)?,
+            C::l => known(sign)? != known(overflow)?,
+            C::ge => known(sign)? == known(overflow)?,
+            C::le => self.is_zero()? | (known(sign)? != known(overflow)?),
+            C::g => !(self.is_zero()? | (known(sign)? != known(overflow)?)),
+            C::None => stop!("no condition"),
+        };
+        if let Some(decisions) = &mut self.decisions {
+            decisions.push((self.rip, condition, self.compared, outcome));
+        }
+        Ok(outcome)
+    }
+}
+
+/// AH and its like.
+fn is_second(r: Register) -> bool {
+    matches!(r, Register::AH | Register::BH | Register::CH | Register::DH)
+}
+
+/// In VEX or EVEX encoding, which clears what is above the result.
+pub fn is_extended(i: &Instruction) -> bool {
+    i.encoding() != iced_x86::EncodingKind::Legacy
+}
+
+/// Memory operands of 16 bytes must be aligned in the old encoding.
+pub fn wants_alignment(i: &Instruction) -> bool {
+    use Mnemonic::{Lddqu, Movdqu, Movupd, Movups};
+    !is_extended(i) && i.memory_size().size() == 16 && !matches!(i.mnemonic(), Movdqu | Movups | Movupd | Lddqu)
+}
+
+impl std::fmt::Debug for Machine<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Machine at {} after {} steps", self.image.place(self.rip), self.steps)
+    }
+}

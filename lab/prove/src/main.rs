@@ -1,0 +1,76 @@
+//! `fastgcm-prove PROGRAM [--quick] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
+#![allow(missing_docs)]
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use fastgcm_prove::{
+    calls::Subject,
+    plan::{self, Lengths},
+    table,
+};
+use std::{collections::HashMap, fs::File, io::Read, process::ExitCode};
+
+fn main() -> ExitCode {
+    match work() {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn work() -> Result<usize, String> {
+    let mut programs = Vec::new();
+    let mut options: HashMap<String, String> = HashMap::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.strip_prefix("--") {
+            Some(flag @ ("quick" | "every-cut")) => drop(options.insert(flag.into(), String::new())),
+            Some(name @ ("row" | "verb" | "key" | "nonce" | "aad" | "text" | "seed")) => {
+                let value = arguments.next().ok_or_else(|| format!("--{name} wants a value"))?;
+                options.insert(name.into(), value);
+            }
+            Some(name) => return Err(format!("--{name} is not known")),
+            None => programs.push(argument),
+        }
+    }
+    if !is_x86_feature_detected!("pclmulqdq") {
+        return Err("this processor has no carry-less multiplication".into());
+    }
+    let lengths = |name: &str| match options.get(name) {
+        Some(text) => plan::list(text).ok_or_else(|| format!("--{name} {text}: lengths are written like 0..48,64")),
+        None => Ok(Vec::new()),
+    };
+    let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
+    let lengths = Lengths { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? };
+    let rows = plan::rows(options.get("row").map(String::as_str)).ok_or("--row: there is no such row")?;
+    let seed = match options.get("seed") {
+        Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
+        None => drawn()?,
+    };
+    println!("points drawn from seed {seed}");
+    let mut failed = 0;
+    for program in &programs {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let subject = Subject::start(name, program.as_ref(), &[])?;
+        let groups = match options.get("verb") {
+            Some(verb) => plan::asked(&subject, &rows, verb, &lengths, options.contains_key("every-cut")),
+            None => plan::plan(&subject, &rows, options.contains_key("quick")),
+        };
+        if groups.is_empty() {
+            return Err(format!("{name}: nothing is asked for"));
+        }
+        let outcomes = table::run(&subject, &groups, seed);
+        failed += table::print(&subject, &groups, &outcomes);
+    }
+    Ok(failed)
+}
+
+/// A seed that nobody can have known when the program was compiled.
+fn drawn() -> Result<u64, String> {
+    let mut seed = [0; 8];
+    let mut file = File::open("/dev/urandom").map_err(|e| format!("/dev/urandom: {e}"))?;
+    file.read_exact(&mut seed).map_err(|e| format!("/dev/urandom: {e}"))?;
+    Ok(u64::from_le_bytes(seed))
+}

@@ -1,0 +1,201 @@
+//! Memory over lifted bits: what the process had, what is unknown, and what has been written since.
+
+use crate::{
+    field::{Bit, Byte, Vector, byte, number},
+    image::{Image, LINE},
+    machine::Result,
+    unknown::{Map, Random},
+};
+use std::ops::Range;
+
+/// Some memory: numbers, or bytes of bits with a bound of the degree of each.
+#[derive(Clone, Debug)]
+enum Line {
+    Known([u8; LINE]),
+    Lifted(Box<([Byte; LINE], [u32; LINE])>),
+}
+
+impl Line {
+    fn byte(&self, i: usize) -> Byte {
+        match self {
+            Self::Known(bytes) => byte(bytes[i]),
+            Self::Lifted(line) => line.0[i],
+        }
+    }
+
+    fn lifted(&mut self) -> &mut ([Byte; LINE], [u32; LINE]) {
+        if let Self::Known(bytes) = self {
+            *self = Self::Lifted(Box::new((bytes.map(byte), [0; LINE])));
+        }
+        match self {
+            Self::Lifted(line) => line,
+            Self::Known(_) => unreachable!("it has just been lifted"),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Memory<'a> {
+    image: &'a Image,
+    random: Random,
+    lines: Map<u64, Line>,
+    /// What lines were before they were written, since `watch`.
+    before: Option<Map<u64, Line>>,
+    /// Memory of which nothing is known, and which a call may write: the stack below its caller's.
+    pub scratch: Range<u64>,
+    /// Memory that no process has, of which nothing is known: a text that is longer than what is looked at.
+    pub endless: Range<u64>,
+    /// What was read of it: the first byte, and the end.
+    pub reach: Option<(u64, u64)>,
+}
+
+fn line(at: u64) -> u64 {
+    at / LINE as u64
+}
+
+/// Parts of lines that `n` bytes from `at` on are: line, first byte in it, bytes.
+fn parts(at: u64, n: usize) -> impl Iterator<Item = (u64, usize, usize)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = at.wrapping_add(done as u64);
+        let first = at as usize % LINE;
+        let part = (n - done).min(LINE - first);
+        done += part;
+        (part > 0).then_some((line(at), first, part))
+    })
+}
+
+impl<'a> Memory<'a> {
+    pub fn new(image: &'a Image, seed: u64, scratch: Range<u64>) -> Self {
+        let random = Random::new(seed, 1);
+        Self { image, random, lines: Map::default(), before: None, scratch, endless: 0..0, reach: None }
+    }
+
+    fn unknown(&self, at: u64) -> bool {
+        self.scratch.contains(&at) || self.endless.contains(&at)
+    }
+
+    fn line(&mut self, number: u64) -> Result<&mut Line> {
+        if !self.lines.contains_key(&number) {
+            let start = number * LINE as u64;
+            let at = |i: usize| start + i as u64;
+            let known = self.image.bytes::<LINE>(start);
+            let unknown = (0..LINE).filter(|&i| self.unknown(at(i))).count();
+            let new = match (known, unknown) {
+                (Some(bytes), 0) => Line::Known(bytes),
+                (None, 0) => return Err(format!("memory at {start:#x} is not mapped")),
+                (known, _) => {
+                    let degrees = std::array::from_fn(|i| self.unknown(at(i)).into());
+                    let symbols = |i| if self.unknown(at(i)) { self.random.symbols() } else { byte(known.map_or(0, |bytes| bytes[i])) };
+                    Line::Lifted(Box::new((std::array::from_fn(symbols), degrees)))
+                }
+            };
+            self.lines.insert(number, new);
+        }
+        Ok(self.lines.get_mut(&number).expect("it is there now"))
+    }
+
+    /// Reads that many bits.
+    pub fn read(&mut self, at: u64, bits: usize) -> Result<Vector> {
+        if self.endless.contains(&at) {
+            let end = at + bits as u64 / 8;
+            let (first, last) = self.reach.unwrap_or((at, end));
+            self.reach = Some((first.min(at), last.max(end)));
+        }
+        let mut all = Vector { bits: Vec::with_capacity(bits), degrees: Vec::with_capacity(bits / 8) };
+        for (line, first, n) in parts(at, bits / 8) {
+            match self.line(line)? {
+                Line::Known(bytes) => {
+                    bytes[first..first + n].iter().for_each(|&number| all.bits.extend(byte(number)));
+                    all.degrees.resize(all.degrees.len() + n, 0);
+                }
+                Line::Lifted(line) => {
+                    all.bits.extend_from_slice(line.0[first..first + n].as_flattened());
+                    all.degrees.extend_from_slice(&line.1[first..first + n]);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// A number of at most eight bytes, if no bit is unknown.
+    pub fn number(&mut self, at: u64, n: usize) -> Result<Option<u64>> {
+        if at as usize % LINE + n <= LINE
+            && let Line::Known(bytes) = self.line(line(at))?
+        {
+            let mut word = [0; 8];
+            word[..n].copy_from_slice(&bytes[at as usize % LINE..][..n]);
+            return Ok(Some(u64::from_le_bytes(word)));
+        }
+        Ok(number(&self.read(at, 8 * n)?.bits))
+    }
+
+    pub fn string(&mut self, at: u64, n: usize) -> Result<Vec<Byte>> {
+        Ok(self.read(at, 8 * n)?.bits.as_chunks().0.to_vec())
+    }
+
+    /// Writes what a program may write, with a bound of the degree of each byte.
+    pub fn write(&mut self, at: u64, bits: &[Bit], degrees: &[u32]) -> Result<()> {
+        let mut from = bits.as_chunks::<8>().0;
+        let mut degrees = degrees;
+        for (line, first, n) in parts(at, from.len()) {
+            let start = line * LINE as u64 + first as u64;
+            for at in [start, start + n as u64 - 1] {
+                if !self.unknown(at) && !self.image.is_writable(at) {
+                    return Err(format!("memory at {at:#x} cannot be written"));
+                }
+            }
+            if self.before.as_ref().is_some_and(|before| !before.contains_key(&line)) {
+                let was = self.line(line)?.clone();
+                self.before.as_mut().expect("it is watched").insert(line, was);
+            }
+            let (part, rest) = from.split_at(n);
+            let (own, others) = degrees.split_at(n);
+            match self.line(line)? {
+                Line::Known(bytes) if part.iter().flatten().all(|bit| bit.number().is_some()) => {
+                    let numbers = part.iter().map(|byte| number(byte).map_or(0, |n| n as u8));
+                    bytes[first..].iter_mut().zip(numbers).for_each(|(to, from)| *to = from);
+                }
+                to => {
+                    let (bytes, degrees) = to.lifted();
+                    bytes[first..first + n].copy_from_slice(part);
+                    degrees[first..first + n].copy_from_slice(own);
+                }
+            }
+            (from, degrees) = (rest, others);
+        }
+        Ok(())
+    }
+
+    /// Puts symbols or numbers there.
+    pub fn put(&mut self, at: u64, bytes: &[Byte]) -> Result<()> {
+        self.write(at, bytes.as_flattened(), &vec![1; bytes.len()])
+    }
+
+    /// From now on what changes is remembered.
+    pub fn watch(&mut self) {
+        self.before = Some(Map::default());
+    }
+
+    /// Bytes that are not what they were, outside of the call's own stack: each with its address.
+    pub fn changed(&self) -> Vec<u64> {
+        self.differing().filter(|(at, ..)| !self.scratch.contains(at)).map(|(at, ..)| at).collect()
+    }
+
+    /// Bytes of the call's own stack that are not what they were: address, and what is there now.
+    pub fn left(&self) -> Vec<(u64, Byte)> {
+        self.differing().filter(|(at, ..)| self.scratch.contains(at)).collect()
+    }
+
+    fn differing(&self) -> impl Iterator<Item = (u64, Byte)> {
+        let written = self.before.iter().flatten();
+        let mut all: Vec<_> = written
+            .flat_map(|(&line, before)| {
+                let now = &self.lines[&line];
+                (0..LINE).filter(move |&i| now.byte(i) != before.byte(i)).map(move |i| (line * LINE as u64 + i as u64, now.byte(i)))
+            })
+            .collect();
+        all.sort();
+        all.into_iter()
+    }
+}

@@ -1,0 +1,237 @@
+//! What is proved: which verbs, with which lengths.
+
+use crate::calls::{Case, Form, Layout, ROWS, Subject, Verb};
+
+/// Cases that are one line of the table.
+#[derive(Debug)]
+pub struct Group {
+    pub row: usize,
+    pub verb: usize,
+    /// Lengths in words.
+    pub what: String,
+    pub cases: Vec<Case>,
+}
+
+/// Lengths that are asked for: of keys, nonces, AAD, texts; `None`: what the verb takes.
+#[derive(Clone, Debug, Default)]
+pub struct Lengths {
+    pub keys: Vec<usize>,
+    pub nonces: Vec<usize>,
+    pub aads: Vec<usize>,
+    pub texts: Vec<usize>,
+}
+
+/// `0..600,1420`: both ends belong to a range.
+pub fn list(text: &str) -> Option<Vec<usize>> {
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        match part.split_once("..") {
+            Some((first, last)) => {
+                let last: usize = last.trim_start_matches('=').parse().ok()?;
+                all.extend(first.parse().ok()?..=last);
+            }
+            None => all.push(part.parse().ok()?),
+        }
+    }
+    Some(all)
+}
+
+/// The list, for people.
+pub fn said(list: &[usize]) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &n in list {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => ranges.push((n, n)),
+        }
+    }
+    let words = ranges.iter().flat_map(|&(first, last)| {
+        let both = if first == last { vec![first] } else { vec![first, last] };
+        if last > first + 1 { vec![format!("{first}..{last}")] } else { both.iter().map(usize::to_string).collect() }
+    });
+    words.collect::<Vec<_>>().join(",")
+}
+
+/// Bytes of a turn, and of a vector.
+pub fn turn(row: usize) -> (usize, usize) {
+    let vector = [64, 32, 16, 16][row];
+    (8 * vector, vector)
+}
+
+/// Texts near every threshold that there is: each length of the first vectors, then the neighbours of blocks, vectors and turns.
+fn near(row: usize) -> Vec<usize> {
+    let (turn, vector) = turn(row);
+    let edges = (1..=4).map(|n| n * vector).chain((1..=3).map(|n| n * turn)).chain([turn + vector, 4096, 4064]);
+    let mut all: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 1, 2, 5, 8, 15, 100, 300, 1420]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// A few of everything.
+fn few() -> Vec<usize> {
+    vec![0, 1, 16, 33, 64, 100, 257, 600]
+}
+
+fn cases(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: impl Fn(usize) -> Vec<[usize; 2]>) -> Vec<Case> {
+    let of: &Verb = &subject.verbs[verb];
+    let own = |asked: &[usize], own: &[usize], usual: &[usize]| match (asked, own) {
+        ([], []) => usual.to_vec(),
+        ([], _) => own.to_vec(),
+        (_, []) => asked.to_vec(),
+        _ => {
+            let both: Vec<usize> = asked.iter().copied().filter(|n| own.contains(n)).collect();
+            if both.is_empty() { own[..1].to_vec() } else { both }
+        }
+    };
+    let keys = own(&lengths.keys, &of.keys, &[16, 24, 32]);
+    let nonces = own(&lengths.nonces, &of.nonces, &[12]);
+    let mut all = Vec::new();
+    for &key in &keys {
+        for &nonce in &nonces {
+            for &aad in &lengths.aads {
+                let mut texts: Vec<usize> = lengths.texts.iter().map(|&n| of.text(n)).collect();
+                texts.dedup();
+                for text in texts {
+                    let cut = if of.form == Form::Gmac { aad } else { text };
+                    for cuts in if of.cuts { cuts(cut) } else { vec![[0; 2]] } {
+                        for right in if of.opens { vec![true, false] } else { vec![true] } {
+                            let layout = Layout::default();
+                            all.push(Case { verb, row, key, nonce, aad, text, cuts, right, layout });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+fn group(subject: &Subject, row: usize, verb: usize, lengths: &Lengths, cuts: impl Fn(usize) -> Vec<[usize; 2]>, how: &str) -> Group {
+    let cases = cases(subject, row, verb, lengths, cuts);
+    let mut keys: Vec<usize> = cases.iter().map(|case| case.key).collect();
+    let mut nonces: Vec<usize> = cases.iter().map(|case| case.nonce).collect();
+    for list in [&mut keys, &mut nonces] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    let (keys, nonces) = (keys.iter().map(|n| (8 * n).to_string()).collect::<Vec<_>>().join("/"), said(&nonces));
+    let what = format!("{keys}; nonce {nonces}; AAD {}; text {}{how}", said(&lengths.aads), said(&lengths.texts));
+    Group { row, verb, what, cases }
+}
+
+/// Two cuts in the middle, and none.
+fn thirds(n: usize) -> Vec<[usize; 2]> {
+    vec![[n / 3, n - n / 5], [n.min(16), n.min(16)]]
+}
+
+/// Every way to cut in three.
+fn everywhere(n: usize) -> Vec<[usize; 2]> {
+    (0..=n).flat_map(|first| (first..=n).map(move |second| [first, second])).collect()
+}
+
+/// What is asked for: one verb, or all whose name has that text in it.
+pub fn asked(subject: &Subject, rows: &[usize], verb: &str, lengths: &Lengths, every_cut: bool) -> Vec<Group> {
+    let named: Vec<usize> = (1..subject.verbs.len()).filter(|&n| subject.verbs[n].name == verb).collect();
+    let holds = |n: &usize| subject.verbs[*n].name.contains(verb);
+    let verbs = if named.is_empty() { (1..subject.verbs.len()).filter(holds).collect() } else { named };
+    let cuts = if every_cut { everywhere } else { thirds };
+    let mut groups = Vec::new();
+    for &row in rows {
+        let mut lengths = lengths.clone();
+        if lengths.aads.is_empty() {
+            lengths.aads = vec![13];
+        }
+        if lengths.texts.is_empty() {
+            lengths.texts = near(row);
+        }
+        groups.extend(verbs.iter().map(|&verb| group(subject, row, verb, &lengths, cuts, "")));
+    }
+    groups
+}
+
+/// Verbs that are out of reach, and why: docs/proof.md says what it would take.
+pub const BEYOND: &[(&str, &str)] = &[("_part", "hashes of parts go together by the multiplication of `portable`"), ("Plan::", "as parts")];
+
+/// Whether the plan leaves it out.
+pub fn is_beyond(name: &str) -> bool {
+    BEYOND.iter().any(|(part, _)| name.contains(part))
+}
+
+/// The plan of the gate, or the whole one.
+pub fn plan(subject: &Subject, rows: &[usize], quick: bool) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for &row in rows {
+        let (turn, vector) = turn(row);
+        let own = |name: &str| subject.verb(name).into_iter();
+        let mut add = |verb: usize, lengths: &Lengths, how: &str| groups.push(group(subject, row, verb, lengths, thirds, how));
+        let all = || Lengths { aads: vec![13], ..Lengths::default() };
+        if quick {
+            let texts: Vec<usize> = near(row).into_iter().filter(|n| *n <= 2 * turn + vector).collect();
+            for verb in ["seal", "open"].into_iter().flat_map(own) {
+                add(verb, &Lengths { keys: vec![16], texts: texts.clone(), ..all() }, "");
+                add(verb, &Lengths { keys: vec![24, 32], texts: few(), ..all() }, "");
+                add(verb, &Lengths { keys: vec![32], nonces: vec![8, 16], aads: vec![0, 33], texts: vec![0, 100] }, "");
+            }
+            for verb in 1..subject.verbs.len() {
+                let name = &subject.verbs[verb].name;
+                if name != "seal" && name != "open" {
+                    add(verb, &Lengths { keys: vec![16], texts: vec![100], ..all() }, "");
+                }
+            }
+            continue;
+        }
+        let every: Vec<usize> = (0..=(2 * turn + vector).max(600)).collect();
+        for verb in ["seal", "open"].into_iter().flat_map(own) {
+            add(verb, &Lengths { texts: every.clone(), ..all() }, "");
+            add(verb, &Lengths { keys: vec![16], texts: near(row).into_iter().filter(|&n| n > every.len()).collect(), ..all() }, "");
+            add(verb, &Lengths { keys: vec![16], aads: (0..=48).collect(), texts: few(), ..Lengths::default() }, "");
+            add(verb, &Lengths { keys: vec![32], aads: vec![64, 100, 255, 256, 600, 1000, 4097], texts: few(), ..Lengths::default() }, "");
+            let nonces = (1..=20).chain([32, 60, 200]).filter(|&n| n != 12).collect();
+            add(verb, &Lengths { keys: vec![16], nonces, aads: vec![5], texts: vec![0, 17, 300, 600] }, "");
+            add(verb, &Lengths { keys: vec![24, 32], nonces: vec![8, 16], aads: vec![0, 33], texts: few() }, "");
+        }
+        for verb in ["seal apart", "open apart"].into_iter().flat_map(own) {
+            add(verb, &Lengths { keys: vec![16], texts: every.clone(), ..all() }, "");
+            add(verb, &Lengths { keys: vec![24, 32], texts: near(row), ..all() }, "");
+        }
+        for verb in 1..subject.verbs.len() {
+            let name = &subject.verbs[verb].name;
+            if !["seal", "open", "seal apart", "open apart"].contains(&&**name) {
+                add(verb, &Lengths { aads: vec![0, 20], texts: few(), ..Lengths::default() }, "");
+            }
+        }
+        for verb in own("seal in three pieces").chain(own("seal a list of three")).chain(own("open a list of three")) {
+            let lengths = Lengths { keys: vec![16], texts: vec![0, 1, 2, 17, 33, 40], ..all() };
+            groups.push(group(subject, row, verb, &lengths, everywhere, ", every cut in three"));
+        }
+        for verb in own("AAD in three pieces") {
+            let lengths = Lengths { keys: vec![16], aads: vec![0, 1, 17, 33, 40], texts: vec![0], ..Lengths::default() };
+            groups.push(group(subject, row, verb, &lengths, everywhere, ", every cut in three"));
+        }
+        // Elsewhere in memory.
+        for verb in ["seal", "open", "seal apart", "open apart"].into_iter().flat_map(own) {
+            let lengths = Lengths { keys: vec![16], texts: vec![0, 1, 33, 100, 300, 600], ..all() };
+            let mut group = group(subject, row, verb, &lengths, thirds, ", elsewhere in memory");
+            group.cases = group.cases.iter().flat_map(|case| elsewhere().map(|layout| Case { layout, ..case.clone() })).collect();
+            groups.push(group);
+        }
+    }
+    groups.retain(|group| !group.cases.is_empty() && !is_beyond(&subject.verbs[group.verb].name));
+    groups
+}
+
+/// Stack, key, nonce, AAD, texts and tag in other places: across lines and pages, aligned and not.
+fn elsewhere() -> impl Iterator<Item = Layout> {
+    let offsets = [1, 15, 16, 31, 33, 63, 64, 4033, 4080, 4090, 4095];
+    (0..offsets.len()).map(move |i| {
+        let moved = std::array::from_fn(|j| offsets[(i + 3 * j) % offsets.len()]);
+        Layout { stack: [0, 1, 3, 7, 13, 64, 255, 256][i % 8], moved }
+    })
+}
+
+/// Rows by name.
+pub fn rows(names: Option<&str>) -> Option<Vec<usize>> {
+    let index = |name: &str| ROWS.iter().position(|(row, _)| *row == name);
+    names.map_or_else(|| Some((0..ROWS.len()).collect()), |names| names.split(',').map(index).collect())
+}

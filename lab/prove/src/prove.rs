@@ -1,0 +1,220 @@
+//! One call, held against the standard.
+
+use crate::{
+    calls::{AROUND_BOTH, Case, Form, RETURN, Refused, Shape, Subject, Verb, place},
+    field::{Bit, Block, Byte, byte, none, xor},
+    machine::{Decoded, Machine, Word},
+    spec::{self, Gcm},
+};
+use iced_x86::Register;
+
+/// Why a call is not proved.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    /// It computes something else than the standard says, or does what it must not.
+    Refuted(String),
+    /// The interpreter cannot go on.
+    Stopped(String),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::Stopped(why)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refuted(why) => write!(f, "refuted: {why}"),
+            Self::Stopped(why) => write!(f, "stopped: {why}"),
+        }
+    }
+}
+
+/// What a proof took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Proved {
+    pub steps: u64,
+    /// Arguments of shared functions.
+    pub asked: usize,
+    /// A bound of their degree, and of the degree of all that is compared.
+    pub argument: u64,
+    pub degree: u64,
+    /// The probability that what is proved is false is below this power of two: docs/proof.md has the calculation.
+    pub bound: f64,
+}
+
+impl Proved {
+    fn new(machine: &Machine<'_>, case: &Case, form: Form) -> Self {
+        let (steps, asked) = (machine.steps, machine.unknown.asked());
+        // The standard's own: a hash of so many blocks, and the comparison of a tag, a product of 128 factors.
+        let blocks = [case.nonce, case.aad, case.text].iter().map(|n| n.div_ceil(16) as u64 + 2).sum::<u64>();
+        let own_argument = match form {
+            Form::Siv => blocks,
+            Form::Gcm | Form::Gmac if case.nonce != 12 => case.nonce.div_ceil(16) as u64 + 2,
+            _ => 1,
+        };
+        let argument = u64::from(machine.degrees.argument).max(own_argument);
+        let degree = u64::from(machine.degrees.worst).max(blocks);
+        let square = |n: u64| (n as f64).powi(2);
+        let pairs = square(asked as u64) / 2.0;
+        // Bits that are looked at: of at most four operands an instruction, and of what is compared at the end.
+        let bits = 4.0 * 512.0 * steps as f64 + 8.0 * (case.text as f64 + 65536.0);
+        // Each is held against 0, 1, another bit and its opposite. What decides is held against what may decide.
+        let decided = machine.degrees.decided.max(128 * blocks);
+        let sum = pairs * square(argument) + 4.0 * bits * square(degree) + 16.0 * square(decided);
+        Self { steps, asked, argument, degree, bound: sum.log2() - 128.0 }
+    }
+}
+
+/// More instructions than any call that is proved takes.
+pub const LIMIT: u64 = 50_000_000;
+
+/// What a call is given, and what must come of it.
+#[derive(Debug)]
+pub struct Message {
+    pub key: Vec<Byte>,
+    pub nonce: Vec<Byte>,
+    pub aad: Vec<Byte>,
+    /// The text that is read.
+    pub text: Vec<Byte>,
+    /// The tag that is given.
+    pub given: Block,
+    /// What the standard makes of it: the other text, and the tag.
+    pub other: Vec<Byte>,
+    pub tag: Block,
+}
+
+impl Message {
+    /// Symbols, and the standard's answer.
+    pub fn new(machine: &mut Machine<'_>, case: &Case, verb: &Verb) -> Self {
+        let (form, opens) = (verb.form, verb.opens);
+        let unknown = &mut machine.unknown;
+        let mut string = |n: usize| unknown.random.string(n);
+        let [key, mut nonce, aad, text, given] = [case.key, case.nonce, case.aad, case.text, 16].map(&mut string);
+        if verb.counts {
+            nonce.iter_mut().for_each(|symbols| *symbols = byte(unknown.random.word() as u8));
+        }
+        let given: Block = given.try_into().expect("16 bytes");
+        let asked = opens.then_some(&given);
+        let (other, tag) = match form {
+            Form::Gcm | Form::Gmac => Gcm::new(unknown, &key).run(unknown, &nonce, &aad, &text, asked),
+            Form::Xaes => spec::xaes(unknown, &key, &nonce, &aad, &text, asked),
+            Form::Siv => spec::siv(unknown, &key, &nonce, &aad, &text, asked),
+            Form::Ctr => {
+                let first: &Block = nonce.first_chunk().expect("a counter block");
+                (Gcm::new(unknown, &key).ctr(unknown, first, &text), given)
+            }
+            Form::Blocks => {
+                let keys = spec::expand(unknown, &key);
+                let blocks = text.as_chunks().0.iter();
+                (blocks.flat_map(|block| spec::cipher(unknown, &keys, block)).collect(), given)
+            }
+        };
+        Self { key, nonce, aad, text, given, other, tag }
+    }
+}
+
+fn refuted<T>(why: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::Refuted(why.into()))
+}
+
+fn equal(what: &str, code: &[Byte], standard: &[Byte]) -> Result<(), Failure> {
+    match code.iter().zip(standard).position(|(code, standard)| code != standard) {
+        Some(i) => refuted(format!("byte {i} of {} of {what} is not what the standard says", standard.len())),
+        None => Ok(()),
+    }
+}
+
+/// Registers that a function gives back as they were.
+const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+/// Proves one call for all keys, nonces, AADs and texts of these lengths.
+pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: u64, limit: u64) -> Result<Proved, Failure> {
+    let verb = &subject.verbs[case.verb];
+    let mut machine = subject.machine(decoded, case, seed)?;
+    let message = Message::new(&mut machine, case, verb);
+    let places = subject.places(case)?;
+
+    let stale = machine.unknown.random.string(case.text + 16);
+    let (n, tag) = (case.text, &message.given[..]);
+    let joined = [&message.text[..], tag].concat();
+    let (from, to): (&[Byte], &[Byte]) = match verb.shape {
+        Shape::InPlace => (&[], &message.text),
+        Shape::Apart => (&message.text, &stale[..n]),
+        Shape::InPlaceBehind => (&[], &joined),
+        Shape::Behind if verb.opens => (&joined, &stale[..n]),
+        Shape::Behind => (&message.text, &stale),
+        Shape::Read => (&message.text, &[]),
+    };
+    let buffers = [
+        (places.key, &message.key[..]),
+        (places.nonce, &message.nonce),
+        (places.aad, &message.aad),
+        (places.from, from),
+        (places.to, to),
+        (places.tag, tag),
+    ];
+    for (at, what) in buffers {
+        let around = machine.unknown.random.string(AROUND_BOTH);
+        place(&mut machine.memory, &around, at, what)?;
+    }
+    // All that may decide: whether the tags are equal.
+    let differ: Vec<Bit> = (0..verb.tag).flat_map(|i| xor(&message.tag[i], &message.given[i])).collect();
+    let equal_tags = none(&differ);
+    if verb.opens {
+        machine.verdicts.insert(equal_tags, case.right);
+    }
+    let kept = KEPT.map(|r| machine.register(r));
+    let top = machine.register(Register::RSP).number()?;
+    machine.memory.watch();
+    machine.run_to(RETURN, limit)?;
+
+    if KEPT.map(|r| machine.register(r)) != kept || machine.register(Register::RSP) != Word::Number(top + 8) {
+        return refuted("a register of the caller is not what it was");
+    }
+    let accepts = !verb.opens || case.right;
+    let answer = machine.register(Register::RAX);
+    if answer != Word::Number(u64::from(!accepts)) {
+        return refuted(format!("the answer is {answer:?}"));
+    }
+    if verb.opens && machine.asked != [equal_tags] {
+        return refuted("it accepts without a look at the tag");
+    }
+    let text = machine.memory.string(places.to, places.to_len)?;
+    let told = machine.memory.string(places.tag, 16)?;
+    let (body, behind) = text.split_at(n.min(text.len()));
+    let tagged = !matches!(verb.form, Form::Ctr | Form::Blocks);
+    if verb.opens && !case.right {
+        match verb.refused {
+            Refused::Zeros if body.iter().flatten().any(|&bit| bit != Bit::default()) => return refuted("a text that is refused is left"),
+            Refused::AsItWas => equal("the text that is refused", body, &to[..body.len()])?,
+            _ => {}
+        }
+    } else if verb.shape != Shape::Read {
+        equal("the text", body, &message.other)?;
+    }
+    match verb.shape {
+        _ if verb.opens || !tagged => {
+            equal("the tag that was given", &told, tag)?;
+            equal("the tag behind the text", behind, if behind.is_empty() { behind } else { tag })?;
+        }
+        Shape::InPlaceBehind | Shape::Behind => equal("the tag", behind, &message.tag)?,
+        _ => equal("the tag", &told, &message.tag)?,
+    }
+    let may_change = [places.to..places.to + places.to_len as u64, places.tag..places.tag + 16, places.heap.clone(), places.place.clone()];
+    let others: Vec<u64> = machine.memory.changed().into_iter().filter(|at| !may_change.iter().any(|range| range.contains(at))).collect();
+    if let Some(&at) = others.first() {
+        // Of the rest only statics that hold numbers: what the processor has, where the program's allocator stands.
+        for &at in &others {
+            if machine.memory.number(at, 1)?.is_none() {
+                return refuted(format!("a secret is written to {}", subject.image.place(at)));
+            }
+        }
+        if others.iter().any(|&at| places.key - 4096 <= at && at < places.place.end + 4096) {
+            return refuted(format!("memory that is not its own is written, at {}", subject.image.place(at)));
+        }
+    }
+    Ok(Proved::new(&machine, case, verb.form))
+}

@@ -1,0 +1,166 @@
+//! What is not known: inputs, what registers held before, and functions that are not interpreted.
+//!
+//! The S-box is a function of a byte, of which no more is used than that it is one: its value for a byte that is
+//! not a number is eight fresh symbols, and the same ones each time. Code and standard ask one table. Addition
+//! of a number to 32 bits that are not numbers is another: all that is known of it is (x + a) + b = x + (a + b).
+
+use crate::field::{Bit, Byte, Vector, byte, lifted, number};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{RngCore, SeedableRng},
+};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+};
+
+/// Points that are drawn at random.
+#[derive(Debug)]
+pub struct Random(ChaCha8Rng);
+
+impl Random {
+    /// `stream` makes sequences of one seed independent.
+    pub fn new(seed: u64, stream: u64) -> Self {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(stream);
+        Self(generator)
+    }
+
+    pub fn word(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A bit of which nothing is known: a variable, at its two points. Not 0 and not 1 at either.
+    pub fn symbol(&mut self) -> Bit {
+        let mut point = || loop {
+            let n = self.word();
+            if n > 1 {
+                return n;
+            }
+        };
+        Bit(point(), point())
+    }
+
+    pub fn symbols(&mut self) -> Byte {
+        std::array::from_fn(|_| self.symbol())
+    }
+
+    pub fn string(&mut self, n: usize) -> Vec<Byte> {
+        (0..n).map(|_| self.symbols()).collect()
+    }
+}
+
+/// A map by points, which are random already.
+pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
+
+/// A hash of random words.
+#[derive(Default, Clone, Debug)]
+pub struct Fold(u64);
+
+impl Hasher for Fold {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 29;
+    }
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
+/// 32 bits, the least significant first.
+pub type Word32 = [Bit; 32];
+
+/// Functions that code and standard share.
+#[derive(Debug)]
+pub struct Unknown {
+    pub random: Random,
+    sbox: Map<Byte, Byte>,
+    real: [u8; 256],
+    /// What each sum was made of.
+    sums: Map<Word32, (Word32, u32)>,
+    made: Map<(Word32, u32), Word32>,
+    /// Bits of hashes, and their degree: what the standard has on its way.
+    hashes: Map<Bit, u32>,
+}
+
+impl Unknown {
+    pub fn new(seed: u64) -> Self {
+        let random = Random::new(seed, 0);
+        Self { random, sbox: Map::default(), real: sbox(), sums: Map::default(), made: Map::default(), hashes: Map::default() }
+    }
+
+    /// The S-box of a byte.
+    pub fn sbox(&mut self, of: Byte) -> Byte {
+        if let Some(n) = number(&of) {
+            return byte(self.real[n as usize]);
+        }
+        *self.sbox.entry(of).or_insert_with(|| self.random.symbols())
+    }
+
+    /// `of` + `n` modulo 2^32.
+    pub fn add32(&mut self, of: &Word32, n: u32) -> Word32 {
+        if let Some(of) = number(of) {
+            return lifted(u64::from((of as u32).wrapping_add(n)));
+        }
+        let (base, before) = self.sums.get(of).copied().unwrap_or((*of, 0));
+        let sum = before.wrapping_add(n);
+        if sum == 0 {
+            return base;
+        }
+        if let Some(made) = self.made.get(&(base, sum)) {
+            return *made;
+        }
+        let new = std::array::from_fn(|_| self.random.symbol());
+        self.made.insert((base, sum), new);
+        self.sums.insert(new, (base, sum));
+        new
+    }
+
+    /// These bits are polynomials of that degree.
+    pub fn note(&mut self, bits: &[Bit], degree: u32) {
+        self.hashes.extend(bits.iter().map(|&bit| (bit, degree)));
+    }
+
+    /// A bound of a degree is a sum where code multiplies, even if terms of that degree cancel each other out, as they do in Winograd's way
+    /// to multiply. What is a hash of the standard has no greater degree than that.
+    pub fn lower(&self, vector: &mut Vector) {
+        for (byte, degree) in vector.bits.as_chunks::<8>().0.iter().zip(&mut vector.degrees) {
+            let known = byte.iter().try_fold(0, |most, bit| Some(self.hashes.get(bit)?.max(&most)).copied());
+            *degree = known.map_or(*degree, |known| known.min(*degree));
+        }
+    }
+
+    /// How many bytes the S-box has been asked for, and how many sums there are: pairs of them could be taken for one another.
+    pub fn asked(&self) -> usize {
+        self.sbox.len() + self.made.len()
+    }
+}
+
+/// FIPS 197, 5.1.1: the inverse in GF(2^8), then an affine map.
+fn sbox() -> [u8; 256] {
+    let times = |mut a: u8, mut b: u8| {
+        let mut product = 0;
+        while b != 0 {
+            if b & 1 != 0 {
+                product ^= a;
+            }
+            a = a << 1 ^ if a & 0x80 != 0 { 0x1b } else { 0 };
+            b >>= 1;
+        }
+        product
+    };
+    std::array::from_fn(|x| {
+        let inverse = (0..=255).find(|&y| times(x as u8, y) == 1).unwrap_or(0);
+        (1..5).fold(inverse ^ 0x63, |sum, by| sum ^ inverse.rotate_left(by))
+    })
+}

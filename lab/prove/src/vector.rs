@@ -1,0 +1,681 @@
+//! Semantics of vector instructions. Each stands once: for the old encoding and the new ones, for all widths; masks are the destination's.
+//!
+//! `family` says which mnemonics there are and what each does. Most of them only move elements.
+
+use crate::{
+    field::{Bit, Block, I, O, Sums, Vector, elements, number},
+    machine::{Flags, Machine, Result, WIDEST, Word, Zero, is_extended, stop, wants_alignment},
+    spec,
+};
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+
+/// What a vector instruction does; numbers are bits of an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Family {
+    /// A whole vector; memory that is masked off is not touched.
+    Move(usize),
+    /// And memory must be aligned to its size.
+    MoveAligned(usize),
+    /// The lowest bits, from or to memory, a general or a vector register; what is above becomes zero.
+    Low,
+    /// The lowest bits in place of those of another vector.
+    Scalar(usize),
+    /// Half of a vector of 128 bits, from this bit on, from or to memory.
+    Half(usize),
+    /// The low half of the second behind that of the first; the high half of the second below that of the first.
+    LowToHigh,
+    HighToLow,
+    Xor(usize),
+    And(usize),
+    AndNot(usize),
+    Or(usize),
+    Ternary(usize),
+    AesRound(bool),
+    Multiply,
+    /// Bytes of each lane by an index.
+    Bytes,
+    /// Elements of all of the vector by an index; of two vectors.
+    Any(usize),
+    AnyOfTwo(usize, bool),
+    /// Four elements of each 4 by an immediate number.
+    Four(usize),
+    LowFour,
+    HighFour,
+    /// Two of the first vector, two of the second.
+    Shuffle(usize),
+    Unpack(usize, bool),
+    /// Bytes, or elements, from two vectors one behind the other.
+    AlignBytes,
+    Align(usize),
+    /// Bytes of a lane moved up, or down.
+    BytesUp,
+    BytesDown,
+    Up(usize),
+    Down(usize),
+    DownSigned(usize),
+    Sum(usize),
+    Difference(usize),
+    Equal(usize),
+    Smallest(usize),
+    Greatest(usize),
+    Broadcast(usize, usize),
+    Insert(usize, usize),
+    Extract(usize, usize),
+    Lanes(usize),
+    TwoLanes,
+    Blend(usize),
+    BlendByMask(usize),
+    Expand(usize),
+    ExtractElement(usize),
+    InsertElement(usize),
+    InsertScalar,
+    MaskMove(u32),
+    MaskXor(u32, bool),
+    MaskShift(u32, bool),
+    MaskToVector(usize),
+    VectorToMask(usize),
+    SignsToRegister,
+    Test,
+    ClearAbove,
+}
+use Family::*;
+
+#[rustfmt::skip]
+fn family(m: Mnemonic) -> Option<Family> {
+    use Mnemonic::*;
+    Some(match m {
+        Vmovdqu8 => Family::Move(8),
+        Vmovdqu16 => Family::Move(16),
+        Vmovdqu32 | Vmovups => Family::Move(32),
+        Movdqu | Movups | Movupd | Lddqu | Vmovdqu | Vmovupd | Vmovdqu64 | Vlddqu => Family::Move(64),
+        Vmovdqa32 | Vmovaps => MoveAligned(32),
+        Movdqa | Movaps | Movapd | Vmovdqa | Vmovapd | Vmovdqa64 | Vmovntdq | Movntdq | Movntps | Vmovntps => MoveAligned(64),
+        Movd | Vmovd | Movq | Vmovq => Low,
+        Movss | Vmovss => Scalar(32),
+        Movsd | Vmovsd => Scalar(64),
+        Movlps | Movlpd | Vmovlps | Vmovlpd => Half(0),
+        Movhps | Movhpd | Vmovhps | Vmovhpd => Half(64),
+        Movlhps | Vmovlhps => LowToHigh,
+        Movhlps | Vmovhlps => HighToLow,
+        Vpxord => Family::Xor(32),
+        Pxor | Xorps | Xorpd | Vpxor | Vxorps | Vxorpd | Vpxorq => Family::Xor(64),
+        Vpandd => Family::And(32),
+        Pand | Andps | Andpd | Vpand | Vandps | Vandpd | Vpandq => Family::And(64),
+        Vpandnd => AndNot(32),
+        Pandn | Andnps | Andnpd | Vpandn | Vandnps | Vandnpd | Vpandnq => AndNot(64),
+        Vpord => Family::Or(32),
+        Por | Orps | Orpd | Vpor | Vorps | Vorpd | Vporq => Family::Or(64),
+        Vpternlogd => Ternary(32),
+        Vpternlogq => Ternary(64),
+        Aesenc | Vaesenc => AesRound(true),
+        Aesenclast | Vaesenclast => AesRound(false),
+        Pclmulqdq | Vpclmulqdq => Multiply,
+        Pshufb | Vpshufb => Bytes,
+        Vpermb => Any(8),
+        Vpermd | Vpermps => Any(32),
+        Vpermq | Vpermpd => Any(64),
+        Vpermt2b => AnyOfTwo(8, true),
+        Vpermt2d => AnyOfTwo(32, true),
+        Vpermt2q => AnyOfTwo(64, true),
+        Vpermi2b => AnyOfTwo(8, false),
+        Vpermi2d => AnyOfTwo(32, false),
+        Vpermi2q => AnyOfTwo(64, false),
+        Pshufd | Vpshufd => Four(32),
+        Pshuflw | Vpshuflw => LowFour,
+        Pshufhw | Vpshufhw => HighFour,
+        Shufps | Vshufps => Shuffle(32),
+        Shufpd | Vshufpd => Shuffle(64),
+        Punpcklbw | Vpunpcklbw => Unpack(8, false),
+        Punpckhbw | Vpunpckhbw => Unpack(8, true),
+        Punpcklwd | Vpunpcklwd => Unpack(16, false),
+        Punpckhwd | Vpunpckhwd => Unpack(16, true),
+        Punpckldq | Vpunpckldq | Unpcklps | Vunpcklps => Unpack(32, false),
+        Punpckhdq | Vpunpckhdq | Unpckhps | Vunpckhps => Unpack(32, true),
+        Punpcklqdq | Vpunpcklqdq | Unpcklpd | Vunpcklpd => Unpack(64, false),
+        Punpckhqdq | Vpunpckhqdq | Unpckhpd | Vunpckhpd => Unpack(64, true),
+        Palignr | Vpalignr => AlignBytes,
+        Valignd => Align(32),
+        Valignq => Align(64),
+        Pslldq | Vpslldq => BytesUp,
+        Psrldq | Vpsrldq => BytesDown,
+        Psllw | Vpsllw => Up(16),
+        Pslld | Vpslld => Up(32),
+        Psllq | Vpsllq => Up(64),
+        Psrlw | Vpsrlw => Down(16),
+        Psrld | Vpsrld => Down(32),
+        Psrlq | Vpsrlq => Down(64),
+        Psraw | Vpsraw => DownSigned(16),
+        Psrad | Vpsrad => DownSigned(32),
+        Vpsraq => DownSigned(64),
+        Paddb | Vpaddb => Sum(8),
+        Paddw | Vpaddw => Sum(16),
+        Paddd | Vpaddd => Sum(32),
+        Paddq | Vpaddq => Sum(64),
+        Psubb | Vpsubb => Difference(8),
+        Psubw | Vpsubw => Difference(16),
+        Psubd | Vpsubd => Difference(32),
+        Psubq | Vpsubq => Difference(64),
+        Pcmpeqb | Vpcmpeqb => Equal(8),
+        Pcmpeqw | Vpcmpeqw => Equal(16),
+        Pcmpeqd | Vpcmpeqd => Equal(32),
+        Pcmpeqq | Vpcmpeqq => Equal(64),
+        Pminub | Vpminub => Smallest(8),
+        Pminud | Vpminud => Smallest(32),
+        Vpminuq => Smallest(64),
+        Pmaxub | Vpmaxub => Greatest(8),
+        Pmaxud | Vpmaxud => Greatest(32),
+        Vpmaxuq => Greatest(64),
+        Vpbroadcastb => Broadcast(8, 8),
+        Vpbroadcastw => Broadcast(16, 16),
+        Vpbroadcastd | Vbroadcastss => Broadcast(32, 32),
+        Vpbroadcastq | Vbroadcastsd | Movddup | Vmovddup => Broadcast(64, 64),
+        Vbroadcasti128 | Vbroadcastf128 | Vbroadcasti64x2 | Vbroadcastf64x2 => Broadcast(128, 64),
+        Vbroadcasti32x4 | Vbroadcastf32x4 => Broadcast(128, 32),
+        Vbroadcasti64x4 | Vbroadcastf64x4 => Broadcast(256, 64),
+        Vinserti128 | Vinsertf128 | Vinserti64x2 | Vinsertf64x2 => Insert(128, 64),
+        Vinserti32x4 | Vinsertf32x4 => Insert(128, 32),
+        Vinserti64x4 | Vinsertf64x4 => Insert(256, 64),
+        Vextracti128 | Vextractf128 | Vextracti64x2 | Vextractf64x2 => Extract(128, 64),
+        Vextracti32x4 | Vextractf32x4 => Extract(128, 32),
+        Vextracti64x4 | Vextractf64x4 => Extract(256, 64),
+        Vshufi64x2 | Vshuff64x2 => Lanes(64),
+        Vshufi32x4 | Vshuff32x4 => Lanes(32),
+        Vperm2i128 | Vperm2f128 => TwoLanes,
+        Pblendw | Vpblendw => Blend(16),
+        Vpblendd | Blendps | Vblendps => Blend(32),
+        Blendpd | Vblendpd => Blend(64),
+        Vpblendmb => BlendByMask(8),
+        Vpblendmw => BlendByMask(16),
+        Vpblendmd | Vblendmps => BlendByMask(32),
+        Vpblendmq | Vblendmpd => BlendByMask(64),
+        Vpexpandd => Expand(32),
+        Vpexpandq => Expand(64),
+        Pextrb | Vpextrb => ExtractElement(8),
+        Pextrw | Vpextrw => ExtractElement(16),
+        Pextrd | Vpextrd | Extractps | Vextractps => ExtractElement(32),
+        Pextrq | Vpextrq => ExtractElement(64),
+        Pinsrb | Vpinsrb => InsertElement(8),
+        Pinsrw | Vpinsrw => InsertElement(16),
+        Pinsrd | Vpinsrd => InsertElement(32),
+        Pinsrq | Vpinsrq => InsertElement(64),
+        Insertps | Vinsertps => InsertScalar,
+        Kmovb => MaskMove(8),
+        Kmovw => MaskMove(16),
+        Kmovd => MaskMove(32),
+        Kmovq => MaskMove(64),
+        Kxorb => MaskXor(8, false),
+        Kxorw => MaskXor(16, false),
+        Kxord => MaskXor(32, false),
+        Kxorq => MaskXor(64, false),
+        Kxnorb => MaskXor(8, true),
+        Kxnorw => MaskXor(16, true),
+        Kxnord => MaskXor(32, true),
+        Kxnorq => MaskXor(64, true),
+        Kshiftlb => MaskShift(8, true),
+        Kshiftlw => MaskShift(16, true),
+        Kshiftld => MaskShift(32, true),
+        Kshiftlq => MaskShift(64, true),
+        Kshiftrb => MaskShift(8, false),
+        Kshiftrw => MaskShift(16, false),
+        Kshiftrd => MaskShift(32, false),
+        Kshiftrq => MaskShift(64, false),
+        Vpmovm2b => MaskToVector(8),
+        Vpmovm2w => MaskToVector(16),
+        Vpmovm2d => MaskToVector(32),
+        Vpmovm2q => MaskToVector(64),
+        Vpmovb2m => VectorToMask(8),
+        Pmovmskb | Vpmovmskb => SignsToRegister,
+        Ptest | Vptest => Family::Test,
+        Vzeroupper => ClearAbove,
+        _ => return None,
+    })
+}
+
+/// Whether this module knows what to make of it: it has a vector or a mask among its operands.
+pub(crate) fn is(i: &Instruction) -> bool {
+    let is_wide = |r: Register| r.is_vector_register() || r.is_k();
+    i.mnemonic() == Mnemonic::Vzeroupper || (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && is_wide(i.op_register(op)))
+}
+
+/// Elements of `bits` bits that are picked from elsewhere, or zeros, up to a width of `n` bits.
+fn picked<'v>(n: usize, bits: usize, from: impl Fn(usize) -> Option<(&'v Vector, usize)>) -> Vector {
+    let mut result = Vector::zeros(n);
+    for (j, range) in elements(n, bits).enumerate() {
+        if let Some((vector, element)) = from(j) {
+            result.bits[range.clone()].copy_from_slice(&vector.bits[element * bits..][..bits]);
+            result.degrees[range.start / 8..range.end / 8].copy_from_slice(&vector.degrees[element * bits / 8..][..bits / 8]);
+        }
+    }
+    result
+}
+
+/// Two vectors, bit by bit; whether two bits may be multiplied.
+fn bitwise(a: &Vector, b: &Vector, f: fn(Bit, Bit) -> Bit, may_multiply: bool) -> Vector {
+    let bits: Vec<Bit> = a.bits.iter().zip(&b.bits).map(|(&a, &b)| f(a, b)).collect();
+    let multiplies = |j: usize| may_multiply && (8 * j..8 * j + 8).any(|i| a.bits[i].multiplies(b.bits[i]));
+    let degree = |j: usize| match (a.degrees[j], b.degrees[j]) {
+        _ if bits[8 * j..8 * j + 8].iter().all(|bit| bit.number().is_some()) => 0,
+        (a, b) if multiplies(j) => a.saturating_add(b),
+        (a, b) => a.max(b),
+    };
+    let degrees = (0..bits.len() / 8).map(degree).collect();
+    Vector { bits, degrees }
+}
+
+fn index(of: &[Bit]) -> Result<usize> {
+    number(of).map(|n| n as usize).ok_or_else(|| "a symbol says which element".into())
+}
+
+/// The index in each element of that many bits: a number below `below`, which is a power of two.
+fn indices(of: &Vector, bits: usize, below: usize) -> Result<Vec<usize>> {
+    elements(of.len(), bits).map(|range| Ok(index(&of.bits[range][..8])? % below)).collect()
+}
+
+impl Machine<'_> {
+    pub(crate) fn vector(&mut self, i: &Instruction) -> Result<()> {
+        let Some(family) = family(i.mnemonic()) else { stop!("no semantics") };
+        let n = Self::width(i, 0);
+        let last = i.op_count() - 1;
+        let by_number = i.op_kind(last) == OpKind::Immediate8;
+        let immediate = if by_number { i.immediate(last) as usize & 0xff } else { 0 };
+        // Of two sources the first is the destination in the old encoding.
+        let [first, second] = if is_extended(i) { [1, 2] } else { [0, 1] };
+        if (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Memory) {
+            let size = i.memory_size().size() as u64;
+            let alignment = if matches!(family, MoveAligned(_)) || wants_alignment(i) { size } else { 1 };
+            if !self.address(i)?.is_multiple_of(alignment) {
+                stop!("memory is not aligned");
+            }
+        }
+        let to_general = i.op_kind(0) == OpKind::Register && i.op_register(0).is_gpr();
+        let to_memory = i.op_kind(0) == OpKind::Memory;
+        let (result, element) = match family {
+            Move(e) | MoveAligned(e) => (self.masked_source(i, e)?, e),
+            Low => {
+                let is_64 = |op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_gpr64();
+                let bits = if matches!(i.mnemonic(), Mnemonic::Movq | Mnemonic::Vmovq) || is_64(0) || is_64(1) { 64 } else { 32 };
+                let source = self.source(i, 1)?.part(0..bits);
+                if to_general || to_memory {
+                    return self.set_general(i, &source);
+                }
+                (source, WIDEST)
+            }
+            Scalar(bits) if last == 1 && (to_memory || i.op_kind(1) == OpKind::Memory) => (self.source(i, 1)?.part(0..bits), WIDEST),
+            Scalar(bits) => {
+                let (mut a, b) = (self.source(i, first)?, self.source(i, second)?);
+                a.replace(0, &b.part(0..bits));
+                (a, WIDEST)
+            }
+            Half(from) if to_memory => (self.source(i, 1)?.part(from..from + 64), WIDEST),
+            Half(to) => {
+                let (mut a, b) = (self.source(i, first)?, self.source(i, second)?);
+                a.replace(to, &b.part(0..64));
+                (a, WIDEST)
+            }
+            LowToHigh | HighToLow => {
+                let (mut a, b) = (self.source(i, first)?, self.source(i, second)?);
+                let (to, from) = if family == LowToHigh { (64, 0) } else { (0, 64) };
+                a.replace(to, &b.part(from..from + 64));
+                (a, WIDEST)
+            }
+            Xor(e) | And(e) | AndNot(e) | Or(e) => {
+                let (a, b) = (self.source(i, first)?, self.source(i, second)?);
+                let f = match family {
+                    Xor(_) => |a, b| a ^ b,
+                    And(_) => Bit::and,
+                    AndNot(_) => |a: Bit, b| a.inverted().and(b),
+                    _ => Bit::or,
+                };
+                (bitwise(&a, &b, f, !matches!(family, Xor(_))), e)
+            }
+            Ternary(e) => (ternary(&self.source(i, 0)?, &self.source(i, 1)?, &self.source(i, 2)?, immediate), e),
+            AesRound(mixes) => {
+                let (state, key) = (self.source(i, first)?, self.source(i, second)?);
+                self.degrees.read(state.degree(0..n));
+                self.degrees.asked();
+                let mut substituted = Vector::zeros(n);
+                for lane in elements(n, 128) {
+                    let state = &state.bits[lane.clone()];
+                    let state: Block = std::array::from_fn(|j| self.unknown.sbox(*state[8 * j..].first_chunk().expect("a byte")));
+                    substituted.bits[lane].copy_from_slice(spec::linear(&state, mixes).as_flattened());
+                }
+                substituted.degrees.fill(1);
+                (bitwise(&substituted, &key, |a, b| a ^ b, false), WIDEST)
+            }
+            Multiply => {
+                let (a, b) = (self.source(i, first)?, self.source(i, second)?);
+                let mut result = Vector::zeros(n);
+                for lane in elements(n, 128) {
+                    let [p, q] = [immediate & 1, immediate >> 4 & 1].map(|half| lane.start + 64 * half..lane.start + 64 * half + 64);
+                    let mut sums = Sums::new(128);
+                    a.bits[p.clone()].iter().enumerate().for_each(|(at, &p)| sums.add(at, p, &b.bits[q.clone()]));
+                    result.bits[lane.clone()].copy_from_slice(&sums.reduced());
+                    result.degrees[lane.start / 8..lane.end / 8].fill(a.degree(p).saturating_add(b.degree(q)));
+                }
+                (result, WIDEST)
+            }
+            MaskMove(bits) => return self.mask_move(i, bits),
+            MaskXor(bits, not) => {
+                let [a, b] = [i.op_register(1), i.op_register(2)];
+                let xor = if a == b { 0 } else { self.mask(a)? ^ self.mask(b)? };
+                return self.set_mask(i, bits, if not { !xor } else { xor });
+            }
+            MaskShift(bits, up) => {
+                let a = self.mask(i.op_register(1))? & (u64::MAX >> (64 - bits));
+                let by = immediate as u32;
+                let result = match up {
+                    _ if by >= bits => 0,
+                    true => a << by,
+                    false => a >> by,
+                };
+                return self.set_mask(i, bits, result);
+            }
+            MaskToVector(e) => {
+                let mask = self.mask(i.op_register(1))?;
+                let mut result = Vector::zeros(n);
+                elements(n, e).enumerate().for_each(|(j, range)| result.bits[range].fill(Bit::from(mask >> j & 1 == 1)));
+                (result, WIDEST)
+            }
+            VectorToMask(e) => {
+                let Some(mask) = number(&signs(&self.source(i, 1)?, e)) else { stop!("symbols become a mask") };
+                return self.set_mask(i, 64, mask);
+            }
+            SignsToRegister => {
+                let source = self.source(i, 1)?;
+                self.degrees.read(source.degree(0..source.len()));
+                return self.set(i, 0, &Word::low(&signs(&source, 8)));
+            }
+            Test => {
+                let (a, b) = (self.source(i, 0)?, self.source(i, 1)?);
+                let [both, second] = [bitwise(&a, &b, Bit::and, true), bitwise(&a, &b, |a, b| a.inverted().and(b), true)];
+                self.degrees.read(both.degree(0..both.len()));
+                let carry = match Zero::of(&second.bits) {
+                    Zero::Is(zero) => Some(zero.into()),
+                    _ => None,
+                };
+                let no = Some(false);
+                self.flags = Flags { carry, overflow: no, sign: no, parity: no, zero: Zero::of(&both.bits) };
+                return Ok(());
+            }
+            ClearAbove => {
+                self.clear_above();
+                return Ok(());
+            }
+            ExtractElement(e) => {
+                let at = immediate % (128 / e) * e;
+                let element = self.source(i, 1)?.part(at..at + e);
+                return self.set_general(i, &element);
+            }
+            Up(e) | Down(e) | DownSigned(e) => {
+                let by = match by_number {
+                    true => immediate,
+                    false => index(&self.source(i, last)?.bits[..64])?.min(0xff),
+                };
+                (moved(family, &self.source(i, first)?, e, by), e)
+            }
+            Sum(e) => {
+                let (a, b) = (self.source(i, first)?, self.source(i, second)?);
+                let mut result = Vector::zeros(n);
+                for range in elements(n, e) {
+                    self.degrees.forget();
+                    self.degrees.read(a.degree(range.clone()).max(b.degree(range.clone())));
+                    let sum = self.add_bits(&a.bits[range.clone()], &b.bits[range.clone()])?;
+                    result.bits[range.clone()].copy_from_slice(&sum);
+                    result.degrees[range.start / 8..range.end / 8].fill(self.degrees.result());
+                }
+                (result, e)
+            }
+            Difference(e) | Equal(e) | Smallest(e) | Greatest(e) => (self.compared(i, family, e, [first, second])?, e),
+            _ => self.rearranged(i, family, immediate, by_number)?,
+        };
+        self.set_vector(i, result, element)
+    }
+
+    /// Part of a vector goes to a general register, or to memory of its size or less.
+    fn set_general(&mut self, i: &Instruction, part: &Vector) -> Result<()> {
+        self.degrees.read(part.degree(0..part.len()));
+        self.set(i, 0, &Word::low(&part.bits))
+    }
+
+    /// The vector that is moved: of memory only what its mask asks for.
+    fn masked_source(&mut self, i: &Instruction, e: usize) -> Result<Vector> {
+        if i.op_kind(1) != OpKind::Memory || i.op_mask() == Register::None {
+            return self.source(i, 1);
+        }
+        let (at, mask, n) = (self.address(i)?, self.own_mask(i)?, Self::width(i, 0));
+        let mut result = Vector::zeros(n);
+        for (_, range) in elements(n, e).enumerate().filter(|(j, _)| mask >> j & 1 == 1) {
+            result.replace(range.start, &self.memory.read(at + range.start as u64 / 8, e)?);
+        }
+        Ok(result)
+    }
+
+    fn set_mask(&mut self, i: &Instruction, bits: u32, mask: u64) -> Result<()> {
+        self.masks[i.op_register(0).number()] = Some(mask & (u64::MAX >> (64 - bits)));
+        Ok(())
+    }
+
+    fn mask_move(&mut self, i: &Instruction, bits: u32) -> Result<()> {
+        let is_mask = |op| i.op_kind(op) == OpKind::Register && i.op_register(op).is_k();
+        let word = if is_mask(1) { Word::Number(self.mask(i.op_register(1))?) } else { self.get(i, 1)? }.keep(bits as usize);
+        if !is_mask(0) {
+            return self.set(i, 0, &word);
+        }
+        self.masks[i.op_register(0).number()] = word.number().ok();
+        Ok(())
+    }
+
+    /// Elements that must be numbers, unless both are one and the same.
+    fn compared(&mut self, i: &Instruction, family: Family, e: usize, [first, second]: [u32; 2]) -> Result<Vector> {
+        if i.op_register(0).is_k() {
+            stop!("a comparison into a mask");
+        }
+        let (a, b) = (self.source(i, first)?, self.source(i, second)?);
+        let mut result = Vector::zeros(a.len());
+        for range in elements(a.len(), e) {
+            let (x, y) = (&a.bits[range.clone()], &b.bits[range.clone()]);
+            let all = u64::MAX >> (64 - e);
+            let n = match (family, number(x), number(y)) {
+                (Equal(_), ..) if x == y => all,
+                (Difference(_), ..) if x == y => 0,
+                (Smallest(_) | Greatest(_), ..) if x == y => {
+                    result.replace(range.start, &a.part(range));
+                    continue;
+                }
+                (_, None, _) | (_, _, None) => stop!("{family:?} of symbols"),
+                (Equal(_), ..) => 0,
+                (Difference(_), Some(x), Some(y)) => x.wrapping_sub(y),
+                (Smallest(_), Some(x), Some(y)) => x.min(y),
+                (_, Some(x), Some(y)) => x.max(y),
+            };
+            result.bits[range].iter_mut().enumerate().for_each(|(j, bit)| *bit = Bit::from(n >> j & 1 == 1));
+        }
+        Ok(result)
+    }
+
+    /// What moves elements and changes none: the result, and the bits that are masked together.
+    fn rearranged(&mut self, i: &Instruction, family: Family, immediate: usize, by_number: bool) -> Result<(Vector, usize)> {
+        let n = Self::width(i, 0);
+        let [first, second] = if is_extended(i) { [1, 2] } else { [0, 1] };
+        // The j-th field of the immediate number, of that many bits.
+        let field = |j: usize, bits: usize| immediate >> (j * bits) & ((1 << bits) - 1);
+        match family {
+            // Of one vector.
+            Four(e) => {
+                let a = self.source(i, 1)?;
+                return Ok((picked(n, e, |j| Some((&a, j / 4 * 4 + field(j % 4, 2)))), e));
+            }
+            Any(64) if by_number => {
+                let a = self.source(i, 1)?;
+                return Ok((picked(n, 64, |j| Some((&a, j / 4 * 4 + field(j % 4, 2)))), 64));
+            }
+            LowFour | HighFour => {
+                let (a, chosen) = (self.source(i, 1)?, if family == LowFour { 0 } else { 4 });
+                let from = |j: usize| if j & 4 == chosen { j / 8 * 8 + chosen + field(j % 4, 2) } else { j };
+                return Ok((picked(n, 16, |j| Some((&a, from(j)))), 16));
+            }
+            BytesUp | BytesDown => {
+                let a = self.source(i, first)?;
+                let from = |j: usize| {
+                    let byte = if family == BytesUp { (j % 16).checked_sub(immediate) } else { Some(j % 16 + immediate) };
+                    byte.filter(|&byte| byte < 16).map(|byte| (&a, j / 16 * 16 + byte))
+                };
+                return Ok((picked(n, 8, from), WIDEST));
+            }
+            Broadcast(64, _) if matches!(i.mnemonic(), Mnemonic::Movddup | Mnemonic::Vmovddup) && n > 128 => stop!("no semantics"),
+            Broadcast(bits, e) => {
+                let a = self.source(i, 1)?;
+                return Ok((picked(n, bits, |_| Some((&a, 0))), e));
+            }
+            Extract(bits, e) => {
+                let a = self.source(i, 1)?;
+                let at = immediate % (a.len() / bits) * bits;
+                return Ok((a.part(at..at + bits), e));
+            }
+            Expand(e) => return self.expanded(i, e),
+            AnyOfTwo(e, overwrites_table) => {
+                let [own, one, two] = [self.source(i, 0)?, self.source(i, 1)?, self.source(i, 2)?];
+                let (index, table) = if overwrites_table { (&one, &own) } else { (&own, &one) };
+                let count = n / e;
+                let at = indices(index, e, 2 * count)?;
+                return Ok((picked(n, e, |j| Some(if at[j] < count { (table, at[j]) } else { (&two, at[j] - count) })), e));
+            }
+            _ => {}
+        }
+        let (mut a, b) = (self.source(i, first)?, self.source(i, second)?);
+        Ok(match family {
+            Bytes => {
+                let at = indices(&b, 8, 256)?;
+                let from = |j: usize| (at[j] & 0x80 == 0).then_some((&a, j / 16 * 16 + at[j] % 16));
+                (picked(n, 8, from), 8)
+            }
+            Any(e) => {
+                let at = indices(&a, e, n / e)?;
+                (picked(n, e, |j| Some((&b, at[j]))), e)
+            }
+            Shuffle(32) => {
+                let from = |j: usize| Some((if j % 4 < 2 { &a } else { &b }, j / 4 * 4 + field(j % 4, 2)));
+                (picked(n, 32, from), 32)
+            }
+            Shuffle(e) => {
+                let from = |j: usize| Some((if j.is_multiple_of(2) { &a } else { &b }, j / 2 * 2 + field(j, 1)));
+                (picked(n, e, from), e)
+            }
+            Unpack(e, high) => {
+                let lane = 128 / e;
+                let half = if high { lane / 2 } else { 0 };
+                let from = |j: usize| Some((if j.is_multiple_of(2) { &a } else { &b }, j / lane * lane + half + j % lane / 2));
+                (picked(n, e, from), e)
+            }
+            AlignBytes => {
+                let from = |j: usize| {
+                    let (lane, byte) = (j / 16 * 16, j % 16 + immediate);
+                    match byte {
+                        0..16 => Some((&b, lane + byte)),
+                        16..32 => Some((&a, lane + byte - 16)),
+                        _ => None,
+                    }
+                };
+                (picked(n, 8, from), 8)
+            }
+            Align(e) => {
+                let count = n / e;
+                let at = |j: usize| j + immediate % count;
+                (picked(n, e, |j| Some(if at(j) < count { (&b, at(j)) } else { (&a, at(j) - count) })), e)
+            }
+            Insert(bits, e) => {
+                a.replace(immediate % (n / bits) * bits, &b.part(0..bits));
+                (a, e)
+            }
+            Lanes(e) => {
+                let count = n / 128;
+                let bits = count.trailing_zeros() as usize;
+                (picked(n, 128, |j| Some((if j < count / 2 { &a } else { &b }, field(j, bits)))), e)
+            }
+            TwoLanes => {
+                let from = |j: usize| {
+                    let field = field(j, 4);
+                    (field & 8 == 0).then_some((if field & 2 == 0 { &a } else { &b }, field & 1))
+                };
+                (picked(n, 128, from), WIDEST)
+            }
+            Blend(e) => (picked(n, e, |j| Some((if field(j % 8, 1) == 1 { &b } else { &a }, j))), WIDEST),
+            BlendByMask(e) => {
+                // Its mask chooses between two sources; what the destination had is nowhere in the result.
+                let (mask, zeroing) = (self.own_mask(i)?, i.zeroing_masking());
+                let from = |j: usize| if mask >> j & 1 == 1 { Some((&b, j)) } else { (!zeroing).then_some((&a, j)) };
+                let result = picked(n, e, from);
+                self.set_register_vector(i.op_register(0), &result);
+                (result, e)
+            }
+            InsertElement(e) => {
+                a.replace(immediate % (128 / e) * e, &b.part(0..e));
+                (a, WIDEST)
+            }
+            InsertScalar => {
+                let from = if i.op_kind(second) == OpKind::Memory { 0 } else { field(3, 2) };
+                a.replace(32 * field(2, 2), &b.part(32 * from..32 * from + 32));
+                (0..4).filter(|&j| field(j, 1) == 1).for_each(|j| a.replace(32 * j, &Vector::zeros(32)));
+                (a, WIDEST)
+            }
+            _ => stop!("{family:?} is not a rearrangement"),
+        })
+    }
+
+    /// Elements one behind the other go where the mask has ones.
+    fn expanded(&mut self, i: &Instruction, e: usize) -> Result<(Vector, usize)> {
+        let (n, mask) = (Self::width(i, 0), self.own_mask(i)?);
+        let mut next = 0..;
+        let from: Vec<Option<usize>> = (0..n / e).map(|j| if mask >> j & 1 == 1 { next.next() } else { None }).collect();
+        let a = match i.op_kind(1) {
+            OpKind::Memory => {
+                let at = self.address(i)?;
+                self.memory.read(at, e * from.iter().flatten().count())?
+            }
+            _ => self.source(i, 1)?,
+        };
+        Ok((picked(n, e, |j| from[j].map(|element| (&a, element))), e))
+    }
+}
+
+/// The highest bit of each element.
+fn signs(of: &Vector, e: usize) -> Vec<Bit> {
+    elements(of.len(), e).map(|range| of.bits[range.end - 1]).collect()
+}
+
+/// Any function of three bits, by its table: a sum of products, its algebraic normal form.
+fn ternary(a: &Vector, b: &Vector, c: &Vector, table: usize) -> Vector {
+    let mut terms: [usize; 8] = std::array::from_fn(|j| table >> j & 1);
+    for bit in [1, 2, 4] {
+        (0..8).filter(|j| j & bit != 0).for_each(|j| terms[j] ^= terms[j ^ bit]);
+    }
+    let mut sum = Vector::zeros(a.len());
+    if terms[0] == 1 {
+        sum.bits.fill(I);
+    }
+    for term in (1..8).filter(|&term| terms[term] == 1) {
+        let factors = [(4, a), (2, b), (1, c)].into_iter().filter(|(bit, _)| term & bit != 0).map(|(_, factor)| factor);
+        let product = factors.fold(None, |product: Option<Vector>, factor| {
+            Some(product.map_or_else(|| factor.clone(), |product| bitwise(&product, factor, Bit::and, true)))
+        });
+        sum = bitwise(&sum, &product.expect("a factor"), |a, b| a ^ b, false);
+    }
+    sum
+}
+
+/// Bits of each element moved up or down.
+fn moved(family: Family, a: &Vector, e: usize, by: usize) -> Vector {
+    let mut result = Vector::zeros(a.len());
+    for range in elements(a.len(), e) {
+        let from = &a.bits[range.clone()];
+        result.degrees[range.start / 8..range.end / 8].fill(a.degree(range.clone()));
+        result.bits[range].iter_mut().enumerate().for_each(|(j, bit)| {
+            *bit = match family {
+                Up(_) => j.checked_sub(by).map_or(O, |j| from[j]),
+                Down(_) => from.get(j + by).copied().unwrap_or(O),
+                _ => from[(j + by).min(e - 1)],
+            }
+        });
+    }
+    result
+}

@@ -1,0 +1,205 @@
+//! The program that is proved: one call of the library, of any verb of the table that the tests walk, on buffers wherever they are.
+//!
+//! It stops at its marker before it has called the library, so that nothing is known of the processor yet. From there `perform` is interpreted,
+//! with what stands in [`Call`] and in the buffers.
+#![allow(missing_docs)]
+
+#[path = "../../../../crates/fastgcm/tests/support/allocator.rs"]
+mod allocator;
+#[path = "../../../../crates/fastgcm/tests/support/verbs.rs"]
+mod verbs;
+
+use allocator::allocating_in;
+use fastgcm::{Backend, Error, Key, Nonce, Tag};
+use std::{fmt::Write, hint::black_box, mem::ManuallyDrop, ops::Range, slice};
+use verbs::{Job, Keys};
+
+/// A string of bytes wherever it is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes {
+    at: *mut u8,
+    len: usize,
+}
+
+/// What `perform` is to do. The prover knows this layout.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Call {
+    verb: usize,
+    row: usize,
+    /// Where a text is cut, if the verb asks for it.
+    cuts: [usize; 2],
+    key: Bytes,
+    nonce: Bytes,
+    aad: Bytes,
+    from: Bytes,
+    to: Bytes,
+    tag: Bytes,
+    heap: Bytes,
+    /// Where keys are made for the verbs of the table.
+    place: Bytes,
+}
+
+/// The same as slices.
+struct Work {
+    row: Backend,
+    cuts: [usize; 2],
+    key: &'static [u8],
+    nonce: Nonce<'static>,
+    aad: &'static [u8],
+    from: &'static [u8],
+    to: &'static mut [u8],
+    tag: &'static mut Tag,
+}
+
+impl Work {
+    fn key(&self) -> Result<Key, Error> {
+        Key::with_backend(self.key, self.row)
+    }
+
+    fn cut<'t>(&self, text: &'t mut [u8]) -> [&'t mut [u8]; 3] {
+        let (first, rest) = text.split_at_mut(self.cuts[0]);
+        let (second, third) = rest.split_at_mut(self.cuts[1] - self.cuts[0]);
+        [first, second, third]
+    }
+}
+
+type Own = (&'static str, &'static str, fn(Work) -> Result<(), Error>);
+
+/// What is proved beside the table, or with less around it: name, how the table would describe it, and the call.
+const OWN: &[Own] = &[
+    ("nothing", "Gcm Seals Read Zeros 16", |_| {
+        black_box(Backend::detect());
+        Ok(())
+    }),
+    ("seal", "Gcm Seals InPlace Zeros 16", |work| work.key()?.seal(work.nonce, work.aad, work.to).map(|tag| *work.tag = tag)),
+    ("open", "Gcm Opens InPlace Zeros 16", |work| work.key()?.open(work.nonce, work.aad, work.to, &*work.tag)),
+    ("seal apart", "Gcm Seals Apart Zeros 16", |work| {
+        work.key()?.seal_detached_to(work.nonce, work.aad, work.from, work.to).map(|tag| *work.tag = tag)
+    }),
+    ("open apart", "Gcm Opens Apart Zeros 16", |work| work.key()?.open_detached_to(work.nonce, work.aad, work.from, work.to, &*work.tag)),
+    ("seal in three pieces", "Gcm Seals InPlace Zeros 16 cut", |mut work| {
+        let key = work.key()?;
+        let mut sealer = key.sealer(work.nonce);
+        sealer.aad(work.aad)?;
+        let mut sealer = sealer.text();
+        let to = std::mem::take(&mut work.to);
+        work.cut(to).into_iter().try_for_each(|piece| sealer.seal(piece))?;
+        *work.tag = sealer.finish();
+        Ok(())
+    }),
+    ("seal a list of three", "Gcm Seals InPlace Zeros 16 cut", |mut work| {
+        let key = work.key()?;
+        let to = std::mem::take(&mut work.to);
+        let tag = key.seal_chunks(work.nonce, &[work.aad], &mut work.cut(to))?;
+        *work.tag = tag;
+        Ok(())
+    }),
+    ("open a list of three", "Gcm Opens InPlace Zeros 16 cut", |mut work| {
+        let key = work.key()?;
+        let to = std::mem::take(&mut work.to);
+        key.open_chunks(work.nonce, &[work.aad], &mut work.cut(to), &*work.tag)
+    }),
+    ("AAD in three pieces", "Gmac Seals Read Zeros 16 cut", |work| {
+        let key = work.key()?;
+        let mut mac = key.gmac(work.nonce);
+        let Range { start, end } = work.cuts[0]..work.cuts[1];
+        [&work.aad[..start], &work.aad[start..end], &work.aad[end..]].into_iter().try_for_each(|piece| mac.update(piece))?;
+        *work.tag = mac.finish();
+        Ok(())
+    }),
+];
+
+impl Bytes {
+    /// # Safety
+    /// Nobody else has it.
+    unsafe fn slice(self) -> &'static mut [u8] {
+        // SAFETY: the prover points to memory of its own making, each time to other memory.
+        unsafe { slice::from_raw_parts_mut(self.at, self.len) }
+    }
+}
+
+/// The call that is proved. 0: it is done; 1: refused; 2: anything else.
+#[inline(never)]
+extern "C" fn perform(call: &Call) -> u64 {
+    // SAFETY: the prover gives each buffer a place of its own.
+    let [key, nonce, aad, from, to, tag, heap, place] =
+        unsafe { [call.key, call.nonce, call.aad, call.from, call.to, call.tag, call.heap, call.place].map(|bytes| bytes.slice()) };
+    let row = Backend::ALL[call.row];
+    // SAFETY: a tag is 16 bytes, and the prover's place has as many.
+    let tag = unsafe { &mut *tag.as_mut_ptr().cast::<Tag>() };
+    let done = match call.verb.checked_sub(OWN.len()) {
+        None => match Nonce::any(nonce) {
+            Ok(nonce) => OWN[call.verb].2(Work { row, cuts: call.cuts, key, nonce, aad, from, to, tag }),
+            Err(error) => Err(error),
+        },
+        Some(verb) => {
+            let verb = &verbs::table()[verb];
+            // What they own is in `place`, and is not given back.
+            let mut keys = ManuallyDrop::new(allocating_in(place, || Keys::new(row)));
+            keys.set(verb, key);
+            (verb.call)(&mut Job { keys: &mut keys, key_bytes: key, nonce, aad, from, to, tag, heap })
+        }
+    };
+    match done {
+        Ok(()) => 0,
+        Err(Error::Unauthentic) => 1,
+        Err(_) => 2,
+    }
+}
+
+/// Memory in which the prover puts what it likes.
+#[repr(C, align(4096))]
+struct Arena([u8; 4 << 20]);
+
+static mut ARENA: Arena = Arena([0; 4 << 20]);
+
+#[inline(never)]
+extern "C" fn marker(call: *const Call, perform: extern "C" fn(&Call) -> u64, arena: Bytes, told: Bytes) {
+    // SAFETY: a trap, for which the registers say where all is.
+    unsafe {
+        core::arch::asm!("int3", in("rdi") call, in("rsi") perform, in("rdx") arena.at, in("rcx") arena.len, in("r8") told.at, in("r9") told.len);
+    }
+}
+
+/// A line for each verb, by its number, and one for each row.
+fn told() -> String {
+    let mut told = String::new();
+    for (name, how, _) in OWN {
+        let _ = writeln!(told, "verb;{name};{how};[];[]");
+    }
+    for verb in verbs::table() {
+        let verbs::Verb { form, does, shape, refused, tag, keys, nonces, .. } = verb;
+        let name = verb.functions.join(", ");
+        // A nonce that is counted up is a number that everybody may know.
+        let counts = if name.contains("SealingKey") || name.contains("counter") { " number" } else { "" };
+        let _ = writeln!(told, "verb;{name};{form:?} {does:?} {shape:?} {refused:?} {tag}{counts};{keys:?};{nonces:?}");
+    }
+    for row in Backend::ALL {
+        let _ = writeln!(told, "row;{row}");
+    }
+    told
+}
+
+fn main() {
+    let mut told = told().into_bytes();
+    let nothing = Bytes { at: std::ptr::null_mut(), len: 0 };
+    let call = Call {
+        verb: 0,
+        row: 0,
+        cuts: [0; 2],
+        key: nothing,
+        nonce: nothing,
+        aad: nothing,
+        from: nothing,
+        to: nothing,
+        tag: nothing,
+        heap: nothing,
+        place: nothing,
+    };
+    let arena = Bytes { at: (&raw mut ARENA).cast(), len: size_of::<Arena>() };
+    let told = Bytes { at: told.as_mut_ptr(), len: told.len() };
+    let call = black_box(Box::leak(Box::new(call)));
+    marker(call, perform, arena, told);
+}
