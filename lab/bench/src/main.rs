@@ -13,6 +13,7 @@
 //! | `instructions` | instead of time: instructions for one message, counted |
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
 //! | `shapes` | instead of a plan: lengths and ways of calling that are drawn, and how far the slow ones are from the middle |
+//! | `short` | instead of a plan: ranges of short lengths, one number for each rival |
 //! | `report` | tables, CSV, JSON, charts, one page |
 
 mod buffer;
@@ -26,6 +27,7 @@ mod process;
 mod published;
 mod report;
 mod shapes;
+mod short;
 mod work;
 
 use clap::Parser;
@@ -68,6 +70,12 @@ struct Options {
 enum Command {
     /// Draws lengths and ways of calling, and tells how far the slow ones are from the middle
     Shapes(shapes::Asked),
+    /// For ranges of short lengths, how many times as fast as each rival fastgcm is, in the geometric mean
+    Short {
+        /// The processor level, if not the machine's own
+        #[arg(long)]
+        level: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -132,9 +140,15 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         return Ok(true);
     }
 
-    if let Some(Command::Shapes(asked)) = &options.command {
+    if let Some(command) = &options.command {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
-        println!("bench::shapes ok {}", shapes::run(asked, &peers, &options.out)?);
+        let own = || peers.first().map(|peer| peer.level()).unwrap_or_default();
+        match command {
+            Command::Shapes(asked) => println!("bench::shapes ok {}", shapes::run(asked, &peers, &options.out)?),
+            Command::Short { level } => {
+                println!("bench::short ok {}", short::run(&peers, &level.clone().unwrap_or_else(own)));
+            }
+        }
         return Ok(true);
     }
 

@@ -16,10 +16,15 @@ else
     "$rivals/debian.sh" "$suite" source --download-only --tar-only intel-ipsec-mb
     mkdir -p source
     tar --extract --file intel-ipsec-mb_*.orig.tar.* --directory source --strip-components 1
-    make -C source/lib -j"$(nproc)" SHARED=n SAFE_DATA=n SAFE_PARAM=n SAFE_LOOKUP=n
+    if [ -e source/lib/Makefile ]; then
+        make -C source/lib -j"$(nproc)" SHARED=n SAFE_DATA=n SAFE_PARAM=n SAFE_LOOKUP=n
+    else
+        cmake -S source -B source/build -DBUILD_SHARED_LIBS=OFF -DSAFE_DATA=OFF -DSAFE_PARAM=OFF -DSAFE_LOOKUP=OFF
+        cmake --build source/build --target IPSec_MB --parallel
+    fi
     mkdir -p include
-    cp source/lib/intel-ipsec-mb.h include
-    mv source/lib/libIPSec_MB.a .
+    find source -name intel-ipsec-mb.h -exec cp {} include \;
+    find source -name libIPSec_MB.a -exec mv {} . \;
     version=$(echo intel-ipsec-mb_*.orig.tar.*)
     version=${version#*_}
     # Last, for whoever looks whether it is there: all of it, and which version.

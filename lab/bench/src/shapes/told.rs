@@ -6,10 +6,13 @@ use super::{
     draw,
 };
 use crate::work::Peer;
-use std::{error::Error, fmt::Write, fs, io::IsTerminal, path::Path};
+use std::{error::Error, fmt::Write, fs, io::IsTerminal, ops::RangeInclusive, path::Path};
 
 /// A shape that takes more than that, in times of the middle of its length, is told by name.
 const CLIFF: f64 = 1.25;
+
+/// AAD is data as text is, so shapes are also compared with those that have about as much of it.
+const AADS: [RangeInclusive<usize>; 6] = [0..=0, 1..=16, 17..=48, 49..=112, 113..=208, 209..=300];
 
 /// What is asked of the shapes.
 #[derive(clap::Args)]
@@ -61,13 +64,7 @@ pub(crate) fn run(asked: &Asked, peers: &[Box<dyn Peer>], folder: &Path) -> Resu
         shapes.retain(|shape| shape.number == number);
     }
     let mut told = Told { contenders: names, shapes, times: Vec::new() };
-    for (number, shape) in told.shapes.iter().enumerate() {
-        if number % 100 == 0 && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K{number}/{}", told.shapes.len());
-        }
-        told.times.push(measure(shape, &mut callers, &mut ground, asked.rounds));
-    }
-    eprint!("\r\x1b[K");
+    told.times = measure(&told.shapes, &mut callers, &mut ground, asked.rounds);
     fs::create_dir_all(folder)?;
     fs::write(folder.join("shapes.csv"), told.csv())?;
     if asked.number.is_some() {
@@ -78,17 +75,26 @@ pub(crate) fn run(asked: &Asked, peers: &[Box<dyn Peer>], folder: &Path) -> Resu
     Ok(told.shapes.len())
 }
 
-/// A time of each contender, who take their samples in turn.
-pub(super) fn measure(shape: &Shape, callers: &mut [Caller], ground: &mut Ground, rounds: usize) -> Vec<Option<f64>> {
-    let mut samples = vec![Vec::new(); callers.len()];
+/// Of each shape a time of each contender, who take their samples in turn. A round goes through all shapes: so the samples of a shape are seconds
+/// apart, and what disturbs the machine for a while disturbs one of them.
+fn measure(shapes: &[Shape], callers: &mut [Caller], ground: &mut Ground, rounds: usize) -> Vec<Vec<Option<f64>>> {
+    let mut samples = vec![vec![Vec::new(); callers.len()]; shapes.len()];
     for round in 0..rounds {
-        for turn in 0..callers.len() {
-            let which = (turn + round) % callers.len();
-            samples[which].extend(ground.sample(&mut callers[which], shape));
+        for (shape, samples) in shapes.iter().zip(&mut samples) {
+            for turn in 0..callers.len() {
+                let which = (turn + round) % callers.len();
+                samples[which].extend(ground.sample(&mut callers[which], shape));
+            }
+        }
+        if std::io::stderr().is_terminal() {
+            eprint!("\r\x1b[K{} of {rounds} rounds", round + 1);
         }
     }
-    let once = matches!(shape.special, Some(Special::Cold | Special::Forked | Special::OtherCore));
-    samples.into_iter().map(|mut samples| part(&mut samples, if once { 50 } else { 0 })).collect()
+    eprint!("\r\x1b[K");
+    let once = |shape: &Shape| matches!(shape.special, Some(Special::Cold | Special::Forked | Special::OtherCore));
+    let time = |shape: &Shape, mut samples: Vec<f64>| part(&mut samples, if once(shape) { 50 } else { 0 });
+    let times = |(shape, samples): (&Shape, Vec<Vec<f64>>)| samples.into_iter().map(|samples| time(shape, samples)).collect();
+    shapes.iter().zip(samples).map(times).collect()
 }
 
 /// What so many of a hundred are at most: 0 is the smallest, 50 the one in the middle.
@@ -188,6 +194,16 @@ impl Told {
         found.filter_map(|(_, ratios)| ratios[contender]).collect()
     }
 
+    /// Times of the shapes that are wanted, in times of the middle of those that have about as much AAD.
+    fn alike(&self, contender: usize, wanted: impl Fn(&Shape) -> bool) -> Vec<f64> {
+        let of_aad = |aad: RangeInclusive<usize>| {
+            let mut times = self.times(contender, |shape| wanted(shape) && aad.contains(&shape.aad));
+            let middle = part(&mut times, 50).unwrap_or(f64::NAN);
+            times.into_iter().map(move |time| time / middle)
+        };
+        AADS.into_iter().flat_map(of_aad).collect()
+    }
+
     /// Group 1: at each length, how many times the time in the middle the 95th of a hundred shapes takes.
     fn lengths(&self, ratios: &[Vec<Option<f64>>], text: &mut String) {
         for open in [false, true] {
@@ -195,10 +211,14 @@ impl Told {
             _ = writeln!(text, "\nGroup 1, {verb}: the 95th percentile over the median (the median, ns)");
             self.head("bytes", text);
             let mut worst = vec![0.0_f64; self.contenders.len()];
+            let mut worst_alike = worst.clone();
             for bytes in LENGTHS {
                 let wanted = |shape: &Shape| shape.special.is_none() && shape.open == open && shape.bytes == bytes;
-                for (contender, worst) in worst.iter_mut().enumerate() {
-                    *worst = worst.max(part(&mut self.picked(contender, ratios, wanted), 95).unwrap_or_default());
+                for contender in 0..self.contenders.len() {
+                    let most = part(&mut self.picked(contender, ratios, wanted), 95).unwrap_or_default();
+                    worst[contender] = worst[contender].max(most);
+                    let most = part(&mut self.alike(contender, wanted), 95).unwrap_or_default();
+                    worst_alike[contender] = worst_alike[contender].max(most);
                 }
                 let cell = |contender, found: &mut [f64]| {
                     let middle = self.middle(contender, open, bytes)?;
@@ -206,8 +226,10 @@ impl Told {
                 };
                 self.row(&bytes.to_string(), ratios, wanted, cell, text);
             }
-            let cell = |contender: usize, _: &mut [f64]| Some(format!("{:.2}", worst[contender]));
-            self.row("the worst length", ratios, |_| false, cell, text);
+            for (name, worst) in [("the worst length", &worst), ("the worst length, with about as much AAD", &worst_alike)] {
+                let cell = |contender: usize, _: &mut [f64]| Some(format!("{:.2}", worst[contender]));
+                self.row(name, ratios, |_| false, cell, text);
+            }
         }
     }
 
@@ -224,7 +246,7 @@ impl Told {
         for (number, (name, _)) in NONCES.iter().enumerate() {
             row(&format!("nonce {name}"), &|shape| shape.nonce == number);
         }
-        for aad in [0..=0, 1..=16, 17..=48, 49..=112, 113..=208, 209..=300] {
+        for aad in AADS {
             row(&format!("AAD of {} to {}", aad.start(), aad.end()), &|shape| aad.contains(&shape.aad));
         }
         row("in place", &|shape| shape.output.is_none());
