@@ -1,0 +1,214 @@
+//! The plug-in: what `REFEREE_FAULT` names is wrong.
+
+use crate::{FAULTS, Gcm, find};
+use fastgcm_model::Block;
+use referee_interface::{IN_PLACE, Implementation, Message, NULL, OVERLAP, Run, TAGS, bytes, bytes_mut};
+use std::{cell::Cell, env, hint::black_box, process, sync::OnceLock};
+
+static FAULT: OnceLock<&str> = OnceLock::new();
+
+fn fault() -> &'static str {
+    FAULT.get().copied().unwrap_or_default()
+}
+
+fn is(name: &str) -> bool {
+    debug_assert!(find(name).is_some(), "{name}");
+    fault() == name
+}
+
+struct Faulty {
+    gcm: Gcm,
+    /// It has refused a message.
+    refused: Cell<bool>,
+}
+
+impl Implementation for Faulty {
+    const NAME: &'static str = "faulty\0";
+    const OFFERS: u32 = IN_PLACE | OVERLAP | NULL;
+    const TAGS: u32 = TAGS;
+    const NONCES: (usize, usize) = (1, 1 << 20);
+    const BLOCK: usize = 1;
+    const MORE: (bool, bool) = (true, true);
+    type Run = Pieces;
+
+    fn version() -> String {
+        match find(fault()) {
+            Some(fault) => format!("{}: {}", fault.name, fault.says),
+            None => "without a fault".into(),
+        }
+    }
+
+    fn start() -> bool {
+        let Ok(name) = env::var("REFEREE_FAULT") else { return true };
+        FAULTS.iter().find(|fault| fault.name == name).is_some_and(|fault| FAULT.set(fault.name).is_ok())
+    }
+
+    fn new(key: &[u8]) -> Option<Self> {
+        if is("reads-key") {
+            touch(key.as_ptr().wrapping_add(key.len()));
+        }
+        Gcm::new(key, fault()).map(|gcm| Self { gcm, refused: Cell::new(false) })
+    }
+
+    unsafe fn seal(&mut self, message: &Message) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.message(message, true) }
+    }
+
+    unsafe fn open(&mut self, message: &Message) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.message(message, false) }
+    }
+
+    fn begin(&'static self, seals: bool, nonce: &[u8], _tag: usize) -> Option<Pieces> {
+        let j0 = self.gcm.j0(nonce)?;
+        Some(Pieces { gcm: self.gcm.clone(), seals, j0, aad: Vec::new(), sealed: Vec::new(), moved: 0 })
+    }
+
+    fn nonce_first(key: &[u8], seals: bool, nonce: &[u8], _tag: usize) -> Option<Pieces> {
+        let gcm = Gcm::new(key, fault())?;
+        let j0 = if is("nonce-first") { gcm.j0(&[0; 12])? } else { gcm.j0(nonce)? };
+        Some(Pieces { gcm, seals, j0, aad: Vec::new(), sealed: Vec::new(), moved: 0 })
+    }
+}
+
+/// Reads a byte that is nobody's business.
+fn touch(at: *const u8) {
+    // SAFETY: none. This is the fault that is planted.
+    black_box(unsafe { at.read_volatile() });
+}
+
+/// Writes such a byte.
+fn put(at: *mut u8) {
+    // SAFETY: none. This is the fault that is planted.
+    unsafe { at.write_volatile(at.read_volatile() ^ 0xff) };
+}
+
+impl Faulty {
+    unsafe fn message(&mut self, message: &Message, seals: bool) -> bool {
+        let Message { nonce, nonce_length, aad, aad_length, input, output, length, tag, tag_length } =
+            *message;
+        match fault() {
+            "f07" => touch(input.wrapping_add(length)),
+            "reads-before" => touch(input.wrapping_sub(1)),
+            "reads-aad" => touch(aad.wrapping_add(aad_length)),
+            "reads-nonce" if nonce_length == 12 => touch(nonce.wrapping_add(15)),
+            "reads-tag" if tag_length == 12 && !seals => touch(tag.wrapping_add(15)),
+            "null" if length == 0 && input.is_null() => return false,
+            "crash" if length == 47 => touch(std::ptr::null()),
+            "exit" if length == 47 => process::exit(3),
+            "hangs" if length == 47 => loop {
+                black_box(());
+            },
+            "overlap" if input.addr().abs_diff(output.addr()) < length && input != output => {
+                // SAFETY: bytes of the caller.
+                (0..length).for_each(|i| unsafe { output.add(i).write(input.add(i).read()) });
+                // SAFETY: as the caller promises.
+                return unsafe { self.message(&Message { input: output, ..*message }, seals) };
+            }
+            _ => {}
+        }
+        // SAFETY: the caller's promise. What is written has been read by then.
+        let (nonce, aad, given) =
+            unsafe { (bytes(nonce, nonce_length), bytes(aad, aad_length), bytes(input, length).to_vec()) };
+        let done = if seals {
+            let Some((sealed, made)) = self.gcm.seal(nonce, aad, &given) else { return false };
+            // SAFETY: as above.
+            unsafe {
+                bytes_mut(output, length).copy_from_slice(&sealed);
+                bytes_mut(tag, tag_length).copy_from_slice(&made[..tag_length]);
+            }
+            if is("writes-tag") && tag_length < 16 {
+                put(tag.wrapping_add(15));
+            }
+            if is("state") && self.refused.get() && length > 0 {
+                put(output);
+            }
+            true
+        } else {
+            // SAFETY: as above.
+            let tag = unsafe { bytes(tag, tag_length) };
+            let Some(j0) = self.gcm.j0(nonce) else { return false };
+            let mut text = given.clone();
+            self.gcm.apply(&j0, 0, &mut text);
+            let hashed = if is("f08") && input.addr() == output.addr() { &text } else { &given };
+            let right = self.gcm.verify(&j0, &[aad], hashed, tag);
+            if is("abort") && !right {
+                process::abort();
+            }
+            self.refused.set(self.refused.get() || !right);
+            let leaves = is("f01") || is("forgery-long") && length >= 256;
+            if !right && !leaves {
+                text.fill(0);
+            }
+            // SAFETY: as above.
+            unsafe { bytes_mut(output, length) }.copy_from_slice(&text);
+            right
+        };
+        match fault() {
+            "writes-behind" => put(output.wrapping_add(length)),
+            "writes-before" => put(output.wrapping_sub(1)),
+            "writes-input" if length > 0 && input.addr() != output.addr() => put(input.cast_mut()),
+            "odd" if !output.addr().is_multiple_of(16) && length > 16 => put(output),
+            _ => {}
+        }
+        done
+    }
+}
+
+/// A message in pieces, of which everything is kept.
+struct Pieces {
+    gcm: Gcm,
+    seals: bool,
+    j0: Block,
+    aad: Vec<Vec<u8>>,
+    sealed: Vec<u8>,
+    /// Bytes by which the keystream is further than the text.
+    moved: usize,
+}
+
+impl Run for Pieces {
+    fn aad(&mut self, aad: &[u8]) -> bool {
+        self.aad.push(aad.to_vec());
+        true
+    }
+
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, length: usize) -> bool {
+        // SAFETY: the caller's promise.
+        let given = unsafe { bytes(input, length) }.to_vec();
+        let mut made = given.clone();
+        if is("f12") {
+            self.moved = (self.sealed.len() + self.moved).next_multiple_of(16) - self.sealed.len();
+        }
+        self.gcm.apply(&self.j0, self.sealed.len() + self.moved, &mut made);
+        if is("empty-piece") && length == 0 {
+            self.moved += 16;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { bytes_mut(output, length) }.copy_from_slice(&made);
+        if is("piece-behind") {
+            put(output.wrapping_add(length));
+        }
+        self.sealed.extend(if self.seals { made } else { given });
+        true
+    }
+
+    unsafe fn finish(&mut self, tag: *mut u8, length: usize) -> bool {
+        let aad: Vec<&[u8]> = self.aad.iter().map(Vec::as_slice).collect();
+        // SAFETY: the caller's promise.
+        let tag = unsafe { bytes_mut(tag, length) };
+        if !self.seals {
+            return is("pieces-tag") || self.gcm.verify(&self.j0, &aad, &self.sealed, tag);
+        }
+        tag.copy_from_slice(&self.gcm.tag(&self.j0, &aad, &self.sealed)[..length]);
+        true
+    }
+
+    fn copy(&self) -> Option<Self> {
+        let aad = if is("copy") { Vec::new() } else { self.aad.clone() };
+        let sealed = if is("copy-moves") { Vec::new() } else { self.sealed.clone() };
+        Some(Self { gcm: self.gcm.clone(), aad, sealed, ..*self })
+    }
+}
+
+referee_interface::export!(Faulty);

@@ -1,0 +1,314 @@
+//! `referee.h` for Rust: the table that a plug-in exports, and a trait from which it is made.
+//!
+//! ```ignore
+//! struct Mine(Key);
+//! impl referee_interface::Implementation for Mine { ... }
+//! referee_interface::export!(Mine);
+//! ```
+
+use std::{
+    ffi::{CString, c_char, c_int, c_void},
+    slice,
+};
+
+/// Changes with [`Table`] and [`Message`].
+pub const INTERFACE: u32 = 1;
+/// What [`export`] exports.
+pub const SYMBOL: &str = "referee_plugin";
+
+/// Of [`Table::offers`]: input and output may be the same buffer.
+pub const IN_PLACE: u32 = 1;
+/// Of [`Table::offers`]: they may overlap in part; the answer is right, or the call is refused.
+pub const OVERLAP: u32 = 2;
+/// Of [`Table::offers`]: what has no bytes may be at NULL.
+pub const NULL: u32 = 4;
+/// Of [`Table::offers`]: not more than one piece of AAD.
+pub const ONE_AAD: u32 = 8;
+/// Of [`Table::offers`]: opening gives a tag, which its caller compares.
+pub const GIVES_TAG: u32 = 16;
+
+/// Tags that SP 800-38D has: bit n for n bytes.
+pub const TAGS: u32 = 1 << 4 | 1 << 8 | 0x1f << 12;
+
+/// `struct referee_message`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // as in referee.h
+pub struct Message {
+    pub nonce: *const u8,
+    pub nonce_length: usize,
+    pub aad: *const u8,
+    pub aad_length: usize,
+    pub input: *const u8,
+    pub output: *mut u8,
+    pub length: usize,
+    pub tag: *mut u8,
+    pub tag_length: usize,
+}
+
+/// `struct referee_plugin`. A function that is not offered is NULL.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // as in referee.h
+pub struct Table {
+    pub interface: u32,
+    pub offers: u32,
+    pub keys: u32,
+    pub tags: u32,
+    pub nonce_min: usize,
+    pub nonce_max: usize,
+    pub block: usize,
+    pub name: *const c_char,
+    pub version: Option<unsafe extern "C" fn() -> *const c_char>,
+    pub start: Option<unsafe extern "C" fn() -> c_int>,
+    pub key: Option<unsafe extern "C" fn(*const u8, usize) -> *mut c_void>,
+    pub free: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub seal: Option<unsafe extern "C" fn(*mut c_void, *const Message) -> c_int>,
+    pub open: Option<unsafe extern "C" fn(*mut c_void, *const Message) -> c_int>,
+    pub begin: Option<unsafe extern "C" fn(*mut c_void, c_int, *const u8, usize, usize) -> *mut c_void>,
+    pub aad: Option<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>,
+    pub update: Option<unsafe extern "C" fn(*mut c_void, *const u8, *mut u8, usize) -> c_int>,
+    pub finish: Option<unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> c_int>,
+    pub drop: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub copy: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
+    pub nonce_first:
+        Option<unsafe extern "C" fn(*const u8, usize, c_int, *const u8, usize, usize) -> *mut c_void>,
+}
+
+// SAFETY: functions, numbers and a pointer to a constant.
+unsafe impl Sync for Table {}
+
+/// An implementation of AES-GCM: a key of it. `bool` is 1 for done and 0 for refused, `None` is NULL.
+pub trait Implementation: Sized + 'static {
+    /// Its name in the table, which ends with `\0`.
+    const NAME: &'static str;
+    /// See `referee.h`.
+    const OFFERS: u32 = IN_PLACE;
+    /// See `referee.h`.
+    const KEYS: u32 = 7;
+    /// See `referee.h`.
+    const TAGS: u32 = 1 << 16;
+    /// Bytes of the shortest and of the longest nonce.
+    const NONCES: (usize, usize) = (12, 12);
+    /// See `referee.h`; 0 without pieces.
+    const BLOCK: usize = 0;
+    /// [`Implementation::nonce_first`] and [`Run::copy`] are there.
+    const MORE: (bool, bool) = (false, false);
+    /// A message in pieces. It may borrow from the key, which lives longer.
+    type Run: Run;
+
+    /// Its version.
+    fn version() -> String;
+
+    /// Reads what the environment asks for; false is an end.
+    fn start() -> bool {
+        true
+    }
+
+    /// A key.
+    fn new(key: &[u8]) -> Option<Self>;
+
+    /// Seals.
+    ///
+    /// # Safety
+    /// The pointers of `message` are as `referee.h` says.
+    unsafe fn seal(&mut self, message: &Message) -> bool;
+
+    /// Opens.
+    ///
+    /// # Safety
+    /// As [`Implementation::seal`].
+    unsafe fn open(&mut self, message: &Message) -> bool;
+
+    /// Begins a message in pieces.
+    fn begin(&'static self, seals: bool, nonce: &[u8], tag: usize) -> Option<Self::Run>;
+
+    /// The same, of a context that gets its nonce before its key.
+    fn nonce_first(key: &[u8], seals: bool, nonce: &[u8], tag: usize) -> Option<Self::Run> {
+        let _ = (key, seals, nonce, tag);
+        None
+    }
+}
+
+/// A message in pieces.
+pub trait Run: Sized {
+    /// A piece of AAD.
+    fn aad(&mut self, aad: &[u8]) -> bool;
+
+    /// A piece of text.
+    ///
+    /// # Safety
+    /// So many bytes can be read at `input`, and written at `output`, which may be `input`.
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, length: usize) -> bool;
+
+    /// The tag: written, or compared.
+    ///
+    /// # Safety
+    /// So many bytes can be read and written at `tag`.
+    unsafe fn finish(&mut self, tag: *mut u8, length: usize) -> bool;
+
+    /// A second message that goes on from here.
+    fn copy(&self) -> Option<Self> {
+        None
+    }
+}
+
+/// For an implementation without pieces.
+#[derive(Debug)]
+pub enum NoPieces {}
+
+impl Run for NoPieces {
+    fn aad(&mut self, _: &[u8]) -> bool {
+        match *self {}
+    }
+
+    unsafe fn update(&mut self, _: *const u8, _: *mut u8, _: usize) -> bool {
+        match *self {}
+    }
+
+    unsafe fn finish(&mut self, _: *mut u8, _: usize) -> bool {
+        match *self {}
+    }
+}
+
+/// Exports a type that implements [`Implementation`].
+#[macro_export]
+macro_rules! export {
+    ($implementation:ty) => {
+        /// What the referee looks for.
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals)]
+        pub static referee_plugin: $crate::Table = $crate::Table::of::<$implementation>();
+    };
+}
+
+impl Table {
+    /// The table of that implementation.
+    pub const fn of<I: Implementation>() -> Self {
+        assert!(matches!(I::NAME.as_bytes(), [.., 0]));
+        let pieces = I::BLOCK > 0;
+        Self {
+            interface: INTERFACE,
+            offers: I::OFFERS,
+            keys: I::KEYS,
+            tags: I::TAGS,
+            nonce_min: I::NONCES.0,
+            nonce_max: I::NONCES.1,
+            block: I::BLOCK,
+            name: I::NAME.as_ptr().cast(),
+            version: Some(version::<I>),
+            start: Some(start::<I>),
+            key: Some(key::<I>),
+            free: Some(free::<I>),
+            seal: Some(seal::<I>),
+            open: Some(open::<I>),
+            begin: if pieces { Some(begin::<I>) } else { None },
+            aad: if pieces { Some(aad::<I::Run>) } else { None },
+            update: if pieces { Some(update::<I::Run>) } else { None },
+            finish: if pieces { Some(finish::<I::Run>) } else { None },
+            drop: if pieces { Some(free::<I::Run>) } else { None },
+            copy: if I::MORE.1 { Some(copy::<I::Run>) } else { None },
+            nonce_first: if I::MORE.0 { Some(nonce_first::<I>) } else { None },
+        }
+    }
+}
+
+/// So many bytes, which may be at NULL if there are none.
+///
+/// # Safety
+/// They can be read for as long as the result lives.
+pub unsafe fn bytes<'a>(at: *const u8, length: usize) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    if length == 0 { &[] } else { unsafe { slice::from_raw_parts(at, length) } }
+}
+
+/// So many bytes, which may be at NULL if there are none.
+///
+/// # Safety
+/// They can be written for as long as the result lives, and nobody else uses them.
+pub unsafe fn bytes_mut<'a>(at: *mut u8, length: usize) -> &'a mut [u8] {
+    // SAFETY: the caller's promise.
+    if length == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(at, length) } }
+}
+
+fn boxed<T>(made: Option<T>) -> *mut c_void {
+    made.map_or(std::ptr::null_mut(), |made| Box::into_raw(Box::new(made)).cast())
+}
+
+unsafe extern "C" fn version<I: Implementation>() -> *const c_char {
+    CString::new(I::version()).unwrap_or_default().into_raw() // asked for once
+}
+
+unsafe extern "C" fn start<I: Implementation>() -> c_int {
+    I::start().into()
+}
+
+unsafe extern "C" fn key<I: Implementation>(key: *const u8, length: usize) -> *mut c_void {
+    // SAFETY: the referee gives that many bytes.
+    boxed(I::new(unsafe { bytes(key, length) }))
+}
+
+unsafe extern "C" fn free<T>(made: *mut c_void) {
+    // SAFETY: `boxed` made it, and the referee gives it back once.
+    drop(unsafe { Box::from_raw(made.cast::<T>()) });
+}
+
+unsafe extern "C" fn seal<I: Implementation>(key: *mut c_void, message: *const Message) -> c_int {
+    // SAFETY: `key` made it, nobody else uses it, and the referee promises what `referee.h` says.
+    unsafe { (*key.cast::<I>()).seal(&*message) }.into()
+}
+
+unsafe extern "C" fn open<I: Implementation>(key: *mut c_void, message: *const Message) -> c_int {
+    // SAFETY: as in `seal`.
+    unsafe { (*key.cast::<I>()).open(&*message) }.into()
+}
+
+unsafe extern "C" fn begin<I: Implementation>(
+    key: *mut c_void,
+    seals: c_int,
+    nonce: *const u8,
+    length: usize,
+    tag: usize,
+) -> *mut c_void {
+    // SAFETY: `key` made it, it lives longer than the run, and the referee gives that many bytes.
+    let (key, nonce) = unsafe { (&*key.cast::<I>(), bytes(nonce, length)) };
+    boxed(key.begin(seals != 0, nonce, tag))
+}
+
+unsafe extern "C" fn nonce_first<I: Implementation>(
+    key: *const u8,
+    key_length: usize,
+    seals: c_int,
+    nonce: *const u8,
+    length: usize,
+    tag: usize,
+) -> *mut c_void {
+    // SAFETY: the referee gives that many bytes.
+    let (key, nonce) = unsafe { (bytes(key, key_length), bytes(nonce, length)) };
+    boxed(I::nonce_first(key, seals != 0, nonce, tag))
+}
+
+unsafe extern "C" fn aad<R: Run>(run: *mut c_void, aad: *const u8, length: usize) -> c_int {
+    // SAFETY: `begin` made it, nobody else uses it, and the referee gives that many bytes.
+    unsafe { (*run.cast::<R>()).aad(bytes(aad, length)) }.into()
+}
+
+unsafe extern "C" fn update<R: Run>(
+    run: *mut c_void,
+    input: *const u8,
+    output: *mut u8,
+    length: usize,
+) -> c_int {
+    // SAFETY: as in `aad`.
+    unsafe { (*run.cast::<R>()).update(input, output, length) }.into()
+}
+
+unsafe extern "C" fn finish<R: Run>(run: *mut c_void, tag: *mut u8, length: usize) -> c_int {
+    // SAFETY: as in `aad`.
+    unsafe { (*run.cast::<R>()).finish(tag, length) }.into()
+}
+
+unsafe extern "C" fn copy<R: Run>(run: *mut c_void) -> *mut c_void {
+    // SAFETY: as in `aad`.
+    boxed(unsafe { (*run.cast::<R>()).copy() })
+}

@@ -1,0 +1,82 @@
+// Go's crypto/cipher, as a shared object: Seal and Open read and write the referee's memory. Short tags are for nonces of 12 bytes only, and
+// other nonces for tags of 16 bytes.
+package main
+
+// #include <stdlib.h>
+// #include "referee.h"
+import "C"
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"runtime"
+	"runtime/cgo"
+	"unsafe"
+)
+
+func main() {}
+
+func slice(at *C.uint8_t, length C.size_t) []byte {
+	if length == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(at)), int(length))
+}
+
+//export goVersion
+func goVersion() *C.char { return C.CString(runtime.Version()) }
+
+//export goKey
+func goKey(bytes *C.uint8_t, length C.size_t) unsafe.Pointer {
+	block, err := aes.NewCipher(slice(bytes, length))
+	if err != nil {
+		return nil
+	}
+	handle := (*cgo.Handle)(C.malloc(C.size_t(unsafe.Sizeof(cgo.Handle(0)))))
+	*handle = cgo.NewHandle(block)
+	return unsafe.Pointer(handle)
+}
+
+//export goFree
+func goFree(key unsafe.Pointer) {
+	(*cgo.Handle)(key).Delete()
+	C.free(key)
+}
+
+//export goMessage
+func goMessage(key unsafe.Pointer, m *C.struct_referee_message, seals C.int) (done C.int) {
+	// "crypto/cipher: invalid buffer overlap" and the like: a refusal.
+	defer func() {
+		if recover() != nil {
+			done = 0
+		}
+	}()
+	block := (*cgo.Handle)(key).Value().(cipher.Block)
+	aead, err := cipher.NewGCM(block)
+	switch {
+	case m.nonce_length != 12:
+		aead, err = cipher.NewGCMWithNonceSize(block, int(m.nonce_length))
+	case m.tag_length != 16:
+		aead, err = cipher.NewGCMWithTagSize(block, int(m.tag_length))
+	}
+	if err != nil {
+		return 0
+	}
+	nonce, aad, input, output := slice(m.nonce, m.nonce_length), slice(m.aad, m.aad_length), slice(m.input, m.length), slice(m.output, m.length)
+	tag := slice(m.tag, m.tag_length)
+	// Its tag stands behind the ciphertext, so the buffer that is long enough for both is its own.
+	if seals == 1 {
+		sealed := aead.Seal(nil, nonce, input, aad)
+		copy(output, sealed)
+		copy(tag, sealed[len(output):])
+		return 1
+	}
+	opened, err := aead.Open(output[:0], nonce, append(append([]byte(nil), input...), tag...), aad)
+	if err != nil {
+		return 0
+	}
+	if len(opened) > 0 && &opened[0] != &output[0] {
+		copy(output, opened)
+	}
+	return 1
+}

@@ -1,0 +1,44 @@
+/* libsodium: crypto_aead_aes256gcm_*_detached_afternm.
+ * link: -lsodium
+ * debian: libsodium-dev */
+#include "referee.h"
+#include <sodium.h>
+#include <stdlib.h>
+
+static const char *version(void) { return sodium_version_string(); }
+static int start(void) { return sodium_init() >= 0 && crypto_aead_aes256gcm_is_available(); }
+
+static void *key(const uint8_t *bytes, size_t length)
+{
+    crypto_aead_aes256gcm_state *key = aligned_alloc(16, sizeof *key);
+    crypto_aead_aes256gcm_beforenm(key, bytes);
+    return key;
+}
+
+static int seal(void *key, const struct referee_message *m)
+{
+    unsigned long long tag;
+    return crypto_aead_aes256gcm_encrypt_detached_afternm(m->output, m->tag, &tag, m->input, m->length, m->aad, m->aad_length, NULL, m->nonce,
+                                                          key) == 0;
+}
+
+static int open(void *key, const struct referee_message *m)
+{
+    return crypto_aead_aes256gcm_decrypt_detached_afternm(m->output, NULL, m->input, m->length, m->tag, m->aad, m->aad_length, m->nonce, key) == 0;
+}
+
+const struct referee_plugin referee_plugin = {
+    .interface = REFEREE_INTERFACE,
+    .offers = REFEREE_IN_PLACE,
+    .keys = 4,
+    .tags = REFEREE_TAG(16),
+    .nonce_min = 12,
+    .nonce_max = 12,
+    .name = "libsodium",
+    .version = version,
+    .start = start,
+    .key = key,
+    .free = free,
+    .seal = seal,
+    .open = open,
+};

@@ -1,0 +1,57 @@
+/* mbedTLS: mbedtls_gcm. Up to version 2 pieces are multiples of a block, and AAD is one piece.
+ * link: -lmbedcrypto
+ * debian: libmbedtls-dev */
+#include "referee.h"
+#include <mbedtls/gcm.h>
+#include <mbedtls/version.h>
+#include <stdlib.h>
+
+static const char *version(void)
+{
+    static char text[16];
+    mbedtls_version_get_string(text);
+    return text;
+}
+
+static void release(void *key)
+{
+    mbedtls_gcm_free(key);
+    free(key);
+}
+
+static void *key(const uint8_t *bytes, size_t length)
+{
+    mbedtls_gcm_context *key = malloc(sizeof *key);
+    mbedtls_gcm_init(key);
+    if (mbedtls_gcm_setkey(key, MBEDTLS_CIPHER_ID_AES, bytes, 8 * length) == 0)
+        return key;
+    release(key);
+    return NULL;
+}
+
+static int seal(void *key, const struct referee_message *m)
+{
+    return mbedtls_gcm_crypt_and_tag(key, MBEDTLS_GCM_ENCRYPT, m->length, m->nonce, m->nonce_length, m->aad, m->aad_length, m->input, m->output,
+                                     m->tag_length, m->tag) == 0;
+}
+
+static int open(void *key, const struct referee_message *m)
+{
+    return mbedtls_gcm_auth_decrypt(key, m->length, m->nonce, m->nonce_length, m->aad, m->aad_length, m->tag, m->tag_length, m->input,
+                                    m->output) == 0;
+}
+
+const struct referee_plugin referee_plugin = {
+    .interface = REFEREE_INTERFACE,
+    .offers = REFEREE_IN_PLACE,
+    .keys = REFEREE_KEYS_ALL,
+    .tags = REFEREE_TAGS_ALL,
+    .nonce_min = 1,
+    .nonce_max = 1 << 20,
+    .name = "mbedTLS",
+    .version = version,
+    .key = key,
+    .free = release,
+    .seal = seal,
+    .open = open,
+};

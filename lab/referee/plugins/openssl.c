@@ -1,0 +1,123 @@
+/* OpenSSL's libcrypto: EVP, a fetched cipher. `OPENSSL_MODULES`, `OPENSSL_CONF` and `OPENSSL_ia32cap` work as for every program.
+ * link: -lcrypto
+ * debian: libssl-dev */
+#include "referee.h"
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct key {
+    unsigned char bytes[32];
+    size_t length;
+};
+struct run {
+    EVP_CIPHER_CTX *context;
+    int seals;
+};
+
+static const char *version(void) { return OpenSSL_version(OPENSSL_VERSION); }
+
+static EVP_CIPHER *cipher(size_t length)
+{
+    return EVP_CIPHER_fetch(NULL, length == 16 ? "AES-128-GCM" : length == 24 ? "AES-192-GCM" : "AES-256-GCM", NULL);
+}
+
+static void *key(const uint8_t *bytes, size_t length)
+{
+    struct key *key = malloc(sizeof *key);
+    memcpy(key->bytes, bytes, length);
+    key->length = length;
+    return key;
+}
+
+static void drop(void *made)
+{
+    struct run *run = made;
+    EVP_CIPHER_CTX_free(run->context);
+    free(run);
+}
+
+static void *started(const uint8_t *key, size_t length, int seals, const uint8_t *nonce, size_t nonce_length, int nonce_first)
+{
+    struct run *run = malloc(sizeof *run);
+    EVP_CIPHER *which = cipher(length);
+    run->context = EVP_CIPHER_CTX_new();
+    run->seals = seals;
+    int done = EVP_CipherInit_ex(run->context, which, NULL, NULL, NULL, seals)
+        && EVP_CIPHER_CTX_ctrl(run->context, EVP_CTRL_AEAD_SET_IVLEN, (int)nonce_length, NULL) > 0;
+    if (nonce_first)
+        done = done && EVP_CipherInit_ex(run->context, NULL, NULL, NULL, nonce, -1) && EVP_CipherInit_ex(run->context, NULL, NULL, key, NULL, -1);
+    else
+        done = done && EVP_CipherInit_ex(run->context, NULL, NULL, key, nonce, -1);
+    EVP_CIPHER_free(which);
+    if (done)
+        return run;
+    drop(run);
+    return NULL;
+}
+
+static void *begin(void *made, int seals, const uint8_t *nonce, size_t nonce_length, size_t tag_length)
+{
+    struct key *key = made;
+    return started(key->bytes, key->length, seals, nonce, nonce_length, 0);
+}
+
+static void *nonce_first(const uint8_t *key, size_t length, int seals, const uint8_t *nonce, size_t nonce_length, size_t tag_length)
+{
+    return started(key, length, seals, nonce, nonce_length, 1);
+}
+
+static int aad(void *made, const uint8_t *aad, size_t length)
+{
+    int out;
+    return EVP_CipherUpdate(((struct run *)made)->context, NULL, &out, aad, (int)length);
+}
+
+static int update(void *made, const uint8_t *input, uint8_t *output, size_t length)
+{
+    int out;
+    return EVP_CipherUpdate(((struct run *)made)->context, output, &out, input, (int)length) && out == (int)length;
+}
+
+static int finish(void *made, uint8_t *tag, size_t length)
+{
+    struct run *run = made;
+    unsigned char none[16];
+    int out;
+    if (run->seals)
+        return EVP_CipherFinal_ex(run->context, none, &out) && EVP_CIPHER_CTX_ctrl(run->context, EVP_CTRL_AEAD_GET_TAG, (int)length, tag) > 0;
+    return EVP_CIPHER_CTX_ctrl(run->context, EVP_CTRL_AEAD_SET_TAG, (int)length, tag) > 0 && EVP_CipherFinal_ex(run->context, none, &out);
+}
+
+static void *copy(void *made)
+{
+    struct run *run = made, *other = malloc(sizeof *other);
+    other->context = EVP_CIPHER_CTX_new();
+    other->seals = run->seals;
+    if (EVP_CIPHER_CTX_copy(other->context, run->context))
+        return other;
+    drop(other);
+    return NULL;
+}
+
+const struct referee_plugin referee_plugin = {
+    .interface = REFEREE_INTERFACE,
+    .offers = REFEREE_IN_PLACE,
+    .keys = REFEREE_KEYS_ALL,
+    .tags = REFEREE_TAGS_ALL,
+    .nonce_min = 1,
+    .nonce_max = 128, /* GCM_IV_MAX_SIZE of its provider: 1024 / 8 */
+    .block = 1,
+    .name = "OpenSSL",
+    .version = version,
+    .key = key,
+    .free = free,
+    .begin = begin,
+    .aad = aad,
+    .update = update,
+    .finish = finish,
+    .drop = drop,
+    .copy = copy,
+    .nonce_first = nonce_first,
+};

@@ -1,0 +1,52 @@
+/* wolfSSL: wc_AesGcmEncrypt and wc_AesGcmDecrypt, as Debian builds them.
+ * link: -lwolfssl
+ * debian: libwolfssl-dev */
+#include "referee.h"
+#include <wolfssl/options.h>
+#include <wolfssl/version.h>
+#include <wolfssl/wolfcrypt/aes.h>
+#include <stdlib.h>
+
+static const char *version(void) { return LIBWOLFSSL_VERSION_STRING; }
+
+static void release(void *key)
+{
+    wc_AesFree(key);
+    free(key);
+}
+
+static void *key(const uint8_t *bytes, size_t length)
+{
+    Aes *key = aligned_alloc(64, (sizeof *key + 63) / 64 * 64);
+    if (wc_AesInit(key, NULL, INVALID_DEVID) == 0 && wc_AesGcmSetKey(key, bytes, (word32)length) == 0)
+        return key;
+    release(key);
+    return NULL;
+}
+
+static int seal(void *key, const struct referee_message *m)
+{
+    return wc_AesGcmEncrypt(key, m->output, m->input, (word32)m->length, m->nonce, (word32)m->nonce_length, m->tag, (word32)m->tag_length,
+                            m->aad, (word32)m->aad_length) == 0;
+}
+
+static int open(void *key, const struct referee_message *m)
+{
+    return wc_AesGcmDecrypt(key, m->output, m->input, (word32)m->length, m->nonce, (word32)m->nonce_length, m->tag, (word32)m->tag_length,
+                            m->aad, (word32)m->aad_length) == 0;
+}
+
+const struct referee_plugin referee_plugin = {
+    .interface = REFEREE_INTERFACE,
+    .offers = REFEREE_IN_PLACE,
+    .keys = REFEREE_KEYS_ALL,
+    .tags = REFEREE_TAGS_ALL & ~(REFEREE_TAG(4) | REFEREE_TAG(8)), /* WOLFSSL_MIN_AUTH_TAG_SZ is 12 unless built otherwise */
+    .nonce_min = 1,
+    .nonce_max = 1 << 20,
+    .name = "wolfSSL",
+    .version = version,
+    .key = key,
+    .free = release,
+    .seal = seal,
+    .open = open,
+};

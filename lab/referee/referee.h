@@ -1,0 +1,81 @@
+/* What an implementation of AES-GCM shows to the referee: one table of functions, exported as `referee_plugin`.
+ *
+ * Whatever is not offered stays zero, and nobody counts it as a fault. plugins/ has examples of some 40 lines; docs/referee.md says how
+ * one is tried. The lines `link:` and `debian:` in the first comment of a plug-in say what it is linked with, and who has that. */
+#ifndef REFEREE_H
+#define REFEREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define REFEREE_INTERFACE 1
+
+/* What `offers` may have. */
+enum {
+    REFEREE_IN_PLACE = 1, /* input and output may be the same buffer */
+    REFEREE_OVERLAP = 2,  /* they may overlap in part: the answer is right, or the call is refused */
+    REFEREE_NULL = 4,     /* what has no bytes may be at NULL */
+    REFEREE_ONE_AAD = 8,  /* not more than one piece of AAD, before any text */
+    REFEREE_GIVES_TAG = 16, /* opening gives a tag too, and its caller, here the plug-in, compares it */
+};
+
+/* One message. It is read at `input` and written at `output`, `length` bytes each; the tag is written by sealing and read by opening.
+ * No buffer overlaps another but for input and output, as `offers` says. */
+struct referee_message {
+    const uint8_t *nonce;
+    size_t nonce_length;
+    const uint8_t *aad;
+    size_t aad_length;
+    const uint8_t *input;
+    uint8_t *output;
+    size_t length;
+    uint8_t *tag;
+    size_t tag_length;
+};
+
+/* Functions that return int return 1 for done, and 0 for refused: a tag is wrong, a length is not taken, the order is wrong. */
+struct referee_plugin {
+    uint32_t interface; /* REFEREE_INTERFACE */
+    uint32_t offers;
+    uint32_t keys;      /* bit n: keys of 16 + 8 n bytes, so 1 is AES-128, 2 is AES-192, 4 is AES-256 */
+    uint32_t tags;      /* bit n: tags of n bytes */
+    size_t nonce_min, nonce_max; /* bytes */
+    size_t block;       /* pieces of AAD and of text have a multiple of so many bytes, but for the last of each; 1 is any; 0: no pieces */
+    const char *name;
+    const char *(*version)(void);
+    int (*start)(void); /* once, before all others; may be NULL */
+
+    /* A key; NULL if it is refused. */
+    void *(*key)(const uint8_t *bytes, size_t length);
+    void (*free)(void *key);
+
+    /* Whole messages. Both or none: who has pieces alone is asked for whole messages in one piece. */
+    int (*seal)(void *key, const struct referee_message *message);
+    int (*open)(void *key, const struct referee_message *message);
+
+    /* A message in pieces: begin, any number of aad, any number of update, finish, drop. All or none. `key` lives longer. */
+    void *(*begin)(void *key, int seals, const uint8_t *nonce, size_t nonce_length, size_t tag_length);
+    int (*aad)(void *run, const uint8_t *aad, size_t length);
+    int (*update)(void *run, const uint8_t *input, uint8_t *output, size_t length);
+    int (*finish)(void *run, uint8_t *tag, size_t tag_length); /* sealing writes the tag, opening compares it */
+    void (*drop)(void *run);
+
+    void *(*copy)(void *run); /* a second message that goes on from here; may be NULL */
+    /* `begin` of a context that gets its nonce first and its key then; may be NULL. */
+    void *(*nonce_first)(const uint8_t *key, size_t key_length, int seals, const uint8_t *nonce, size_t nonce_length, size_t tag_length);
+};
+
+#define REFEREE_KEYS_ALL 7u
+#define REFEREE_TAG(n) (1u << (n))
+#define REFEREE_TAGS_ALL (REFEREE_TAG(4) | REFEREE_TAG(8) | REFEREE_TAG(12) | REFEREE_TAG(13) | REFEREE_TAG(14) | REFEREE_TAG(15) | \
+                          REFEREE_TAG(16))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern __attribute__((visibility("default"))) const struct referee_plugin referee_plugin;
+#ifdef __cplusplus
+}
+#endif
+
+#endif

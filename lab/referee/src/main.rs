@@ -1,0 +1,187 @@
+//! The referee: implementations of AES-GCM, each asked in a process of its own for what SP 800-38D says, and
+//! for the manners that a caller needs. docs/referee.md says how one is tried.
+//!
+//! ```text
+//! main ── prepare            from a source file or a folder to a plug-in
+//!      ── cases              what is asked, with the model's answers
+//!      ── worker             a process for each implementation; what is wrong with an answer
+//!           └── peer · pipe  an implementation in C, or a program that reads questions
+//!                └── memory  buffers between pages that nobody may touch
+//!      ── report             the table
+//! ```
+
+mod cases;
+mod memory;
+mod peer;
+mod pipe;
+mod prepare;
+mod report;
+mod worker;
+
+use cases::Amount;
+use clap::{Parser, Subcommand, ValueEnum};
+use memory::Arena;
+use std::{fmt::Write, path::PathBuf, process::ExitCode};
+use worker::{Kind, Manner, Report};
+
+#[derive(Parser)]
+#[command(
+    version,
+    about = "Asks implementations of AES-GCM for every answer of SP 800-38D, and looks at their manners"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Ask implementations, and print one table.
+    Run(Run),
+    /// Plant each known fault in the model, and see that it is found for what it is.
+    Selftest {
+        /// Only these.
+        faults: Vec<String>,
+    },
+}
+
+#[derive(clap::Args)]
+struct Run {
+    /// Source files (.c, .cc, .py, .java, .js), shared objects, folders with a go.mod or a Cargo.toml, or
+    /// names of what is in plugins/ or in lab/bench/rivals; all of plugins/ if left out.
+    plugins: Vec<PathBuf>,
+    /// How much is asked.
+    #[arg(long, value_enum, default_value = "usual")]
+    amount: Size,
+    /// Only these families of questions: lengths, operands, long, aad, nonces, tags, forged, wraps, places,
+    /// pieces, copies, empty.
+    #[arg(long)]
+    family: Vec<String>,
+    /// Manners count too: any finding makes the exit status 1.
+    #[arg(long)]
+    strict: bool,
+    /// Of this implementation it is known that it has findings: they do not change the exit status.
+    #[arg(long, value_name = "NAME")]
+    known: Vec<String>,
+    /// Seconds of processor time that an answer may take.
+    #[arg(long, default_value_t = 20)]
+    patience: u64,
+    /// Show what plug-ins write to standard error.
+    #[arg(long)]
+    loud: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Size {
+    /// Some thousand questions.
+    Quick,
+    /// Every length to 2,000 bytes, and texts of up to 1 MiB.
+    Usual,
+    /// Texts of up to 64 MiB, too.
+    Full,
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(run) => self::run(&run),
+        Command::Selftest { faults } => selftest(&faults),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("referee: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// All cases, and buffers that are large enough for them.
+fn asked(amount: Amount, families: &[String]) -> (Vec<cases::Case>, Arena) {
+    let cases = cases::all(amount, families);
+    let most =
+        |length: fn(&cases::Sealed) -> usize| cases.iter().map(|case| length(&case.of)).max().unwrap_or(0);
+    let arena = Arena::new(most(|of| of.text.len()), most(|of| of.aad.len()), most(|of| of.nonce.len()));
+    (cases, arena)
+}
+
+fn run(run: &Run) -> Result<bool, String> {
+    let amount = match run.amount {
+        Size::Quick => Amount::Quick,
+        Size::Usual => Amount::Usual,
+        Size::Full => Amount::Full,
+    };
+    let paths = if run.plugins.is_empty() { prepare::here()? } else { run.plugins.clone() };
+    let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path), path)).collect();
+    let (cases, mut arena) = asked(amount, &run.family);
+    if cases.is_empty() {
+        return Err("there is no such family".into());
+    }
+    let manner = Manner { patience: run.patience, first: false, loud: run.loud };
+    let mut reports = Vec::new();
+    for (plugin, path) in plugins {
+        let report = match plugin {
+            Ok(plugin) => {
+                eprintln!("asking {} ...", plugin.path.display());
+                worker::ask(&plugin.command, &cases, &mut arena, manner)
+            }
+            Err(why) => Report { absent: Some(why), ..Report::default() },
+        };
+        reports.push((path, report));
+    }
+    print!("{}", report::table(&reports, cases.len()));
+    let bad = |report: &Report| {
+        let counted = if run.strict { 6 } else { Kind::Leaves as usize };
+        let found = report.counts[..counted].iter().any(|count| *count > 0)
+            && !run.known.contains(&report.about.name);
+        found || report.absent.is_some() && !run.plugins.is_empty()
+    };
+    Ok(!reports.iter().any(|(_, report)| bad(report)))
+}
+
+fn selftest(only: &[String]) -> Result<bool, String> {
+    let plugin = prepare::plugin(&prepare::home().join("faulty"))?;
+    let (cases, mut arena) = asked(Amount::Quick, &[]);
+    let manner = Manner { patience: 2, first: true, loud: false };
+    let mut failed = String::new();
+    let mut caught = 0;
+    for fault in referee_faulty::FAULTS
+        .iter()
+        .filter(|fault| only.is_empty() || only.iter().any(|name| name == fault.name))
+    {
+        let mut command = vec![format!("REFEREE_FAULT={}", fault.name)];
+        command.extend(plugin.command.clone());
+        let report = worker::ask(&command, &cases, &mut arena, manner);
+        let kinds = match fault.kind {
+            referee_faulty::Kind::Answer | referee_faulty::Kind::Shape => Kind::Wrong,
+            referee_faulty::Kind::Outside => Kind::Outside,
+            referee_faulty::Kind::Leaves => Kind::Leaves,
+            referee_faulty::Kind::Crash => Kind::Crash,
+            referee_faulty::Kind::Hangs => Kind::Hangs,
+            referee_faulty::Kind::Takes => Kind::Takes,
+        };
+        match report.findings.first() {
+            Some(finding) if finding.kind == kinds => caught += 1,
+            other => writeln!(
+                failed,
+                "{}: {} ({kinds:?}), but {other:?}, {:?}",
+                fault.name, fault.says, report.absent
+            )
+            .expect("a String"),
+        }
+    }
+    // And without a fault there is nothing.
+    let report = worker::ask(&plugin.command, &cases, &mut arena, Manner { first: false, ..manner });
+    if report.asked < 1000 || !report.findings.is_empty() {
+        writeln!(
+            failed,
+            "without a fault: {} asked, {:?} {:?}",
+            report.asked, report.findings, report.absent
+        )
+        .expect("a String");
+    }
+    print!("{failed}");
+    println!("referee::nothing_without_a_fault ok {}", report.asked);
+    println!("referee::planted_faults ok {caught}");
+    Ok(failed.is_empty())
+}

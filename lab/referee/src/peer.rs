@@ -1,0 +1,564 @@
+//! An implementation that is asked: a table of C functions, a rival of `lab/bench`, or a program at the other
+//! end of two pipes.
+
+use crate::{
+    cases::{Asks, Buffers, Case, Way},
+    memory::Arena,
+    pipe::Process,
+};
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use referee_interface::{GIVES_TAG, IN_PLACE, INTERFACE, Message, NULL, ONE_AAD, OVERLAP, SYMBOL, Table};
+use std::{
+    env,
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    path::Path,
+    ptr,
+};
+
+/// What it says of itself, and what it offers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) offers: u32,
+    pub(crate) keys: u32,
+    pub(crate) tags: u32,
+    pub(crate) nonces: (usize, usize),
+    /// 0 without pieces.
+    pub(crate) block: usize,
+    pub(crate) whole: bool,
+    pub(crate) copy: bool,
+    pub(crate) nonce_first: bool,
+}
+
+impl About {
+    /// Whether that is a question for it.
+    pub(crate) fn offered(&self, case: &Case) -> bool {
+        let of = &case.of;
+        let key = self.keys >> (of.key.len() / 8 - 2) & 1 == 1;
+        let (least, most) = self.nonces;
+        let nonce = (least..=most).contains(&of.nonce.len())
+            || case.asks == Asks::Never && of.nonce.is_empty() && least < most;
+        let has_tag = |tag: usize| tag < 32 && self.tags >> tag & 1 == 1;
+        // Where there is one length only, an interface often has no place for another.
+        let tag = has_tag(case.tag)
+            || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
+        // Whoever says that there is such a tag is asked nothing that the standard has not.
+        let says = case.asks == Asks::Never && !of.nonce.is_empty() && has_tag(case.tag);
+        let buffers = match case.buffers {
+            Buffers::Two => true,
+            Buffers::InPlace => self.offers & IN_PLACE != 0,
+            Buffers::Shifted(_) => self.offers & OVERLAP != 0,
+        };
+        let place = case.place != crate::cases::Place::Null || self.offers & NULL != 0;
+        let way = match &case.way {
+            Way::Whole => self.whole || self.block > 0 && !matches!(case.buffers, Buffers::Shifted(_)),
+            Way::Pieces { text, copy, nonce_first, aad } => {
+                let whole_blocks = |pieces: &[usize]| {
+                    let all_but_one = &pieces[..pieces.len().saturating_sub(1)];
+                    all_but_one.iter().all(|piece| piece % self.block == 0)
+                };
+                self.block > 0
+                    && whole_blocks(text)
+                    && whole_blocks(aad)
+                    && (aad.len() < 2 || self.offers & ONE_AAD == 0)
+                    && (copy.is_none() || self.copy)
+                    && (!nonce_first || self.nonce_first)
+            }
+        };
+        key && nonce && tag && !says && buffers && place && way
+    }
+
+    /// What is not offered, in words.
+    pub(crate) fn lacks(&self) -> String {
+        let mut lacks = Vec::new();
+        let mut say = |missing: bool, what: &str| {
+            if missing {
+                lacks.push(what.to_owned());
+            }
+        };
+        say(self.keys & 1 == 0, "AES-128");
+        say(self.keys & 2 == 0, "AES-192");
+        say(self.keys & 4 == 0, "AES-256");
+        say(self.nonces.0 == self.nonces.1, "other nonces");
+        say(self.tags.count_ones() == 1, "short tags");
+        say(!self.whole, "whole messages");
+        say(self.offers & IN_PLACE == 0, "in place");
+        say(self.offers & OVERLAP == 0, "overlap");
+        say(self.block == 0, "pieces");
+        say(self.block > 1, &format!("pieces but of {} bytes", self.block));
+        say(self.offers & ONE_AAD != 0, "AAD in pieces");
+        say(self.block > 0 && !self.copy, "copies");
+        say(self.block > 0 && !self.nonce_first, "nonce before key");
+        lacks.join(", ")
+    }
+}
+
+/// What came back.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) done: bool,
+    pub(crate) output: Vec<u8>,
+    pub(crate) tag: Vec<u8>,
+    /// That of the copy of the context.
+    pub(crate) copied: Option<Box<Answer>>,
+    /// What happened beside the buffers.
+    pub(crate) outside: Vec<String>,
+}
+
+/// An implementation.
+pub(crate) enum Peer {
+    C(InC),
+    Process(Process),
+}
+
+impl Peer {
+    /// Loads a shared object, or starts a program, with what stands before it (`NAME=VALUE`) in the
+    /// environment.
+    pub(crate) fn load(command: &[String]) -> Result<Self, String> {
+        let words = command
+            .iter()
+            .take_while(|word| word.split_once('=').is_some_and(|(name, _)| !name.contains('/')))
+            .count();
+        for (name, value) in command[..words].iter().filter_map(|word| word.split_once('=')) {
+            // SAFETY: this process has one thread.
+            unsafe { env::set_var(name, value) };
+        }
+        match &command[words..] {
+            [library] if library.ends_with(".so") => InC::load(Path::new(library)).map(Self::C),
+            command => Process::start(command).map(Self::Process),
+        }
+    }
+
+    pub(crate) fn about(&self) -> &About {
+        match self {
+            Self::C(peer) => &peer.about,
+            Self::Process(peer) => &peer.about,
+        }
+    }
+
+    /// Asks.
+    pub(crate) fn ask(&mut self, case: &Case, arena: &mut Arena) -> Result<Answer, String> {
+        match self {
+            Self::C(peer) => peer.ask(case, arena),
+            Self::Process(peer) => peer.ask(case),
+        }
+    }
+}
+
+/// One of those tables.
+#[derive(Clone, Copy)]
+enum Functions {
+    Table(&'static Table),
+    Rival(&'static plugin::Table),
+}
+
+/// An implementation in this process.
+pub(crate) struct InC {
+    about: About,
+    functions: Functions,
+    /// The key that was made last. It serves some messages, because a key must not mind what it has refused.
+    key: Option<(Vec<u8>, *mut c_void, usize)>,
+}
+
+/// Messages for which one key serves.
+const SERVES: usize = 200;
+
+impl InC {
+    fn load(library: &Path) -> Result<Self, String> {
+        let text = |error: libloading::Error| error.to_string();
+        // SAFETY: whoever names a plug-in trusts it; it stays loaded.
+        let library = Box::leak(Box::new(
+            unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?,
+        ));
+        // SAFETY: the symbol is of that type, by the header.
+        if let Ok(table) = unsafe { library.get::<*const Table>(SYMBOL.as_bytes()) } {
+            // SAFETY: it points to the table, which lives as long as the library.
+            return Self::of(unsafe { &*table.into_raw().cast::<Table>() });
+        }
+        // SAFETY: likewise of a rival's.
+        let table = unsafe { library.get::<*const plugin::Table>(plugin::SYMBOL.as_bytes()) };
+        let table = table.map_err(|_| format!("it exports neither {SYMBOL} nor {}", plugin::SYMBOL))?;
+        // SAFETY: likewise.
+        Self::rival(unsafe { &*table.into_raw().cast::<plugin::Table>() })
+    }
+
+    fn of(table: &'static Table) -> Result<Self, String> {
+        if table.interface != INTERFACE {
+            return Err(format!("it was built for interface {}, and this is {INTERFACE}", table.interface));
+        }
+        let whole = table.seal.is_some() && table.open.is_some();
+        let pieces = [
+            table.begin.is_some(),
+            table.aad.is_some(),
+            table.update.is_some(),
+            table.finish.is_some(),
+            table.drop.is_some(),
+        ];
+        if table.key.is_none()
+            || table.free.is_none()
+            || !(whole || pieces[0])
+            || pieces.iter().any(|there| *there != pieces[0])
+        {
+            return Err(
+                "its table lacks functions: key and free, seal and open, begin with all that follows".into(),
+            );
+        }
+        // SAFETY: what the header says of these functions.
+        let version = unsafe {
+            if table.start.is_some_and(|start| start() == 0) {
+                return Err("it does not start".into());
+            }
+            table.version.map(|version| string(version())).unwrap_or_default()
+        };
+        let about = About {
+            // SAFETY: a string, by the header.
+            name: unsafe { string(table.name) },
+            version,
+            offers: table.offers,
+            keys: table.keys,
+            tags: table.tags,
+            nonces: (table.nonce_min, table.nonce_max),
+            block: if pieces[0] { table.block } else { 0 },
+            whole,
+            copy: table.copy.is_some(),
+            nonce_first: table.nonce_first.is_some(),
+        };
+        Ok(Self { about, functions: Functions::Table(table), key: None })
+    }
+
+    fn rival(table: &'static plugin::Table) -> Result<Self, String> {
+        if table.interface != plugin::INTERFACE {
+            return Err(format!("it was built for interface {} of lab/bench", table.interface));
+        }
+        // SAFETY: what the interface says of these functions.
+        let (name, version, keys) = unsafe {
+            let variants = string((table.variants)());
+            let level = CString::new(
+                variants.lines().next().unwrap_or_default().split(' ').next().unwrap_or_default(),
+            );
+            let why = (table.start)(level.unwrap_or_default().as_ptr());
+            if !why.is_null() {
+                return Err(string(why));
+            }
+            let keys = (0..3).filter(|i| {
+                let key = (table.new)([7; 32].as_ptr(), 16 + 8 * i);
+                let there = !key.is_null();
+                if there {
+                    (table.free)(key);
+                }
+                there
+            });
+            (string((table.name)()), string((table.version)()), keys.fold(0, |keys, i| keys | 1 << i))
+        };
+        let about = About {
+            name,
+            version,
+            offers: IN_PLACE,
+            keys,
+            tags: 1 << 16,
+            nonces: (12, 12),
+            whole: true,
+            ..About::default()
+        };
+        Ok(Self { about, functions: Functions::Rival(table), key: None })
+    }
+
+    fn key(&mut self, case: &Case, arena: &mut Arena) -> Result<*mut c_void, String> {
+        if let Some((bytes, key, left)) = &mut self.key
+            && *bytes == case.of.key
+            && *left > 0
+        {
+            *left -= 1;
+            return Ok(*key);
+        }
+        self.forget();
+        let at = arena.key.put(crate::cases::Place::End, &case.of.key);
+        // SAFETY: so many bytes of key.
+        let key = unsafe {
+            match self.functions {
+                Functions::Table(table) => table.key.expect("`of` looked")(at, case.of.key.len()),
+                Functions::Rival(table) => (table.new)(at, case.of.key.len()),
+            }
+        };
+        if key.is_null() {
+            return Err("refuses the key".into());
+        }
+        self.key = Some((case.of.key.clone(), key, SERVES));
+        Ok(key)
+    }
+
+    fn forget(&mut self) {
+        if let Some((_, key, _)) = self.key.take() {
+            // SAFETY: it was made by the function beside this one, and nobody uses it any more.
+            unsafe {
+                match self.functions {
+                    Functions::Table(table) => table.free.expect("`of` looked")(key),
+                    Functions::Rival(table) => (table.free)(key),
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, case: &Case, arena: &mut Arena) -> Result<Answer, String> {
+        let (nonce, aad, tag) = (case.nonce(), case.aad(), case.tag());
+        match (&case.way, self.functions) {
+            (Way::Whole, functions) if self.about.whole => {
+                let key = self.key(case, arena)?;
+                Ok(whole(functions, key, case, arena, &nonce, &aad, &tag))
+            }
+            (_, Functions::Table(table)) => self.pieces(table, case, arena, &nonce, &aad, &tag),
+            (_, Functions::Rival(_)) => Err("it has no pieces".into()),
+        }
+    }
+
+    fn pieces(
+        &mut self,
+        table: &Table,
+        case: &Case,
+        arena: &mut Arena,
+        nonce: &[u8],
+        aad: &[u8],
+        tag: &[u8],
+    ) -> Result<Answer, String> {
+        let one = Way::Pieces {
+            aad: one(aad.len()),
+            text: one(case.of.text.len()),
+            copy: None,
+            nonce_first: false,
+        };
+        let way = if case.way == Way::Whole { &one } else { &case.way };
+        let Way::Pieces { aad: aads, text: texts, copy, nonce_first } = way else {
+            return Err("no pieces".into());
+        };
+        let seals = c_int::from(case.seals);
+        let nonce_at = arena.nonce.put(case.place, nonce);
+        // SAFETY: buffers of these lengths.
+        let run = unsafe {
+            if *nonce_first {
+                let key = arena.key.put(case.place, &case.of.key);
+                table.nonce_first.expect("offered")(
+                    key,
+                    case.of.key.len(),
+                    seals,
+                    nonce_at,
+                    nonce.len(),
+                    case.tag,
+                )
+            } else {
+                let key = self.key(case, arena)?;
+                table.begin.expect("offered")(key, seals, nonce_at, nonce.len(), case.tag)
+            }
+        };
+        if run.is_null() {
+            return Ok(Answer::default());
+        }
+        let mut answer = Answer::default();
+        let mut running = Running { table, run, case, arena, tag };
+        let mut done = running.aads(aads, aad, &mut answer);
+        let input = case.input();
+        let cut = copy.unwrap_or(texts.len()).min(texts.len());
+        let (before, behind) = texts.split_at(cut);
+        let read: usize = before.iter().sum();
+        done = done && running.texts(before, &input[..read], &mut answer);
+        if copy.is_some() && done {
+            // SAFETY: a run that `begin` made.
+            let second = unsafe { table.copy.expect("offered")(run) };
+            let mut copied = Answer { output: answer.output.clone(), ..Answer::default() };
+            if !second.is_null() {
+                // The first one ends before the other goes on.
+                copied.done = done;
+                answer.done =
+                    running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
+                // SAFETY: it is over.
+                unsafe { table.drop.expect("offered")(run) };
+                running.run = second;
+                copied.done =
+                    running.texts(behind, &input[read..], &mut copied) && running.finish(&mut copied);
+                // SAFETY: it is over.
+                unsafe { table.drop.expect("offered")(second) };
+                answer.copied = Some(Box::new(copied));
+                return Ok(answer);
+            }
+            answer.copied = Some(Box::new(copied));
+        }
+        answer.done =
+            done && running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
+        // SAFETY: it is over.
+        unsafe { table.drop.expect("offered")(run) };
+        Ok(answer)
+    }
+}
+
+/// One piece, or none if there is nothing.
+fn one(len: usize) -> Vec<usize> {
+    if len == 0 { Vec::new() } else { vec![len] }
+}
+
+/// One call of `seal` or `open`.
+fn whole(
+    functions: Functions,
+    key: *mut c_void,
+    case: &Case,
+    arena: &mut Arena,
+    nonce: &[u8],
+    aad: &[u8],
+    tag: &[u8],
+) -> Answer {
+    let mut text = case.input();
+    let length = text.len();
+    // Rivals have the tag behind the text, in one buffer; and 16 bytes behind the output that may be written.
+    let rival = matches!(functions, Functions::Rival(_));
+    let slack = if rival { 16 } else { 0 };
+    if rival {
+        if case.seals { text.extend([0x5a; 16]) } else { text.extend(tag) }
+    }
+    let nonce_at = arena.nonce.put(case.place, nonce);
+    let aad_at = arena.aad.put(case.place, aad);
+    let tag_at =
+        if case.seals { arena.tag.place(case.place, case.tag, 0) } else { arena.tag.put(case.place, tag) };
+    if case.seals {
+        arena.tag.bytes_mut().fill(0x5a);
+    }
+    let shared = case.buffers != Buffers::Two;
+    // How many bytes the output is behind the input, in one buffer.
+    let by = if let Buffers::Shifted(by) = case.buffers { isize::from(by) } else { 0 };
+    let (from, to) = ((-by).max(0).unsigned_abs(), by.max(0).unsigned_abs());
+    let output = arena.output.place(case.place, length + from.max(to), slack);
+    arena.output.bytes_mut().fill(0x5a);
+    let input = if shared {
+        arena.output.bytes_mut()[from..from + text.len()].copy_from_slice(&text);
+        output.wrapping_add(from).cast_const()
+    } else {
+        arena.input.put(case.place, &text).cast_const()
+    };
+    let output = output.wrapping_add(to);
+    // SAFETY: buffers of these lengths, as the interfaces want them.
+    let done = unsafe {
+        match functions {
+            Functions::Table(table) => {
+                let message = Message {
+                    nonce: nonce_at,
+                    nonce_length: nonce.len(),
+                    aad: aad_at,
+                    aad_length: aad.len(),
+                    input,
+                    output,
+                    length,
+                    tag: tag_at,
+                    tag_length: case.tag,
+                };
+                let function = if case.seals { table.seal } else { table.open };
+                function.expect("offered")(key, &message) != 0
+            }
+            Functions::Rival(table) => {
+                let message = plugin::Message {
+                    aad: aad_at,
+                    input,
+                    aad_len: aad.len(),
+                    output,
+                    nonce: nonce_at,
+                    len: length,
+                };
+                if case.seals {
+                    (table.seal)(key, &message);
+                    true
+                } else {
+                    (table.open)(key, &message)
+                }
+            }
+        }
+    };
+    let written = arena.output.bytes();
+    let made = if rival { written.get(length..length + 16) } else { Some(arena.tag.bytes()) };
+    let mut answer = Answer {
+        done,
+        output: written[to..to + length].to_vec(),
+        tag: made.unwrap_or_default().to_vec(),
+        ..Answer::default()
+    };
+    let unchanged: [(&str, bool); 4] = [
+        ("nonce", arena.nonce.bytes() == nonce),
+        ("AAD", arena.aad.bytes() == aad),
+        ("tag", case.seals || rival || arena.tag.bytes() == tag),
+        ("input", shared || arena.input.bytes() == text),
+    ];
+    answer
+        .outside
+        .extend(unchanged.iter().filter(|(_, same)| !same).map(|(name, _)| format!("changes the {name}")));
+    let used: &[_] = if shared { &[0, 1, 2, 4, 5] } else { &[0, 1, 2, 3, 4, 5] };
+    answer.outside.extend(used.iter().filter_map(|i| arena.all()[*i].touched()));
+    answer
+}
+
+/// A message in pieces, on its way.
+struct Running<'a> {
+    table: &'a Table,
+    run: *mut c_void,
+    case: &'a Case,
+    arena: &'a mut Arena,
+    tag: &'a [u8],
+}
+
+impl Running<'_> {
+    fn aads(&mut self, pieces: &[usize], mut aad: &[u8], answer: &mut Answer) -> bool {
+        pieces.iter().all(|len| {
+            let (piece, rest) = aad.split_at(*len);
+            aad = rest;
+            let at = self.arena.aad.put(self.case.place, piece);
+            // SAFETY: a run that `begin` made, and so many bytes.
+            let done = unsafe { self.table.aad.expect("offered")(self.run, at, *len) } != 0;
+            answer.outside.extend(self.arena.aad.touched());
+            done
+        })
+    }
+
+    /// Each piece at the end of a page, or wherever the case wants it.
+    fn texts(&mut self, pieces: &[usize], mut input: &[u8], answer: &mut Answer) -> bool {
+        pieces.iter().all(|len| {
+            let (piece, rest) = input.split_at(*len);
+            input = rest;
+            let output = self.arena.output.place(self.case.place, *len, 0);
+            let in_place = self.case.buffers == Buffers::InPlace;
+            let from = if in_place {
+                self.arena.output.bytes_mut().copy_from_slice(piece);
+                output
+            } else {
+                self.arena.output.bytes_mut().fill(0x5a);
+                self.arena.input.put(self.case.place, piece)
+            };
+            // SAFETY: a run that `begin` made, and so many bytes in both buffers.
+            let done = unsafe { self.table.update.expect("offered")(self.run, from, output, *len) } != 0;
+            answer.output.extend(self.arena.output.bytes());
+            answer.outside.extend(self.arena.output.touched());
+            if !in_place {
+                answer.outside.extend(self.arena.input.touched());
+                answer
+                    .outside
+                    .extend((self.arena.input.bytes() != piece).then(|| "changes the input".into()));
+            }
+            done
+        })
+    }
+
+    fn finish(&mut self, answer: &mut Answer) -> bool {
+        let at = self.arena.tag.put(
+            self.case.place,
+            &if self.case.seals { vec![0x5a; self.tag.len()] } else { self.tag.to_vec() },
+        );
+        // SAFETY: a run that `begin` made, and a tag of so many bytes.
+        let done = unsafe { self.table.finish.expect("offered")(self.run, at, self.case.tag) } != 0;
+        answer.tag = self.arena.tag.bytes().to_vec();
+        answer.outside.extend(self.arena.tag.touched());
+        done
+    }
+}
+
+/// A string of C.
+unsafe fn string(text: *const c_char) -> String {
+    if ptr::eq(text, ptr::null()) {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned()
+}

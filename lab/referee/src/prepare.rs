@@ -1,0 +1,156 @@
+//! From what one names (a source file, a folder, a shared object) to what is loaded or started.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// A plug-in, ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Plugin {
+    /// What it was named.
+    pub(crate) path: PathBuf,
+    /// A shared object, or a command.
+    pub(crate) command: Vec<String>,
+}
+
+/// This folder.
+pub(crate) fn home() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All plug-ins that are here, by name.
+pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let mut found = vec![home().join("fastgcm")];
+    for entry in fs::read_dir(home().join("plugins")).map_err(text)? {
+        let path = entry.map_err(text)?.path();
+        let is = |ending| path.extension().is_some_and(|found| found == ending);
+        let folder = path.join("go.mod").exists() || path.join("Cargo.toml").exists();
+        if folder
+            || ["c", "cc", "py", "java", "js"].into_iter().any(is)
+                && path.file_stem().is_none_or(|stem| stem != "referee")
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Builds what has to be built.
+pub(crate) fn plugin(path: &Path) -> Result<Plugin, String> {
+    let known = |path: PathBuf| path.exists().then_some(path);
+    let named = || {
+        ["", ".c", ".cc", ".py", ".java", ".js"]
+            .iter()
+            .find_map(|end| known(home().join("plugins").join(format!("{}{end}", path.display()))))
+    };
+    let path =
+        known(path.to_owned()).or_else(named).or_else(|| known(home().join("../bench/rivals").join(path)));
+    let path = path.ok_or("there is no such file, plug-in or rival")?;
+    let path = path.canonicalize().map_err(|error| error.to_string())?;
+    let text = path.display().to_string();
+    let of = |program: &str| vec![program.to_owned(), text.clone()];
+    let command = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("so") => vec![text],
+        Some(ending @ ("c" | "cc")) => vec![compiled(&path, if ending == "c" { "cc" } else { "c++" })?],
+        Some("py") => of(&env::var("REFEREE_PYTHON").unwrap_or("python3".into())),
+        Some("java") => of("java"),
+        Some("js") => of("node"),
+        _ if path.join("go.mod").exists() => vec![go(&path)?],
+        _ if path.join("Cargo.toml").exists() => vec![cargo(&path)?],
+        _ => return Err(
+            "it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml"
+                .into(),
+        ),
+    };
+    Ok(Plugin { path, command })
+}
+
+/// Where what is built goes.
+fn out(path: &Path) -> Result<PathBuf, String> {
+    let folder = home().join("target/plugins");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    Ok(folder.join(path.file_stem().unwrap_or_default()).with_extension("so"))
+}
+
+/// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler) and `before:` (a
+/// command for bash, in the root of the project).
+fn compiled(path: &Path, compiler: &str) -> Result<String, String> {
+    let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let said = |key: &str| {
+        source
+            .lines()
+            .take(20)
+            .find_map(|line| Some(line.split_once(key)?.1.trim().trim_end_matches("*/").trim()))
+    };
+    let root = home().join("../..").canonicalize().map_err(|error| error.to_string())?;
+    if let Some(before) = said("before:") {
+        run(Command::new("bash").args(["-c", before]).current_dir(&root))?;
+    }
+    let out = out(path)?;
+    let link = said("link:").unwrap_or_default().replace("$ROOT", &root.display().to_string());
+    let mut command =
+        Command::new(env::var(if compiler == "cc" { "CC" } else { "CXX" }).unwrap_or(compiler.into()));
+    command
+        .args([
+            "-O2",
+            "-g",
+            "-shared",
+            "-fPIC",
+            "-fvisibility=hidden",
+            "-Wall",
+            "-Wno-deprecated-declarations",
+            "-I",
+        ])
+        .arg(home());
+    run(command.arg("-o").arg(&out).arg(path).args(link.split_whitespace()))?;
+    Ok(out.display().to_string())
+}
+
+/// A module of Go.
+fn go(path: &Path) -> Result<String, String> {
+    let out = out(path)?;
+    let mut command = Command::new("go");
+    command.env("CGO_CFLAGS", format!("-O2 -I{}", home().display()));
+    run(command.args(["build", "-buildmode=c-shared", "-o"]).arg(&out).arg(".").current_dir(path))?;
+    Ok(out.display().to_string())
+}
+
+/// A crate whose `cdylib` is a plug-in.
+fn cargo(folder: &Path) -> Result<String, String> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["build", "--release", "--message-format=json-render-diagnostics"]).current_dir(folder);
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
+        command.env_remove(name);
+    }
+    let said = run(&mut command)?;
+    let manifest = folder.join("Cargo.toml").display().to_string();
+    let mut made = said
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|value| {
+            let own = value["manifest_path"].as_str() == Some(&manifest);
+            let files = value["filenames"].as_array()?;
+            files
+                .iter()
+                .filter(|_| own)
+                .find_map(|file| file.as_str().filter(|file| file.ends_with(".so")).map(str::to_owned))
+        });
+    made.next_back().ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
+}
+
+/// Runs a command, and returns what it prints; if it fails, what it said of errors, or its last lines.
+fn run(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();
+    let last: Vec<&str> = said.lines().rev().take(3).collect();
+    Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
+}

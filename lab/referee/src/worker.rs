@@ -1,0 +1,440 @@
+//! One implementation, asked in a process of its own: what it says, what it does, and how it ends.
+
+use crate::{
+    cases::{Asks, Buffers, Case, Way},
+    memory::Arena,
+    peer::{About, Answer, Peer},
+};
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Write},
+    mem,
+    os::fd::{AsRawFd, FromRawFd, OwnedFd},
+    ptr,
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
+
+/// What can be wrong. The last two are manners: the standard says nothing of a buffer after a refusal, and
+/// callers may know their lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Another answer than the standard's.
+    Wrong,
+    /// Reads or writes beside a buffer, or changes what is only to be read.
+    Outside,
+    /// Ends the process.
+    Crash,
+    /// Goes on without end.
+    Hangs,
+    /// Leaves text of a message that it refused.
+    Leaves,
+    /// Takes what the standard has not.
+    Takes,
+}
+
+pub(crate) const KINDS: [Kind; 6] =
+    [Kind::Wrong, Kind::Outside, Kind::Crash, Kind::Hangs, Kind::Leaves, Kind::Takes];
+
+/// One finding of a kind and a family, and how many there were like it.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) kind: Kind,
+    pub(crate) says: String,
+}
+
+/// All about one implementation.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) about: About,
+    /// Why it was not asked.
+    pub(crate) absent: Option<String>,
+    pub(crate) asked: u64,
+    pub(crate) counts: [u64; 6],
+    /// The first of each kind and family.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// How patient one is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// Seconds of processor time for one answer.
+    pub(crate) patience: u64,
+    /// The first finding is the last.
+    pub(crate) first: bool,
+    /// What a plug-in writes to standard error is shown.
+    pub(crate) loud: bool,
+}
+
+/// What both processes see.
+#[derive(Default)]
+struct Shared {
+    /// The case that is being asked.
+    at: AtomicUsize,
+    asked: AtomicU64,
+    counts: [AtomicU64; 6],
+    signal: AtomicU64,
+    address: AtomicUsize,
+    /// 1 read, 2 written, 0 unknown.
+    access: AtomicU64,
+}
+
+/// Set once, before a process is made: what the handler of signals writes to.
+static SHARED: AtomicUsize = AtomicUsize::new(0);
+
+fn shared() -> &'static Shared {
+    let mut at = SHARED.load(Relaxed);
+    if at == 0 {
+        // SAFETY: new memory, zeros, which are a `Shared`; it is never unmapped.
+        let made = unsafe {
+            let size = mem::size_of::<Shared>();
+            libc::mmap(
+                ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        assert!(made != libc::MAP_FAILED, "no memory: {}", io::Error::last_os_error());
+        at = made.addr();
+        SHARED.store(at, Relaxed);
+    }
+    // SAFETY: mapped above.
+    unsafe { &*ptr::with_exposed_provenance::<Shared>(at) }
+}
+
+/// Asks all of it. The program must have one thread.
+pub(crate) fn ask(command: &[String], cases: &[Case], arena: &mut Arena, manner: Manner) -> Report {
+    let shared = shared();
+    let mut report = Report::default();
+    shared.asked.store(0, Relaxed);
+    shared.counts.iter().for_each(|count| count.store(0, Relaxed));
+    let (mut start, mut ends, mut family) = (0, 0, "");
+    while start < cases.len() {
+        for state in [&shared.signal, &shared.access] {
+            state.store(0, Relaxed);
+        }
+        shared.at.store(usize::MAX, Relaxed);
+        let ended = process(command, cases, arena, start, manner, &mut report);
+        let at = shared.at.load(Relaxed);
+        let (kind, says) = match ended {
+            Ended::Well => break,
+            Ended::Hangs => (Kind::Hangs, format!("no answer in {} s of processor time", manner.patience)),
+            Ended::Badly(how) => how_it_ended(&how, arena),
+        };
+        let Some(case) = cases.get(at) else {
+            report.absent = Some(format!("ends before it is asked: {says}"));
+            break;
+        };
+        shared.counts[kind as usize].fetch_add(1, Relaxed);
+        if case.family != family {
+            (family, ends) = (case.family, 0);
+        }
+        ends += 1;
+        if ends <= 2 {
+            report.findings.push(Finding { kind, says: format!("{says}: {case}") });
+        }
+        start = at + 1;
+        // A family that ends the process again and again is not asked to its end.
+        if ends == 6 {
+            start += cases[start..].iter().take_while(|case| case.family == family).count();
+        }
+        if manner.first {
+            break;
+        }
+    }
+    report.asked = shared.asked.load(Relaxed);
+    report.counts = std::array::from_fn(|i| shared.counts[i].load(Relaxed));
+    report
+}
+
+enum Ended {
+    Well,
+    Badly(String),
+    Hangs,
+}
+
+fn how_it_ended(how: &str, arena: &Arena) -> (Kind, String) {
+    let shared = shared();
+    let signal = shared.signal.load(Relaxed) as i32;
+    if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+        let address = shared.address.load(Relaxed);
+        let access = match shared.access.load(Relaxed) {
+            1 => "reads",
+            2 => "writes",
+            _ => "touches",
+        };
+        return match arena.all().iter().find_map(|region| region.beside(address)) {
+            Some(place) => (Kind::Outside, format!("{access} {place}")),
+            None => (Kind::Crash, format!("{access} {address:#x}, which is nobody's")),
+        };
+    }
+    (Kind::Crash, how.into())
+}
+
+/// One process, from that case on.
+fn process(
+    command: &[String],
+    cases: &[Case],
+    arena: &mut Arena,
+    start: usize,
+    manner: Manner,
+    report: &mut Report,
+) -> Ended {
+    let mut ends = [0; 2];
+    // SAFETY: two numbers.
+    let made = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
+    assert_eq!(made, 0, "{}", io::Error::last_os_error());
+    // SAFETY: they are nobody else's.
+    let (reads, writes) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
+    // SAFETY: this process has one thread, so the new one has all that it needs.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "{}", io::Error::last_os_error());
+    if child == 0 {
+        drop(reads);
+        let code = work(command, cases, arena, start, manner, File::from(writes));
+        // SAFETY: nothing of this process is to be cleared away.
+        unsafe { libc::_exit(code) };
+    }
+    drop(writes);
+    let hangs = listen(child, File::from(reads), manner, report);
+    if hangs {
+        // SAFETY: our child, which has not been waited for.
+        unsafe { libc::kill(child, libc::SIGKILL) };
+    }
+    let mut status = 0;
+    // SAFETY: likewise.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    match status {
+        _ if hangs => Ended::Hangs,
+        0 => Ended::Well,
+        _ if libc::WIFSIGNALED(status) => Ended::Badly(format!("ends by signal {}", libc::WTERMSIG(status))),
+        _ if libc::WEXITSTATUS(status) == SIGNALLED => {
+            Ended::Badly(format!("ends by signal {}", shared().signal.load(Relaxed)))
+        }
+        _ => Ended::Badly(format!("ends with status {}", libc::WEXITSTATUS(status))),
+    }
+}
+
+/// Hears what the process says until it ends, or until it has said nothing for too long.
+fn listen(child: i32, from: File, manner: Manner, report: &mut Report) -> bool {
+    let raw = from.as_raw_fd();
+    let mut lines = BufReader::new(from);
+    let (mut at, mut since, mut rounds) = (usize::MAX, used(child), 0);
+    loop {
+        let mut poll = libc::pollfd { fd: raw, events: libc::POLLIN, revents: 0 };
+        // SAFETY: one of them.
+        let ready = unsafe { libc::poll(&mut poll, 1, 250) };
+        if ready > 0 {
+            let mut line = String::new();
+            if lines.read_line(&mut line).unwrap_or(0) == 0 {
+                return false;
+            }
+            loop {
+                hear(line.trim_end_matches('\n'), report);
+                if !lines.buffer().contains(&b'\n') {
+                    break;
+                }
+                line.clear();
+                let _ = lines.read_line(&mut line);
+            }
+            continue;
+        }
+        let now = shared().at.load(Relaxed);
+        if now != at {
+            (at, since, rounds) = (now, used(child), 0);
+        }
+        rounds += 1;
+        // Whoever waits for another process uses no time of its own.
+        if used(child) > since + manner.patience * 100 || rounds > 4 * 20 * manner.patience {
+            return at != usize::MAX || rounds > 4 * 120;
+        }
+    }
+}
+
+/// Hundredths of a second of the processor that it has used.
+fn used(child: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
+fn hear(line: &str, report: &mut Report) {
+    let fields: Vec<&str> = line.split('\t').collect();
+    match fields[..] {
+        ["absent", why] => report.absent = Some(why.into()),
+        ["about", name, version, offers, keys, tags, least, most, block, flags] => {
+            let number = |text: &str| text.parse().unwrap_or_default();
+            report.about = About {
+                name: name.into(),
+                version: version.into(),
+                offers: number(offers) as u32,
+                keys: number(keys) as u32,
+                tags: number(tags) as u32,
+                nonces: (number(least), number(most)),
+                block: number(block),
+                whole: flags.contains('w'),
+                copy: flags.contains('c'),
+                nonce_first: flags.contains('n'),
+            };
+        }
+        ["finding", kind, says] => {
+            if let Some(kind) = KINDS.iter().find(|known| format!("{known:?}") == kind) {
+                report.findings.push(Finding { kind: *kind, says: says.into() });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What a process that was ended by a signal ends with.
+const SIGNALLED: i32 = 77;
+
+/// In the new process.
+fn work(
+    command: &[String],
+    cases: &[Case],
+    arena: &mut Arena,
+    start: usize,
+    manner: Manner,
+    mut to: File,
+) -> i32 {
+    let shared = shared();
+    if !manner.loud {
+        let _ = File::create("/dev/null").map(|null| {
+            // SAFETY: two open files; what is written here shall not be seen.
+            unsafe { libc::dup2(null.as_raw_fd(), 2) }
+        });
+    }
+    let mut say = |line: String| {
+        let _ = writeln!(to, "{}", line.replace('\n', " "));
+    };
+    let mut peer = match Peer::load(command) {
+        Ok(peer) => peer,
+        Err(why) => {
+            say(format!("absent\t{why}"));
+            return 0;
+        }
+    };
+    let about = peer.about().clone();
+    let flag = |there, flag| if there { flag } else { "" };
+    let flags = [flag(about.whole, "w"), flag(about.copy, "c"), flag(about.nonce_first, "n")].concat();
+    let About { name, version, offers, keys, tags, nonces, block, .. } = &about;
+    say(format!(
+        "about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{flags}",
+        nonces.0, nonces.1
+    ));
+    catch_signals();
+    let mut said = Vec::new();
+    for (i, case) in cases.iter().enumerate().skip(start).filter(|(_, case)| about.offered(case)) {
+        shared.at.store(i, Relaxed);
+        let answer = match peer.ask(case, arena) {
+            Ok(answer) => answer,
+            Err(why) if matches!(peer, Peer::Process(_)) => {
+                say(format!("finding\tCrash\t{why}: {case}"));
+                return 1;
+            }
+            Err(why) => {
+                shared.counts[Kind::Wrong as usize].fetch_add(1, Relaxed);
+                say(format!("finding\tWrong\t{why}: {case}"));
+                continue;
+            }
+        };
+        shared.asked.fetch_add(1, Relaxed);
+        for (kind, says) in judge(case, &answer, about.whole) {
+            shared.counts[kind as usize].fetch_add(1, Relaxed);
+            let before = said.iter().filter(|known| **known == (kind, case.family)).count();
+            if before < 3 {
+                said.push((kind, case.family));
+                say(format!("finding\t{kind:?}\t{says}: {case}"));
+            }
+            if manner.first {
+                return 0;
+            }
+        }
+    }
+    0
+}
+
+/// What is wrong with an answer.
+fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
+    let mut found: Vec<(Kind, String)> =
+        answer.outside.iter().map(|says| (Kind::Outside, says.clone())).collect();
+    match case.asks {
+        Asks::Never if answer.done => found.push((Kind::Takes, "takes it".into())),
+        Asks::Never => {}
+        Asks::Refusal(_) if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
+        Asks::Refusal(_) => {
+            // Whoever takes pieces hands out what nobody has verified yet.
+            if whole && case.way == Way::Whole && leaves(&answer.output, &case.of.text) {
+                found.push((Kind::Leaves, "leaves plaintext".into()));
+            }
+        }
+        // Where buffers overlap in part, a refusal is as good.
+        Asks::Answer if matches!(case.buffers, Buffers::Shifted(_)) && !answer.done => {}
+        Asks::Answer => {
+            found.extend(differs(case, answer).map(|says| (Kind::Wrong, says)));
+            if matches!(&case.way, Way::Pieces { copy: Some(_), .. }) {
+                let copied = answer.copied.as_ref();
+                let says =
+                    copied.map_or_else(|| Some("is not copied".into()), |copied| differs(case, copied));
+                found.extend(says.map(|says| (Kind::Wrong, format!("the copy {says}"))));
+            }
+        }
+    }
+    found
+}
+
+fn differs(case: &Case, answer: &Answer) -> Option<String> {
+    if !answer.done {
+        return Some("refuses what is right".into());
+    }
+    if let Some(at) = answer.output.iter().zip(case.output()).position(|(is, should)| is != should) {
+        return Some(format!("gives another byte {at}"));
+    }
+    if answer.output.len() != case.output().len() {
+        return Some(format!("gives {} bytes", answer.output.len()));
+    }
+    (case.seals && answer.tag != case.tag()).then(|| "gives another tag".into())
+}
+
+/// Whether eight bytes of the text are where they would be.
+fn leaves(output: &[u8], text: &[u8]) -> bool {
+    output.chunks_exact(8).zip(text.chunks_exact(8)).any(|(left, text)| left == text)
+}
+
+/// Writes down what happened, and ends the process.
+extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let shared = shared();
+    shared.signal.store(signal as u64, Relaxed);
+    // SAFETY: the kernel's.
+    unsafe { shared.address.store((*info).si_addr().addr(), Relaxed) };
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: likewise.
+    unsafe {
+        let context = &*context.cast::<libc::ucontext_t>();
+        let error = context.uc_mcontext.gregs[libc::REG_ERR as usize];
+        shared.access.store(if error & 2 == 0 { 1 } else { 2 }, Relaxed);
+    }
+    let _ = context;
+    // SAFETY: it may be called in a handler.
+    unsafe { libc::_exit(SIGNALLED) };
+}
+
+fn catch_signals() {
+    const STACK: usize = 1 << 16;
+    let stack = Box::leak(vec![0_u8; STACK].into_boxed_slice());
+    // SAFETY: a stack that lives as long as the process, and a handler that calls what a handler may.
+    unsafe {
+        let stack = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
+        libc::sigaltstack(&stack, ptr::null_mut());
+        let mut action: libc::sigaction = mem::zeroed();
+        action.sa_sigaction = on_signal as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP]
+        {
+            libc::sigaction(signal, &action, ptr::null_mut());
+        }
+    }
+}
