@@ -150,7 +150,7 @@ impl Machine {
                 '{}/.ci/need' - rustc-web rust-web-src >&2
                 export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc RUSTC_BOOTSTRAP=1 cargo='cargo -Zbuild-std'
             fi
-            export CARGO_BUILD_TARGET={triple} CARGO_TARGET_DIR='{here}' {variable}_LINKER={linker} {variable}_RUNNER='{runner}' FASTGCM_QUICK=1
+            export CARGO_BUILD_TARGET={triple} CARGO_TARGET_DIR='{here}' {variable}_LINKER={linker} {variable}_RUNNER='{runner}' FASTGCM_QUICK=1 FASTGCM_EMULATED=1
             if [[ {triple} = *-linux-gnu && {triple} != x86_64-* ]]; then export {variable}_RUSTFLAGS='-C target-feature=+crt-static{flags}'; fi
             unset FASTGCM_FULL # gigabytes
             $cargo {arguments}",

@@ -30,7 +30,7 @@ const TESTS: [(&str, &str, &str); 6] = [
     ("hazmat", "fastgcm", "proof::compiled"),
     ("hazmat", "known_answers long_known_answers api aliasing cross_validation registers wiping guard_pages every_length once siv", ""),
     ("hazmat", "memory", "f16"),
-    ("hazmat", "constant_time", "traces:: --skip very_long"),
+    ("hazmat", "constant_time", "traces::"),
     ("hazmat", "xaes", "vectors_of is_a_derived"),
     ("hazmat,scrub", "wiping", ""),
 ];

@@ -39,7 +39,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     };
     let (i, n) = if names.is_empty() { shard() } else { (1, 1) };
     let wanted = faults.iter().filter(is_wanted).enumerate().filter(|(number, _)| number % n == i - 1).map(|(_, fault)| fault);
-    let (copy, mut controlled, mut caught, mut missed) = (Copy::lean(root)?, BTreeSet::new(), 0, Vec::new());
+    let (copy, mut caught, mut missed) = (Copy::lean(root)?, 0, Vec::new());
     let line = |fault: &Fault| -> Result<String> {
         let Some(python) = python else { return Ok(fault.line()) };
         // The package of the copy, which Python finds before the one that is installed, has the libraries of that one.
@@ -48,11 +48,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         let pytest = format!("'{python}' -B -m pytest -q -x -p no:cacheprovider {}", fault.tests);
         Ok(format!("cp {installed}/*.so '{package}'\nPYTHONPATH='{package}/..' timeout --kill-after=5 300 {pytest}"))
     };
-    for fault in wanted {
-        let (start, line) = (Instant::now(), line(fault)?);
-        if controlled.insert(line.clone()) {
-            copy.control(&line)?;
-        }
+    let wanted = wanted.map(|fault| Ok((fault, line(fault)?))).collect::<Result<Vec<_>>>()?;
+    // Controls come first: they share one library, and behind a fault the library would be compiled anew.
+    wanted.iter().map(|(_, line)| line).collect::<BTreeSet<_>>().into_iter().try_for_each(|line| copy.control(line))?;
+    for (fault, line) in wanted {
+        let start = Instant::now();
         match copy.verdict(&fault.planted(&copy.root)?, &line)? {
             Verdict::Caught(by) => {
                 println!("{} caught, {} s: {by} ({})", fault.name, start.elapsed().as_secs(), fault.why);

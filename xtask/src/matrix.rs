@@ -38,7 +38,7 @@ const SUITES: [(&str, &str); 20] = [
 /// What a back end that ran in a check of the run ran on: this processor, an emulated one, or qemu's. (`C`: its code was looked at.)
 fn place(check: &str) -> Option<char> {
     match check {
-        "tests" | "inside" | "Windows, 32 bits" => Some('N'),
+        "tests" | "released build" | "inside" | "Windows, 32 bits" => Some('N'),
         "emulated" => Some('E'),
         "aarch64" | "other machines" | "dispatch" => Some('Q'),
         _ => None,

@@ -25,10 +25,12 @@ fn main() {
 }
 ";
 
-pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
+/// `options` are of the program's build: `-p fastgcm-cli`, unless others are given.
+pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     let (readme, checks) = (fs::read_to_string(root.join("README.md"))?, fs::read_to_string(root.join(".ci/checks"))?);
     // One after the other: built at once, they would have each other's features.
-    type_in(root, "cargo build --release -p fastgcm-cli")?;
+    let options = if options.is_empty() { "-p fastgcm-cli".into() } else { options.join(" ") };
+    type_in(root, &format!("cargo build --release {options}"))?;
     if full() {
         type_in(&root.join("lab"), "cargo build --release -p fastgcm-studies; cargo build --release -p fastgcm-scrubbed")?;
     }

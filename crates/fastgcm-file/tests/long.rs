@@ -21,10 +21,10 @@ fn threads(number: usize) -> NonZero<usize> {
     NonZero::new(number).unwrap()
 }
 
-/// The text: in each chunk the number of it, over and over.
+/// The text: in each chunk the number of it, and one byte of that over and over.
 fn chunk(number: u64) -> [u8; CHUNK_LEN] {
-    let mut text = [0; CHUNK_LEN];
-    text.as_chunks_mut().0.fill(number.to_le_bytes());
+    let mut text = [number as u8; CHUNK_LEN];
+    text[..8].copy_from_slice(&number.to_le_bytes());
     text
 }
 

@@ -13,7 +13,7 @@ use std::{
     env,
     hash::{BuildHasher, RandomState},
 };
-use suite::{Random, quick};
+use suite::{Random, full, quick};
 
 /// Messages under one key.
 const OF_A_KEY: usize = 100;
@@ -21,7 +21,12 @@ const OF_A_KEY: usize = 100;
 #[test]
 fn every_pair_of_back_ends() {
     let seed = number("FASTGCM_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
-    let each = number("FASTGCM_CASES").map_or(if quick() { 700 } else { 150_000 }, |cases| cases as usize);
+    let usual = match (quick(), full()) {
+        (true, _) => 700,
+        (_, true) => 150_000,
+        _ => 40_000,
+    };
+    let each = number("FASTGCM_CASES").map_or(usual, |cases| cases as usize);
     println!("cross_validation: FASTGCM_SEED={seed} FASTGCM_CASES={each}");
     let backends = backends::backends();
     let cases = each * backends.len();

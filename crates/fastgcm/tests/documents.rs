@@ -75,6 +75,7 @@ fn numbers() {
 #[test]
 fn counts() {
     let (known, traces) = ("crates/fastgcm/tests/known_answers.rs", "crates/fastgcm/tests/constant_time/traces.rs");
+    let pairs = "crates/fastgcm/tests/cross_validation.rs";
     let (pieces, long) = ("crates/fastgcm/tests/pieces.rs", "testdata/long_known_answers.txt");
     let cavp = 6 * number("testdata/make_cavp_sample.py", "CASES_PER_FILE = ");
     let gcm = "support::wycheproof_gcm(), Tally { sealed: ";
@@ -86,11 +87,15 @@ fn counts() {
     let wanted = [
         format!("({} of NIST's CAVP, {wycheproof} of Wycheproof)", printed(cavp)),
         format!("({} messages of up to 16 MiB)", printed(lines * number(long, "# AES-GCM, "))),
-        format!("each back end seals {})", printed(number("crates/fastgcm/tests/cross_validation.rs", "{ 700 } else { "))),
+        format!(
+            "each back end seals {}, in the full run {})",
+            printed(number(pairs, "150_000, _ => ")),
+            printed(number(pairs, "(_, true) => "))
+        ),
         format!("the known answers on {builds} kinds of optimised build"),
         format!("processor, LTO, toolchain) | none | {builds} |"),
         format!("fuzzing, a minute for each of {targets} targets"),
-        format!("{} changes by the library", printed(2 * number("crates/fastgcm-file/tests/tampering.rs", "::<usize>(), 2 * "))),
+        format!("{} changes by the library", printed(2 * number("crates/fastgcm-file/tests/tampering.rs", "2 * sample("))),
         format!("every length to {},", printed(number("crates/fastgcm/tests/guard_pages.rs", "(1101..="))),
         format!("every two cuts of texts to {} bytes", number(pieces, "fn f12_every_two_cuts_of_a_text() { const LONGEST: usize = ")),
         format!("and of AAD to {},", number(pieces, "fn f12_every_two_cuts_of_aad() { const LONGEST: usize = ")),

@@ -162,9 +162,11 @@ fn f12_lists_are_one_message() {
 #[test]
 fn f12_very_long_lists() {
     const ASK: usize = 8 << 20;
-    let (mut calls, sizes) = (Tally::default(), if quick() { &[ASK + 5000][..] } else { &[ASK - 1, ASK, ASK + 5000] });
+    // Where that is asked is the same code for all: `portable`, which is slow, has one of them.
+    let sizes = |backend| if quick() || backend == Backend::Portable { &[ASK + 5000][..] } else { &[ASK - 1, ASK, ASK + 5000] };
+    let mut calls = Tally::default();
     for backend in backends() {
-        for &size in sizes {
+        for &size in sizes(backend) {
             let mut random = Random(size as u64);
             let key = key(&random.bytes([16, 24, 32][size % 3]), backend);
             let mut message = Message::new(&key, &mut random, 12, 13, size);
@@ -174,7 +176,7 @@ fn f12_very_long_lists() {
             calls.add(&key, message.open(&key, &message.sealed, &message.aad(), &message.tag, Ok(())));
         }
     }
-    calls.passed("lists::f12_very_long_lists", 7 * sizes.len());
+    calls.passed_by("lists::f12_very_long_lists", |backend| 7 * sizes(backend).len());
 }
 
 /// F1, F12: a bit of the tag is wrong, or of the ciphertext, or of AAD.

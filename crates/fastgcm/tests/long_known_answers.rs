@@ -26,7 +26,7 @@ struct Answer {
 fn every_long_known_answer() {
     let answers = answers();
     let lengths: Vec<usize> = (0..SHORT).chain((13..=24).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1])).collect();
-    // `FASTGCM_QUICK`: of one line of the file what comes before the first digest.
+    // Quickly: of one line of the file what comes before the first digest.
     let (answers, lengths) = if quick() { (&answers[..1], &lengths[..SHORT]) } else { (&answers[..], &lengths[..]) };
     let stream: Vec<u8> = (0..(lengths[lengths.len() - 1] as u64 + 251) / 32 + 1).flat_map(|i| Sha256::digest(i.to_le_bytes())).collect();
     for backend in backends::backends() {

@@ -8,6 +8,8 @@ mod allocator;
 mod backends;
 #[path = "support/guarded.rs"]
 mod guarded;
+#[path = "support/suite.rs"]
+mod suite;
 #[path = "constant_time/trace.rs"]
 #[allow(dead_code)]
 mod trace;
@@ -57,12 +59,16 @@ impl Call<'_> {
     }
 }
 
-/// Every length of a short message and of a tail, and some with turns; a few where a block takes a thousand instructions.
+/// Of a short message and of a tail every third length, with `FASTGCM_FULL` each, and some with turns; a few where a block takes a thousand instructions.
 fn lengths(backend: Backend) -> Vec<usize> {
     if matches!(backend, Backend::Portable | Backend::VpaesSsse3) {
         return (0..=80).step_by(16).collect();
     }
-    let step = if std::env::var_os("FASTGCM_QUICK").is_some() { 7 } else { 1 };
+    let step = match (suite::quick(), suite::full()) {
+        (true, _) => 7,
+        (_, true) => 1,
+        _ => 3,
+    };
     (0..=330).chain((331..=1500).step_by(13)).chain([2048, 2049, 4095, 4097]).step_by(step).collect()
 }
 

@@ -12,7 +12,7 @@ use fastgcm::{
     Error, Key, Nonce, Tag,
     hazmat::{PartHash, combine, hash_part, open_part, seal_part, seal_part_to},
 };
-use suite::{Random, passed, quick};
+use suite::{Random, full, passed, quick};
 
 /// Where a text of `length` bytes is cut in two to six parts.
 fn cuts(random: &mut Random, length: usize) -> Vec<usize> {
@@ -26,7 +26,12 @@ fn cuts(random: &mut Random, length: usize) -> Vec<usize> {
 #[test]
 fn parts_of_every_back_end() {
     let mut random = Random(21);
-    let (mut tally, rounds) = (Tally::default(), if quick() { 40 } else { 1000 });
+    let rounds = match (quick(), full()) {
+        (true, _) => 40,
+        (_, true) => 1000,
+        _ => 300,
+    };
+    let mut tally = Tally::default();
     for backend in backends() {
         for round in 0..rounds {
             let bytes = random.bytes(16 + 8 * (round % 3));

@@ -12,7 +12,7 @@ use backends::{Tally, backends, key};
 use fastgcm::hazmat::UnverifiedOpener;
 use fastgcm::{Backend, Error, Key, Nonce, Tag};
 use fastgcm_model::Model;
-use suite::{Random, passed, quick};
+use suite::{Random, full, passed, quick};
 use wrap::Nonces;
 
 /// How a message is cut: bytes of each piece.
@@ -155,7 +155,8 @@ fn step(backend: Backend) -> usize {
     match backend {
         _ if quick() => 23,
         Backend::Portable | Backend::VpaesSsse3 => 9,
-        _ => 1,
+        _ if full() => 1,
+        _ => 3,
     }
 }
 

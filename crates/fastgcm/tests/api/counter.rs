@@ -1,6 +1,11 @@
 //! The counter's wrap, on every back end.
 
-use crate::{bytes, each_backend, support::Tally, wrap::Nonces};
+use crate::{
+    bytes, each_backend,
+    suite::{full, quick},
+    support::Tally,
+    wrap::Nonces,
+};
 use fastgcm::{Key, Nonce};
 use fastgcm_model::{Block, Model};
 
@@ -14,9 +19,13 @@ fn f04_counter_wraps_modulo_2_32() {
     let nonces = Nonces::of(&model);
     let text = bytes(2112, 9);
     let (mut messages, mut expected) = (Tally::default(), 0);
-    // Every length meets every 11th k, and every k every 11th length. `FASTGCM_QUICK`: every seventh k; on an emulated processor, where
-    // the model takes long, also a fifteenth of the lengths.
-    let step = if std::env::var_os("FASTGCM_QUICK").is_some() { 7 } else { 1 };
+    // Every third k, with `FASTGCM_FULL` each. Every length meets every 11th of these, and every k every 11th length. Quickly every
+    // seventh k; on an emulated processor, where the model takes long, also a fifteenth of the lengths.
+    let step = match (quick(), full()) {
+        (true, _) => 7,
+        (_, true) => 1,
+        _ => 3,
+    };
     let stride = if std::env::var_os("FASTGCM_EMULATED").is_some() { 165 } else { 11 };
     for k in (0..=130u32).step_by(step) {
         let mut j0: Block = bytes(16, u64::from(k)).try_into().unwrap();

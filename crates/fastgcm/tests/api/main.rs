@@ -9,6 +9,8 @@ mod keys;
 mod lengths;
 #[path = "../support/referee.rs"]
 mod referee;
+#[path = "../support/suite.rs"]
+mod suite;
 #[path = "../support/backends.rs"]
 mod support;
 #[path = "../support/verbs.rs"]
