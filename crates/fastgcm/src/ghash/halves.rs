@@ -6,7 +6,7 @@
 //! and AESMC as one): with three-way XOR on Neoverse V1 and V2, 5.5 and 5.6 by `KeyFoldedHalves`, 5.8 and 5.9
 //! by `Karatsuba`; without, on Cortex-A72 and Neoverse N1, 15.4 and 15.6 by K', 14.6 and 15.3 by `Karatsuba`.
 
-use super::multiply::{Multiply, times_fold};
+use super::multiply::{Multiply, sum_of, times_fold};
 use crate::isa::Vectors;
 
 /// Karatsuba: three multiplications a block, two for a reduction. For cores where one pipe does all AES and
@@ -23,7 +23,7 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     type Ready = [S::V; 4];
     /// lo, hi, and what makes mid of them.
     type Sum = [S::V; 3];
-    const CONSTANTS: bool = false;
+    sum_of!(0 1 2);
 
     #[inline(always)]
     fn table(s: S, b: S::V, _: S::V) -> (S::V, S::V) {
@@ -31,18 +31,8 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     }
 
     #[inline(always)]
-    fn constant(s: S, _: S::V, _: S::V) -> S::V {
-        s.splat(0)
-    }
-
-    #[inline(always)]
     fn short(_: S, sum: [S::V; 3]) -> [S::V; 3] {
         sum
-    }
-
-    #[inline(always)]
-    fn zero(s: S) -> [S::V; 3] {
-        [s.splat(0); 3]
     }
 
     #[inline(always)]
@@ -60,16 +50,6 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     }
 
     #[inline(always)]
-    fn add(s: S, a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
-        [s.xor(a[0], b[0]), s.xor(a[1], b[1]), s.xor(a[2], b[2])]
-    }
-
-    #[inline(always)]
-    fn add3(s: S, a: [S::V; 3], b: [S::V; 3], c: [S::V; 3]) -> [S::V; 3] {
-        [s.xor3(a[0], b[0], c[0]), s.xor3(a[1], b[1], c[1]), s.xor3(a[2], b[2], c[2])]
-    }
-
-    #[inline(always)]
     fn reduce(s: S, [lo, hi, mid]: [S::V; 3], extra: S::V) -> S::V {
         let mid = s.xor3(mid, lo, hi);
         let mid = s.xor3(mid, s.swap_halves(lo), times_fold(s, lo));
@@ -80,13 +60,6 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     fn pin_ready(s: S, [a, halves, _, _]: &mut [S::V; 4]) {
         s.pin(a);
         s.pin(halves);
-    }
-
-    #[inline(always)]
-    fn pin_sum(s: S, [a, b, c]: &mut [S::V; 3]) {
-        s.pin(a);
-        s.pin(b);
-        s.pin(c);
     }
 }
 
@@ -104,7 +77,7 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     /// The summands of y0 and those of y1, each by halves: with a three-way XOR four of two blocks are two
     /// instructions, added as pairs they would be three.
     type Sum = [S::V; 4];
-    const CONSTANTS: bool = false;
+    sum_of!(0 1 2 3);
 
     /// (K0, B0) and (K1, B1).
     #[inline(always)]
@@ -113,18 +86,8 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     }
 
     #[inline(always)]
-    fn constant(s: S, _: S::V, _: S::V) -> S::V {
-        s.splat(0)
-    }
-
-    #[inline(always)]
     fn short(_: S, sum: [S::V; 4]) -> [S::V; 4] {
         sum
-    }
-
-    #[inline(always)]
-    fn zero(s: S) -> [S::V; 4] {
-        [s.splat(0); 4]
     }
 
     #[inline(always)]
@@ -143,21 +106,6 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     }
 
     #[inline(always)]
-    fn add(s: S, a: [S::V; 4], b: [S::V; 4]) -> [S::V; 4] {
-        [s.xor(a[0], b[0]), s.xor(a[1], b[1]), s.xor(a[2], b[2]), s.xor(a[3], b[3])]
-    }
-
-    #[inline(always)]
-    fn add3(s: S, a: [S::V; 4], b: [S::V; 4], c: [S::V; 4]) -> [S::V; 4] {
-        [
-            s.xor3(a[0], b[0], c[0]),
-            s.xor3(a[1], b[1], c[1]),
-            s.xor3(a[2], b[2], c[2]),
-            s.xor3(a[3], b[3], c[3]),
-        ]
-    }
-
-    #[inline(always)]
     fn reduce(s: S, sum: [S::V; 4], extra: S::V) -> S::V {
         let (y0, y1) = (s.xor(sum[0], sum[1]), s.xor3(sum[2], sum[3], extra));
         s.xor3(y1, s.swap_halves(y0), times_fold(s, y0))
@@ -166,13 +114,5 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     #[inline(always)]
     fn pin_ready(s: S, [a, _, _]: &mut [S::V; 3]) {
         s.pin(a);
-    }
-
-    #[inline(always)]
-    fn pin_sum(s: S, [a, b, c, d]: &mut [S::V; 4]) {
-        s.pin(a);
-        s.pin(b);
-        s.pin(c);
-        s.pin(d);
     }
 }

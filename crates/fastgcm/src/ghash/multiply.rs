@@ -30,7 +30,7 @@ pub trait Multiply<S: Vectors>: Copy {
     type Sum: Copy;
 
     /// A block of zeros leaves something in the sum, to be taken out again: see `constant`.
-    const CONSTANTS: bool;
+    const CONSTANTS: bool = false;
 
     /// The same tables, multiplied in the way that suits short messages where there are many registers.
     type Short: Multiply<S>;
@@ -38,7 +38,10 @@ pub trait Multiply<S: Vectors>: Copy {
     /// What the two tables of the key hold for a power B and its K = fold(B).
     fn table(s: S, b: S::V, k: S::V) -> (S::V, S::V);
     /// What the product of a zero block with that entry leaves behind, reduced.
-    fn constant(s: S, first: S::V, second: S::V) -> S::V;
+    #[inline(always)]
+    fn constant(s: S, _: S::V, _: S::V) -> S::V {
+        s.splat(0)
+    }
 
     /// The sum as one of `Short`, but for the constants.
     fn short(s: S, sum: Self::Sum) -> <Self::Short as Multiply<S>>::Sum;
@@ -55,6 +58,33 @@ pub trait Multiply<S: Vectors>: Copy {
     fn pin_sum(s: S, sum: &mut Self::Sum);
 }
 
+/// Sums are some vectors, which are added one by one: `0 1 2` for three of them. (Without closures and loops:
+/// see `each!`.)
+macro_rules! sum_of {
+    ($($i:literal)+) => {
+        #[inline(always)]
+        fn zero(s: S) -> Self::Sum {
+            [s.splat(0); [$($i),+].len()]
+        }
+
+        #[inline(always)]
+        fn add(s: S, a: Self::Sum, b: Self::Sum) -> Self::Sum {
+            [$(s.xor(a[$i], b[$i])),+]
+        }
+
+        #[inline(always)]
+        fn add3(s: S, a: Self::Sum, b: Self::Sum, c: Self::Sum) -> Self::Sum {
+            [$(s.xor3(a[$i], b[$i], c[$i])),+]
+        }
+
+        #[inline(always)]
+        fn pin_sum(s: S, sum: &mut Self::Sum) {
+            $(s.pin(&mut sum[$i]);)+
+        }
+    };
+}
+pub(super) use sum_of;
+
 /// Three multiplications a block: for CPUs where they are what is scarce (AMD: one in two cycles).
 #[derive(Clone, Copy)]
 pub struct Winograd;
@@ -64,6 +94,7 @@ impl<S: Vectors> Multiply<S> for Winograd {
     type Ready = [S::V; 3];
     type Sum = [S::V; 3];
     const CONSTANTS: bool = true;
+    sum_of!(0 1 2);
 
     #[inline(always)]
     fn table(s: S, b: S::V, k: S::V) -> (S::V, S::V) {
@@ -81,11 +112,6 @@ impl<S: Vectors> Multiply<S> for Winograd {
     }
 
     #[inline(always)]
-    fn zero(s: S) -> [S::V; 3] {
-        [s.splat(0); 3]
-    }
-
-    #[inline(always)]
     fn ready(s: S, a: S::V, first: S::V, second: S::V) -> [S::V; 3] {
         [s.xor(a, first), s.xor(a, second), a]
     }
@@ -93,16 +119,6 @@ impl<S: Vectors> Multiply<S> for Winograd {
     #[inline(always)]
     fn product(s: S, [y0, y1, a]: [S::V; 3]) -> [S::V; 3] {
         [own(s, y0), own(s, y1), own(s, a)]
-    }
-
-    #[inline(always)]
-    fn add(s: S, a: [S::V; 3], b: [S::V; 3]) -> [S::V; 3] {
-        [s.xor(a[0], b[0]), s.xor(a[1], b[1]), s.xor(a[2], b[2])]
-    }
-
-    #[inline(always)]
-    fn add3(s: S, a: [S::V; 3], b: [S::V; 3], c: [S::V; 3]) -> [S::V; 3] {
-        [s.xor3(a[0], b[0], c[0]), s.xor3(a[1], b[1], c[1]), s.xor3(a[2], b[2], c[2])]
     }
 
     #[inline(always)]
@@ -114,13 +130,6 @@ impl<S: Vectors> Multiply<S> for Winograd {
 
     #[inline(always)]
     fn pin_ready(s: S, [a, b, c]: &mut [S::V; 3]) {
-        s.pin(a);
-        s.pin(b);
-        s.pin(c);
-    }
-
-    #[inline(always)]
-    fn pin_sum(s: S, [a, b, c]: &mut [S::V; 3]) {
         s.pin(a);
         s.pin(b);
         s.pin(c);
@@ -145,7 +154,7 @@ impl<S: Vectors> Multiply<S> for Crossed {
     type Ready = [S::V; 3];
     /// y0 and y1.
     type Sum = [S::V; 2];
-    const CONSTANTS: bool = false;
+    sum_of!(0 1);
 
     #[inline(always)]
     fn table(s: S, b: S::V, k: S::V) -> (S::V, S::V) {
@@ -153,18 +162,8 @@ impl<S: Vectors> Multiply<S> for Crossed {
     }
 
     #[inline(always)]
-    fn constant(s: S, _: S::V, _: S::V) -> S::V {
-        s.splat(0)
-    }
-
-    #[inline(always)]
     fn short(_: S, sum: [S::V; 2]) -> [S::V; 2] {
         sum
-    }
-
-    #[inline(always)]
-    fn zero(s: S) -> [S::V; 2] {
-        KeyFolded::zero(s)
     }
 
     #[inline(always)]
@@ -181,16 +180,6 @@ impl<S: Vectors> Multiply<S> for Crossed {
     }
 
     #[inline(always)]
-    fn add(s: S, a: [S::V; 2], b: [S::V; 2]) -> [S::V; 2] {
-        KeyFolded::add(s, a, b)
-    }
-
-    #[inline(always)]
-    fn add3(s: S, a: [S::V; 2], b: [S::V; 2], c: [S::V; 2]) -> [S::V; 2] {
-        KeyFolded::add3(s, a, b, c)
-    }
-
-    #[inline(always)]
     fn reduce(s: S, sum: [S::V; 2], extra: S::V) -> S::V {
         KeyFolded::reduce(s, sum, extra)
     }
@@ -198,11 +187,6 @@ impl<S: Vectors> Multiply<S> for Crossed {
     #[inline(always)]
     fn pin_ready(s: S, ready: &mut [S::V; 3]) {
         KeyFolded::pin_ready(s, ready);
-    }
-
-    #[inline(always)]
-    fn pin_sum(s: S, sum: &mut [S::V; 2]) {
-        KeyFolded::pin_sum(s, sum);
     }
 }
 
@@ -219,7 +203,7 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     type Ready = [S::V; 3];
     /// y0 and y1.
     type Sum = [S::V; 2];
-    const CONSTANTS: bool = false;
+    sum_of!(0 1);
 
     #[inline(always)]
     fn table(_: S, b: S::V, k: S::V) -> (S::V, S::V) {
@@ -227,18 +211,8 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     }
 
     #[inline(always)]
-    fn constant(s: S, _: S::V, _: S::V) -> S::V {
-        s.splat(0)
-    }
-
-    #[inline(always)]
     fn short(_: S, sum: [S::V; 2]) -> [S::V; 2] {
         sum
-    }
-
-    #[inline(always)]
-    fn zero(s: S) -> [S::V; 2] {
-        [s.splat(0); 2]
     }
 
     #[inline(always)]
@@ -255,16 +229,6 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     }
 
     #[inline(always)]
-    fn add(s: S, a: [S::V; 2], b: [S::V; 2]) -> [S::V; 2] {
-        [s.xor(a[0], b[0]), s.xor(a[1], b[1])]
-    }
-
-    #[inline(always)]
-    fn add3(s: S, a: [S::V; 2], b: [S::V; 2], c: [S::V; 2]) -> [S::V; 2] {
-        [s.xor3(a[0], b[0], c[0]), s.xor3(a[1], b[1], c[1])]
-    }
-
-    #[inline(always)]
     fn reduce(s: S, [y0, y1]: [S::V; 2], extra: S::V) -> S::V {
         s.xor3(s.xor(y1, extra), s.swap_halves(y0), times_fold(s, y0))
     }
@@ -272,12 +236,6 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     #[inline(always)]
     fn pin_ready(s: S, [a, _, _]: &mut [S::V; 3]) {
         s.pin(a);
-    }
-
-    #[inline(always)]
-    fn pin_sum(s: S, [a, b]: &mut [S::V; 2]) {
-        s.pin(a);
-        s.pin(b);
     }
 }
 
