@@ -201,6 +201,12 @@ pub(crate) struct Selftest {
     /// Say nothing if all is well.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// In place of the known answers, put a vector set of NIST's ACVP to every back end: the prompt, AES-GCM or AES-GMAC in JSON.
+    #[arg(long, value_name = "PROMPT", requires = "expected")]
+    pub(crate) acvp: Option<PathBuf>,
+    /// The answers that ACVP expects to that prompt.
+    #[arg(long, value_name = "ANSWERS", requires = "acvp")]
+    pub(crate) expected: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

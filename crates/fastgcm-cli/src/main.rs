@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest · doctor one command each
+//!      ── seal · open · inspect · keygen · cpu · selftest (acvp) · doctor   one command each
 //!           └── input · output · keyfile · progress · report   files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acvp;
 mod cli;
 mod cpu;
 mod doctor;

@@ -6,7 +6,7 @@
 //! opens what it sealed; **refusal**: a message with one bit changed is not opened, and leaves zeros.
 
 use crate::{
-    cli,
+    acvp, cli,
     failure::{Code, Failure},
     print,
 };
@@ -16,6 +16,9 @@ use std::num::NonZero;
 
 /// Checks all back ends of this machine.
 pub(crate) fn run(args: &cli::Selftest) -> Result<(), Failure> {
+    if let (Some(prompt), Some(expected)) = (&args.acvp, &args.expected) {
+        return acvp::run(prompt, expected, args.quiet);
+    }
     let mut report = String::new();
     let mut total = 0;
     for backend in Backend::available() {

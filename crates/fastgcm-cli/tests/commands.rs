@@ -344,6 +344,86 @@ fn selftest() {
     assert!(bench.ok(&["selftest", "--quiet"]).is_empty());
 }
 
+/// A vector set of ACVP, made of NIST's CAVP: all of it is right on every back end. A changed answer is a failed self-test, and what is no
+/// vector set is told as such.
+#[test]
+fn selftest_acvp() {
+    use serde_json::{Value, json};
+    let bench = Bench::new();
+    let sample = include_str!("../../../testdata/cavp_gcm_sample.txt");
+    let (mut questions, mut answers) = (Vec::new(), Vec::new());
+    for (id, line) in sample.lines().filter(|line| !line.starts_with('#')).enumerate().step_by(7) {
+        let [kind, key, iv, aad, pt, ct, tag] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let [aad, ct] = [aad, ct].map(|text| text.trim_matches('-'));
+        let group = |test: Value| json!({ "tgId": id, "direction": kind, "tagLen": 4 * tag.len(), "tests": [test] });
+        let (question, answer) = match (kind, pt) {
+            ("encrypt", _) => (json!({ "pt": pt.trim_matches('-') }), json!({ "ct": ct, "tag": tag })),
+            (_, "FAIL") => (json!({ "ct": ct, "tag": tag }), json!({ "testPassed": false })),
+            _ => (json!({ "ct": ct, "tag": tag }), json!({ "testPassed": true, "pt": pt.trim_matches('-') })),
+        };
+        let with = |mut test: Value, more: Value| {
+            test.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            test
+        };
+        questions.push(group(with(question, json!({ "tcId": id, "key": key, "iv": iv, "aad": aad }))));
+        answers.push(group(with(answer, json!({ "tcId": id }))));
+    }
+    let set = |groups: &[Value]| json!([{ "acvVersion": "1.0" }, { "algorithm": "ACVP-AES-GCM", "testGroups": groups }]).to_string();
+    let write = |name: &str, groups: &[Value]| bench.write(name, set(groups).as_bytes());
+    write("prompt", &questions);
+    write("answers", &answers);
+    let arguments = ["selftest", "--acvp", "prompt", "--expected", "answers"];
+    let report = String::from_utf8(bench.ok(&arguments)).unwrap();
+    let back_ends = fastgcm_file::Backend::available().count();
+    assert!(report.ends_with(&format!("acvp ok {}\n", back_ends * questions.len())) && questions.len() == 450, "{report}");
+    assert!(bench.ok(&[&arguments[..], &["--quiet"]].concat()).is_empty());
+
+    // Each answer counts: of what is sealed the ciphertext and the tag, of what is opened the text and the verdict.
+    let mut changed = 0;
+    for (at, name, value) in [
+        (|answer: &Value| !answer["ct"].as_str().unwrap_or("").is_empty(), "ct", None),
+        (|answer: &Value| answer["tag"].is_string(), "tag", None),
+        (|answer: &Value| !answer["pt"].as_str().unwrap_or("").is_empty(), "pt", None),
+        (|answer: &Value| answer["testPassed"] == json!(true), "testPassed", Some(json!(false))),
+        (|answer: &Value| answer["testPassed"] == json!(false), "testPassed", Some(json!(true))),
+    ] as [(fn(&Value) -> bool, &str, Option<Value>); 5]
+    {
+        let mut other = answers.clone();
+        let answer = other.iter_mut().map(|group| &mut group["tests"][0]).find(|answer| at(answer)).unwrap();
+        let flipped = |text: &str| format!("{}{}", &text[..text.len() - 1], if text.ends_with('0') { '1' } else { '0' });
+        answer[name] = value.unwrap_or_else(|| json!(flipped(answer[name].as_str().unwrap())));
+        write("answers", &other);
+        assert!(bench.fails(6, &arguments).contains("SELF-TEST FAILED: back end "));
+        changed += 1;
+    }
+
+    let fails = |why: &str, prompt: &[Value], expected: &[Value]| {
+        write("prompt", prompt);
+        write("answers", expected);
+        let said = bench.fails(1, &arguments);
+        assert!(said.contains(why), "{why}: {said}");
+    };
+    fails("answers: no answer to test 0", &questions, &answers[1..]);
+    fails("answers: test 0 is not in the prompt", &questions[1..], &answers);
+    fails("prompt: it has no tests", &[], &[]);
+    let mut other = questions.clone();
+    other[0]["tagLen"] = json!(40);
+    fails("prompt: test 0: SP 800-38D has no tag of 40 bits", &other, &answers);
+    other[0] = questions[0].clone();
+    other[0]["tests"][0]["key"] = json!("no");
+    fails("prompt: test 0: key is no hexadecimal", &other, &answers);
+    other[0] = questions[0].clone();
+    other[0]["direction"] = json!("sideways");
+    fails("prompt: test 0: direction is neither", &other, &answers);
+    bench.write("prompt", b"{");
+    assert!(bench.fails(1, &arguments).contains("prompt: no vector set of ACVP"));
+    bench.write("prompt", br#"{ "algorithm": "ACVP-AES-CBC", "testGroups": [] }"#);
+    assert!(bench.fails(1, &arguments).contains("its algorithm is ACVP-AES-CBC"));
+    bench.fails(2, &["selftest", "--acvp", "prompt"]);
+    bench.fails(1, &["selftest", "--acvp", "nowhere", "--expected", "answers"]);
+    println!("selftest_acvp ok {}", questions.len() + changed);
+}
+
 #[test]
 fn usage() {
     let bench = Bench::new();

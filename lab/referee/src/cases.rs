@@ -66,6 +66,8 @@ pub(crate) enum Asks {
     Answer,
     /// A bit is another: refused.
     Refusal(Changed),
+    /// It is no message of this key's owner as it stands: refused.
+    Forgery,
     /// The standard has no nonce, or no tag, of such a length: refused.
     Never,
 }
@@ -177,6 +179,7 @@ impl fmt::Display for Case {
         match self.asks {
             Asks::Answer => {}
             Asks::Refusal(changed) => write!(f, ", changed: {changed:?}")?,
+            Asks::Forgery => write!(f, ", a forgery")?,
             Asks::Never => write!(f, ", which the standard has not")?,
         }
         if of.sealed.len() >= 16 && of.nonce.len() == 16 {
@@ -271,10 +274,13 @@ impl Maker {
         let (nonce, aad, text) =
             (what.1.clone(), self.noise[what.2.clone()].to_vec(), self.noise[what.3.clone()].to_vec());
         let key = self.key(key).to_vec();
-        let model = self.models.entry(what.0).or_insert_with(|| Model::new(&key));
-        // Of what the standard has no answer for, only the refusal counts.
-        let (sealed, tag) =
-            if nonce.is_empty() { (text.clone(), [0; 16]) } else { model.seal(&nonce, &aad, &text) };
+        let (sealed, tag) = if nonce.is_empty() {
+            // Of what the standard has no answer for, what those say that take it (J0 is 0, so the mask is H).
+            let takes = referee_faulty::Gcm::new(&key, "f03").and_then(|gcm| gcm.seal(&nonce, &aad, &text));
+            takes.expect("a fault of that name")
+        } else {
+            self.models.entry(what.0).or_insert_with(|| Model::new(&key)).seal(&nonce, &aad, &text)
+        };
         let made = Rc::new(Sealed { key, nonce, aad, text, sealed, tag });
         self.memo.insert(what, made.clone());
         made

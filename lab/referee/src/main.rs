@@ -2,11 +2,11 @@
 //! for the manners that a caller needs. docs/referee.md says how one is tried.
 //!
 //! ```text
-//! main ── prepare            from a source file or a folder to a plug-in
-//!      ── cases              what is asked, with the model's answers
-//!      ── worker             a process for each implementation; what is wrong with an answer
-//!           └── peer · pipe  an implementation in C, or a program that reads questions
-//!                └── memory  buffers between pages that nobody may touch
+//! main ┬── prepare            from a source file or a folder to a plug-in
+//!      ├── cases              what is asked, with the model's answers
+//!      ├── worker             a process for each implementation; what is wrong with an answer
+//!      │    └── peer · pipe  an implementation in C, or a program that reads questions
+//!      │         └── memory  buffers between pages that nobody may touch
 //!      ── report             the table
 //! ```
 
@@ -15,13 +15,19 @@ mod memory;
 mod peer;
 mod pipe;
 mod prepare;
+mod published;
 mod report;
 mod worker;
 
 use cases::Amount;
 use clap::{Parser, Subcommand, ValueEnum};
 use memory::Arena;
-use std::{fmt::Write, path::PathBuf, process::ExitCode};
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 use worker::{Kind, Manner, Report};
 
 #[derive(Parser)]
@@ -42,6 +48,28 @@ enum Command {
     Selftest {
         /// Only these.
         faults: Vec<String>,
+    },
+    /// Put a vector set of NIST's ACVP to implementations.
+    Acvp {
+        /// The prompt: a vector set in JSON.
+        prompt: PathBuf,
+        /// What is expected of it.
+        expected: PathBuf,
+        /// As for `run`.
+        #[arg(required = true)]
+        plugins: Vec<PathBuf>,
+    },
+    /// Say which planted faults published vectors would have missed.
+    Vectors {
+        /// The cases of CAVP, as testdata/make_cavp_sample.py writes them; its sample if left out.
+        #[arg(long)]
+        cavp: Option<PathBuf>,
+        /// A prompt of ACVP and what is expected of it.
+        #[arg(long, num_args = 2, value_names = ["PROMPT", "EXPECTED"])]
+        acvp: Vec<PathBuf>,
+        /// Write the vectors that close the gaps to this folder, in Wycheproof's form.
+        #[arg(long, value_name = "FOLDER")]
+        write: Option<PathBuf>,
     },
 }
 
@@ -85,6 +113,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(run) => self::run(&run),
         Command::Selftest { faults } => selftest(&faults),
+        Command::Acvp { prompt, expected, plugins } => acvp(&prompt, &expected, &plugins),
+        Command::Vectors { cavp, acvp, write } => vectors(cavp.as_deref(), &acvp, write.as_deref()),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -99,10 +129,19 @@ fn main() -> ExitCode {
 /// All cases, and buffers that are large enough for them.
 fn asked(amount: Amount, families: &[String]) -> (Vec<cases::Case>, Arena) {
     let cases = cases::all(amount, families);
+    let arena = arena(&cases);
+    (cases, arena)
+}
+
+/// Buffers that are large enough.
+fn arena(cases: &[cases::Case]) -> Arena {
     let most =
         |length: fn(&cases::Sealed) -> usize| cases.iter().map(|case| length(&case.of)).max().unwrap_or(0);
-    let arena = Arena::new(most(|of| of.text.len()), most(|of| of.aad.len()), most(|of| of.nonce.len()));
-    (cases, arena)
+    Arena::new(
+        most(|of| of.text.len().max(of.sealed.len())),
+        most(|of| of.aad.len()),
+        most(|of| of.nonce.len()),
+    )
 }
 
 fn run(run: &Run) -> Result<bool, String> {
@@ -112,23 +151,12 @@ fn run(run: &Run) -> Result<bool, String> {
         Size::Full => Amount::Full,
     };
     let paths = if run.plugins.is_empty() { prepare::here()? } else { run.plugins.clone() };
-    let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path), path)).collect();
-    let (cases, mut arena) = asked(amount, &run.family);
+    let (cases, arena) = asked(amount, &run.family);
     if cases.is_empty() {
         return Err("there is no such family".into());
     }
     let manner = Manner { patience: run.patience, first: false, loud: run.loud };
-    let mut reports = Vec::new();
-    for (plugin, path) in plugins {
-        let report = match plugin {
-            Ok(plugin) => {
-                eprintln!("asking {} ...", plugin.path.display());
-                worker::ask(&plugin.command, &cases, &mut arena, manner)
-            }
-            Err(why) => Report { absent: Some(why), ..Report::default() },
-        };
-        reports.push((path, report));
-    }
+    let reports = reports(paths, &cases, arena, manner);
     print!("{}", report::table(&reports, cases.len()));
     let bad = |report: &Report| {
         let counted = if run.strict { 6 } else { Kind::Leaves as usize };
@@ -137,6 +165,66 @@ fn run(run: &Run) -> Result<bool, String> {
         found || report.absent.is_some() && !run.plugins.is_empty()
     };
     Ok(!reports.iter().any(|(_, report)| bad(report)))
+}
+
+/// Builds all, and asks one after the other.
+fn reports(
+    paths: Vec<PathBuf>,
+    cases: &[cases::Case],
+    mut arena: Arena,
+    manner: Manner,
+) -> Vec<(PathBuf, Report)> {
+    let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path), path)).collect();
+    let mut reports = Vec::new();
+    for (plugin, path) in plugins {
+        let report = match plugin {
+            Ok(plugin) => {
+                eprintln!("asking {} ...", plugin.path.display());
+                worker::ask(&plugin.command, cases, &mut arena, manner)
+            }
+            Err(why) => Report { absent: Some(why), ..Report::default() },
+        };
+        reports.push((path, report));
+    }
+    reports
+}
+
+fn acvp(prompt: &Path, expected: &Path, plugins: &[PathBuf]) -> Result<bool, String> {
+    let set = published::acvp(prompt, expected)?;
+    let manner = Manner { patience: 20, first: false, loud: false };
+    let reports = reports(plugins.to_vec(), &set.cases, arena(&set.cases), manner);
+    print!("{}", report::table(&reports, set.cases.len()));
+    Ok(reports.iter().all(|(_, report)| report.absent.is_none() && report.counts[0] == 0 && report.asked > 0))
+}
+
+fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Result<bool, String> {
+    let sample = prepare::home().join("../../testdata/cavp_gcm_sample.txt");
+    let mut sets = vec![published::wycheproof()?, published::cavp(cavp.unwrap_or(&sample))?];
+    for pair in acvp.chunks(2) {
+        sets.push(published::acvp(&pair[0], &pair[1])?);
+    }
+    sets.push(published::closing(usize::MAX));
+    for set in &sets {
+        match published::wrong(set) {
+            0 => {}
+            wrong => return Err(format!("{}: {wrong} are not what the model says", set.name)),
+        }
+    }
+    let (table, _, closed) = published::table(&sets);
+    print!("{table}");
+    if let Some(folder) = write {
+        let text = |error: std::io::Error| format!("{}: {error}", folder.display());
+        fs::create_dir_all(folder).map_err(text)?;
+        // One text of a MiB, for the second carry of a counter, stands by itself.
+        let (short, mut long) = (published::closing(1 << 14), published::closing(usize::MAX));
+        long.cases.retain(|case| case.of.text.len() > 1 << 14);
+        for (name, set) in [("aes_gcm_lengths_test.json", short), ("aes_gcm_long_test.json", long)] {
+            let json = format!("{:#}\n", published::as_wycheproof(&set));
+            fs::write(folder.join(name), json).map_err(text)?;
+            println!("{}", folder.join(name).display());
+        }
+    }
+    Ok(closed)
 }
 
 fn selftest(only: &[String]) -> Result<bool, String> {

@@ -364,8 +364,10 @@ fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
     match case.asks {
         Asks::Never if answer.done => found.push((Kind::Takes, "takes it".into())),
         Asks::Never => {}
-        Asks::Refusal(_) if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
-        Asks::Refusal(_) => {
+        Asks::Refusal(_) | Asks::Forgery if answer.done => {
+            found.push((Kind::Wrong, "opens a forgery".into()))
+        }
+        Asks::Refusal(_) | Asks::Forgery => {
             // Whoever takes pieces hands out what nobody has verified yet.
             if whole && case.way == Way::Whole && leaves(&answer.output, &case.of.text) {
                 found.push((Kind::Leaves, "leaves plaintext".into()));
