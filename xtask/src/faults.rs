@@ -6,7 +6,8 @@
 //! named before they are on the disk. `cargo xtask mutants` does the rest.
 //!
 //! The gate plants F1 to F21, and sees that all others still have their place. The full run plants all, or the i-th part of n with
-//! `FASTGCM_SHARD=i/n`. Faults of Python want a Python that has the wheel and what its tests want: the check `data` plants them, by
+//! `FASTGCM_SHARD=i/n`. `cargo xtask faults --proof [NAME]...` has the proof of machine code look for them in place of the tests, and tells
+//! which it does not find: docs/proof.md explains these. Faults of Python want a Python that has the wheel and what its tests want: the check `data` plants them, by
 //! `cargo xtask faults --python PYTHON [NAME]...`.
 
 use crate::{
@@ -19,9 +20,10 @@ use std::{collections::BTreeSet, path::Path, time::Instant};
 
 /// All of them; or those whose names are given.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let (python, names) = match arguments {
-        [option, python, names @ ..] if option == "--python" => (Some(python), names),
-        names => (None, names),
+    let (python, proof, names) = match arguments {
+        [option, python, names @ ..] if option == "--python" => (Some(python), false, names),
+        [option, names @ ..] if option == "--proof" => (None, true, names),
+        names => (None, false, names),
     };
     let faults = Fault::read(root)?;
     let lost: Vec<String> = faults.iter().filter_map(|fault| Some(format!("{:#}", fault.planted(root).err()?))).collect();
@@ -35,12 +37,16 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let is_wanted = |fault: &&Fault| match (names.is_empty(), python, of_others(fault)) {
         (false, ..) => names.contains(&fault.name),
         (true, Some(_), _) => fault.of == "fastgcm-python",
-        (true, None, is_of_others) => fault.of != "fastgcm-python" && (full() || is_of_others),
+        (true, None, _) if proof => fault.of == "fastgcm",
+        (true, None, is_of_others) => fault.of != "fastgcm-python" && (full() || is_of_others) && fault.tests != "proof",
     };
     let (i, n) = if names.is_empty() { shard() } else { (1, 1) };
     let wanted = faults.iter().filter(is_wanted).enumerate().filter(|(number, _)| number % n == i - 1).map(|(_, fault)| fault);
     let (copy, mut caught, mut missed) = (Copy::lean(root)?, 0, Vec::new());
     let line = |fault: &Fault| -> Result<String> {
+        if proof {
+            return Ok(crate::prove::LINE.to_owned());
+        }
         let Some(python) = python else { return Ok(fault.line()) };
         // The package of the copy, which Python finds before the one that is installed, has the libraries of that one.
         let package = copy.root.join("crates/fastgcm-python/python/fastgcm").display().to_string();
@@ -57,6 +63,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             Verdict::Caught(by) => {
                 println!("{} caught, {} s: {by} ({})", fault.name, start.elapsed().as_secs(), fault.why);
                 caught += 1;
+            }
+            Verdict::Missed if proof && names.is_empty() => {
+                println!("{} not refuted, {} s ({})", fault.name, start.elapsed().as_secs(), fault.why)
             }
             Verdict::Missed => missed.push(format!("{} ({})", fault.name, fault.why)),
             Verdict::Unbuilt(said) => missed.push(format!("{} does not compile:\n{said}", fault.name)),

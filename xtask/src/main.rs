@@ -13,7 +13,6 @@ mod mutants;
 mod others;
 mod package;
 mod planted;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod prove;
 mod readme;
 mod suites;
@@ -36,9 +35,9 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("readme", "what README.md tells a reader to type", readme::run),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", asm::run),
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     ("prove", "proves whole calls from machine code, for all keys, nonces, AADs and texts of their lengths (docs/proof.md); --quick: what the gate\n\
-              \x20          does; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls of your own, such as --text 0..48,600", prove::run),
+              \x20          does; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls of your own, such as --text 0..48,600; --wiped: that\n\
+              \x20          with `scrub` nothing is left of secrets", prove::run),
     ("package", "packs each published crate, and tests what was packed", package::run),
     ("supply", "licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in\n\
               \x20          target/sbom; --bless: those that are there now are known", supply::run),

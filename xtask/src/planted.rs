@@ -103,6 +103,7 @@ impl Fault {
     /// What one types to run the tests that must find it.
     pub(crate) fn line(&self) -> String {
         match (self.tests.starts_with('-'), &*self.of) {
+            _ if self.tests == "proof" => crate::prove::LINE.to_owned(),
             (false, _) => self.tests.clone(),
             (true, "fastgcm") => format!("cargo test -p fastgcm --features hazmat {}", self.tests),
             (true, of) => format!("cargo test -p {of} {}", self.tests),

@@ -1,14 +1,36 @@
-//! Proves whole calls from the machine code of what is shipped (docs/proof.md). `lab/prove` does it; this builds it, and the programs whose calls are proved.
+//! Proves whole calls from the machine code of what is shipped (docs/proof.md). `lab/prove` does it; this builds it, and the programs whose calls are
+//! proved: one in Rust, one in C with `libfastgcm.so`, and, for what is left of secrets, one in Rust with the library's feature `scrub`.
 
 use crate::tools::{run as sh_run, step};
 use anyhow::Result;
 use std::{path::Path, process::Command};
 
-/// What is built: the prover, and a program that calls the library.
-const BUILD: &str = "cargo build --release --manifest-path lab/Cargo.toml --target-dir target/proof -p fastgcm-prove -p fastgcm-proved";
+/// What looks for a fault in a copy of the project (`planted.rs`): the gate's proof of a program that is built there.
+pub(crate) const LINE: &str = "test -e ../../proof/release/fastgcm-prove || \
+    cargo build --release --manifest-path ../../../lab/Cargo.toml --target-dir ../../proof -p fastgcm-prove; \
+    cargo build --release --manifest-path lab/Cargo.toml -p fastgcm-proved && \
+    ../../proof/release/fastgcm-prove ../build/release/fastgcm-proved --quick --stop --row aesni-avx";
+
+/// The programs, each by the name of its line in the table.
+const BUILD: &str = "
+    lab() { cargo build --release --manifest-path lab/Cargo.toml --target-dir target/proof \"$@\"; }
+    wiped() {
+        cargo build --release --manifest-path lab/Cargo.toml --target-dir target/proof/scrub -p fastgcm-proved --features scrub
+        cp target/proof/scrub/release/fastgcm-proved target/proof/release/scrub
+    }
+    c() {
+        DESTDIR=$PWD/target/proof/c crates/fastgcm-capi/install.sh /usr > target/proof/c.log 2>&1 || { cat target/proof/c.log; exit 1; }
+        lib=$PWD/target/proof/c/usr/lib
+        cc -O2 -Wall -I target/proof/c/usr/include lab/prove/victim/victim.c -o target/proof/release/libfastgcm -L \"$lib\" -lfastgcm \\
+            -Wl,-rpath,\"$lib\" -Wl,-z,now
+    }";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    sh_run(root, BUILD)?;
+    let wiped = arguments.iter().any(|argument| argument == "--wiped");
+    let program = if wiped { "wiped" } else { "c" };
+    sh_run(root, &format!("{BUILD}\nmkdir -p target/proof\nlab -p fastgcm-prove -p fastgcm-proved\n{program}"))?;
     let built = root.join("target/proof/release");
-    step(Command::new(built.join("fastgcm-prove")).arg(built.join("fastgcm-proved")).args(arguments).current_dir(root))
+    let programs: &[&str] = if wiped { &["scrub"] } else { &["fastgcm-proved", "libfastgcm"] };
+    let mut prover = Command::new(built.join("fastgcm-prove"));
+    step(prover.args(programs.iter().map(|name| built.join(name))).args(arguments).current_dir(root))
 }

@@ -71,6 +71,8 @@ pub struct Verb {
     pub cuts: bool,
     /// Its nonce is a number that is counted up.
     pub counts: bool,
+    /// With the library's feature `scrub` it promises to leave nothing of a secret on the stack or in registers.
+    pub wipes: bool,
     /// Bytes of keys and of nonces that it takes; none: any that AES-GCM takes.
     pub keys: Vec<usize>,
     pub nonces: Vec<usize>,
@@ -116,6 +118,7 @@ impl Verb {
             tag: how[4].parse().ok()?,
             cuts: how.contains(&"cut"),
             counts: how.contains(&"number"),
+            wipes: how.contains(&"wipes"),
             keys: list(keys),
             nonces: list(nonces),
         })
@@ -176,10 +179,9 @@ pub struct Places {
 pub struct Subject {
     pub name: String,
     pub image: Image,
-    /// For each of `ROWS` the same after a call that does nothing but see what the processor has.
     pub verbs: Vec<Verb>,
-    /// Numbers of `ROWS` in the program.
-    rows: [Option<u64>; 4],
+    /// Numbers of `ROWS` in the program; none if it lacks the row.
+    pub rows: [Option<u64>; 4],
     call: u64,
     pub perform: u64,
     arena: Range<u64>,

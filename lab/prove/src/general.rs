@@ -1,7 +1,7 @@
 //! Semantics of instructions on general registers.
 
 use crate::{
-    field::{Bit, I, O, lifted, number},
+    field::{Bit, I, O, byte, lifted, number},
     machine::{
         Flags, Machine, Result,
         Word::{self, Bits, Number},
@@ -314,6 +314,25 @@ impl Machine<'_> {
             Xgetbv => {
                 self.set_register(Register::EAX, &Number(0xe7));
                 self.set_register(Register::EDX, &Number(0));
+            }
+            Int3 => {
+                // Below the red zone.
+                let top = self.register(Register::RSP).number()?;
+                self.memory.forget_below(top - 128);
+                self.marked = Some(self.registers());
+            }
+            Syscall => {
+                // getrandom(2), of which maps take their seeds: numbers, that decide where things are looked for.
+                let number = self.register(Register::RAX).number()?;
+                if number != 318 {
+                    stop!("system call {number}");
+                }
+                let [to, bytes] = [Register::RDI, Register::RSI].map(|r| self.register(r));
+                let numbers: Vec<_> = (0..bytes.number()?).map(|_| byte(self.unknown.random.word() as u8)).collect();
+                self.memory.put(to.number()?, &numbers)?;
+                self.set_register(Register::RAX, &bytes);
+                // What the kernel leaves in them.
+                [Register::RCX, Register::R11].into_iter().for_each(|r| self.set_register(r, &Number(0)));
             }
             _ => stop!("no semantics"),
         }

@@ -2,7 +2,7 @@
 //! or where memory is touched, is an error.
 
 use crate::{
-    field::{Bit, I, O, Vector, elements, lifted, none, number},
+    field::{Bit, Byte, I, O, Vector, elements, lifted, none, number},
     image::Image,
     memory::Memory,
     unknown::{Map, Unknown},
@@ -219,6 +219,8 @@ pub struct Machine<'a> {
     /// What the last comparison was of.
     pub compared: [u64; 2],
     pub degrees: Degrees,
+    /// Registers at the last `int3`, by which a program says that what it has left behind so far does not count.
+    pub marked: Option<Vec<Byte>>,
     pub steps: u64,
     /// Takes the way of symbols where numbers have a shorter one: for comparison with a processor.
     pub lifted_only: bool,
@@ -249,6 +251,7 @@ impl<'a> Machine<'a> {
             decisions: None,
             compared: [0; 2],
             degrees: Degrees::new(),
+            marked: None,
             steps: 0,
             lifted_only: false,
         }
@@ -304,6 +307,12 @@ impl<'a> Machine<'a> {
             self.degrees.flags = self.degrees.result();
         }
         Ok(())
+    }
+
+    /// All registers, byte by byte.
+    pub fn registers(&self) -> Vec<Byte> {
+        let general = self.general.iter().flat_map(|word| word.bits().as_chunks::<8>().0.to_vec());
+        self.vectors.as_flattened().as_chunks::<8>().0.iter().copied().chain(general).collect()
     }
 
     // General registers

@@ -1,11 +1,11 @@
-//! `fastgcm-prove PROGRAM [--quick] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
+//! `fastgcm-prove [PROGRAM]... [--quick|--wiped] [--stop] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use fastgcm_prove::{
     calls::Subject,
-    plan::{self, Lengths},
-    table,
+    plan::{self, How, Lengths},
+    table::{self, Options},
 };
 use std::{collections::HashMap, fs::File, io::Read, process::ExitCode};
 
@@ -26,7 +26,7 @@ fn work() -> Result<usize, String> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.strip_prefix("--") {
-            Some(flag @ ("quick" | "every-cut")) => drop(options.insert(flag.into(), String::new())),
+            Some(flag @ ("quick" | "every-cut" | "wiped" | "stop")) => drop(options.insert(flag.into(), String::new())),
             Some(name @ ("row" | "verb" | "key" | "nonce" | "aad" | "text" | "seed")) => {
                 let value = arguments.next().ok_or_else(|| format!("--{name} wants a value"))?;
                 options.insert(name.into(), value);
@@ -44,25 +44,35 @@ fn work() -> Result<usize, String> {
     };
     let keys = lengths("key")?.into_iter().map(|n| if n >= 128 { n / 8 } else { n }).collect();
     let lengths = Lengths { keys, nonces: lengths("nonce")?, aads: lengths("aad")?, texts: lengths("text")? };
-    let rows = plan::rows(options.get("row").map(String::as_str)).ok_or("--row: there is no such row")?;
     let seed = match options.get("seed") {
         Some(seed) => seed.parse().map_err(|_| "--seed wants a number")?,
         None => drawn()?,
     };
     println!("points drawn from seed {seed}");
+    if programs.is_empty() {
+        // What is built with this program lies beside it.
+        let own = std::env::current_exe().map_err(|e| e.to_string())?;
+        programs.push(own.with_file_name("fastgcm-proved").display().to_string());
+    }
+    let wiped = options.contains_key("wiped");
+    let how = match wiped {
+        true => How::Wiped,
+        false if options.contains_key("quick") => How::Quick,
+        false => How::Whole,
+    };
     let mut failed = 0;
     for program in &programs {
         let name = program.rsplit('/').next().unwrap_or(program);
         let subject = Subject::start(name, program.as_ref(), &[])?;
+        let rows = plan::rows(&subject, options.get("row").map(String::as_str)).ok_or("--row: there is no such row")?;
         let groups = match options.get("verb") {
             Some(verb) => plan::asked(&subject, &rows, verb, &lengths, options.contains_key("every-cut")),
-            None => plan::plan(&subject, &rows, options.contains_key("quick")),
+            None => plan::plan(&subject, &rows, how),
         };
         if groups.is_empty() {
             return Err(format!("{name}: nothing is asked for"));
         }
-        let outcomes = table::run(&subject, &groups, seed);
-        failed += table::print(&subject, &groups, &outcomes);
+        failed += table::run(&subject, &groups, seed, Options { wiped, stop: options.contains_key("stop") });
     }
     Ok(failed)
 }

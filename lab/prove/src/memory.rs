@@ -187,6 +187,21 @@ impl<'a> Memory<'a> {
         self.differing().filter(|(at, ..)| self.scratch.contains(at)).collect()
     }
 
+    /// From now on nothing is known of the stack below that address.
+    pub fn forget_below(&mut self, top: u64) {
+        let scratch = self.scratch.clone();
+        let is_below = |line: u64| scratch.contains(&(line * LINE as u64)) && (line + 1) * LINE as u64 <= top;
+        self.lines.retain(|&line, _| !is_below(line));
+        self.before.iter_mut().for_each(|before| before.retain(|&line, _| !is_below(line)));
+    }
+
+    /// What the call's own stack held before it.
+    pub fn unused(&self) -> Vec<Byte> {
+        let before = self.before.as_ref();
+        let lines = self.lines.iter().filter(|(line, _)| self.scratch.contains(&(*line * LINE as u64)));
+        lines.flat_map(|(line, now)| (0..LINE).map(move |i| before.and_then(|before| before.get(line)).unwrap_or(now).byte(i))).collect()
+    }
+
     fn differing(&self) -> impl Iterator<Item = (u64, Byte)> {
         let written = self.before.iter().flatten();
         let mut all: Vec<_> = written

@@ -158,31 +158,51 @@ pub fn is_beyond(name: &str) -> bool {
     BEYOND.iter().any(|(part, _)| name.contains(part))
 }
 
+/// Which plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum How {
+    /// What the gate has time for.
+    Quick,
+    Whole,
+    /// Of the library with feature `scrub`: that nothing is left of secrets.
+    Wiped,
+}
+
+/// Verbs that meet all lengths.
+const MAIN: [&str; 4] = ["seal", "open", "fastgcm_seal", "fastgcm_open"];
+
 /// The plan of the gate, or the whole one.
-pub fn plan(subject: &Subject, rows: &[usize], quick: bool) -> Vec<Group> {
+pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
     let mut groups = Vec::new();
-    for &row in rows {
+    if how == How::Wiped {
+        // What lengths decide is which functions are called: a few of each way.
+        let lengths = Lengths { keys: vec![16, 32], aads: vec![13], texts: vec![0, 1, 100, 600, 5000], ..Lengths::default() };
+        let verbs = |row: usize| (1..subject.verbs.len()).filter(|&verb| subject.verbs[verb].wipes).map(move |verb| (row, verb));
+        groups.extend(rows.iter().flat_map(|&row| verbs(row)).map(|(row, verb)| group(subject, row, verb, &lengths, thirds, "")));
+    }
+    for &row in rows.iter().filter(|_| how != How::Wiped) {
+        let quick = how == How::Quick;
         let (turn, vector) = turn(row);
         let own = |name: &str| subject.verb(name).into_iter();
         let mut add = |verb: usize, lengths: &Lengths, how: &str| groups.push(group(subject, row, verb, lengths, thirds, how));
         let all = || Lengths { aads: vec![13], ..Lengths::default() };
         if quick {
             let texts: Vec<usize> = near(row).into_iter().filter(|n| *n <= 2 * turn + vector).collect();
-            for verb in ["seal", "open"].into_iter().flat_map(own) {
+            for verb in MAIN.into_iter().flat_map(own) {
                 add(verb, &Lengths { keys: vec![16], texts: texts.clone(), ..all() }, "");
                 add(verb, &Lengths { keys: vec![24, 32], texts: few(), ..all() }, "");
                 add(verb, &Lengths { keys: vec![32], nonces: vec![8, 16], aads: vec![0, 33], texts: vec![0, 100] }, "");
             }
             for verb in 1..subject.verbs.len() {
                 let name = &subject.verbs[verb].name;
-                if name != "seal" && name != "open" {
+                if !MAIN.contains(&&**name) {
                     add(verb, &Lengths { keys: vec![16], texts: vec![100], ..all() }, "");
                 }
             }
             continue;
         }
         let every: Vec<usize> = (0..=(2 * turn + vector).max(600)).collect();
-        for verb in ["seal", "open"].into_iter().flat_map(own) {
+        for verb in MAIN.into_iter().flat_map(own) {
             add(verb, &Lengths { texts: every.clone(), ..all() }, "");
             add(verb, &Lengths { keys: vec![16], texts: near(row).into_iter().filter(|&n| n > every.len()).collect(), ..all() }, "");
             add(verb, &Lengths { keys: vec![16], aads: (0..=48).collect(), texts: few(), ..Lengths::default() }, "");
@@ -197,7 +217,7 @@ pub fn plan(subject: &Subject, rows: &[usize], quick: bool) -> Vec<Group> {
         }
         for verb in 1..subject.verbs.len() {
             let name = &subject.verbs[verb].name;
-            if !["seal", "open", "seal apart", "open apart"].contains(&&**name) {
+            if !MAIN.contains(&&**name) && !["seal apart", "open apart"].contains(&&**name) {
                 add(verb, &Lengths { aads: vec![0, 20], texts: few(), ..Lengths::default() }, "");
             }
         }
@@ -230,8 +250,9 @@ fn elsewhere() -> impl Iterator<Item = Layout> {
     })
 }
 
-/// Rows by name.
-pub fn rows(names: Option<&str>) -> Option<Vec<usize>> {
+/// Rows by name; all that the program has.
+pub fn rows(subject: &Subject, names: Option<&str>) -> Option<Vec<usize>> {
     let index = |name: &str| ROWS.iter().position(|(row, _)| *row == name);
-    names.map_or_else(|| Some((0..ROWS.len()).collect()), |names| names.split(',').map(index).collect())
+    let own = || (0..ROWS.len()).filter(|&row| subject.rows[row].is_some()).collect();
+    names.map_or_else(|| Some(own()), |names| names.split(',').map(index).collect())
 }

@@ -1,12 +1,13 @@
 //! One call, held against the standard.
 
 use crate::{
-    calls::{AROUND_BOTH, Case, Form, RETURN, Refused, Shape, Subject, Verb, place},
-    field::{Bit, Block, Byte, byte, none, xor},
+    calls::{AROUND_BOTH, Case, Form, RETURN, ROWS, Refused, Shape, Subject, Verb, place},
+    field::{Bit, Block, Byte, byte, none, number, xor},
     machine::{Decoded, Machine, Word},
     spec::{self, Gcm},
 };
 use iced_x86::Register;
+use std::collections::HashSet;
 
 /// Why a call is not proved.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,8 +131,27 @@ fn equal(what: &str, code: &[Byte], standard: &[Byte]) -> Result<(), Failure> {
 /// Registers that a function gives back as they were.
 const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
-/// Proves one call for all keys, nonces, AADs and texts of these lengths.
-pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: u64, limit: u64) -> Result<Proved, Failure> {
+/// Bytes that have come into registers and onto the stack, are no numbers, and are not what everybody may know (ciphertext, tag, AAD, nonce) or what
+/// stood in registers and below the stack before the call.
+fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, has_512: bool) -> (usize, usize) {
+    let ciphertext = if opens { &message.text } else { &message.other };
+    // What seals tells its tag. What opens does not: whoever knows the right tag of a text can forge it.
+    let computed: &[Byte] = if opens { &[] } else { &message.tag };
+    let unused = machine.memory.unused();
+    let public: HashSet<&Byte> =
+        [&ciphertext[..], &message.given, computed, &message.aad, &message.nonce, first, &unused].into_iter().flatten().collect();
+    let is_secret = |byte: &Byte| number(byte).is_none() && !public.contains(byte);
+    let stack = machine.memory.left().iter().filter(|(_, byte)| is_secret(byte)).count();
+    // A row without AVX-512 cannot reach registers 16 to 31. The C library's `memcpy` can, where the processor has them.
+    let has_more = |i: usize| has_512 || !(16 * 64..32 * 64).contains(&i);
+    let registers = machine.registers();
+    let secret = registers.iter().enumerate().filter(|(i, byte)| has_more(*i) && is_secret(byte));
+    (stack, secret.count())
+}
+
+/// Proves one call for all keys, nonces, AADs and texts of these lengths. `wiped`: and that nothing is left of secrets where the verb promises
+/// that.
+pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: u64, limit: u64, wiped: bool) -> Result<Proved, Failure> {
     let verb = &subject.verbs[case.verb];
     let mut machine = subject.machine(decoded, case, seed)?;
     let message = Message::new(&mut machine, case, verb);
@@ -169,7 +189,16 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: u64, l
     let kept = KEPT.map(|r| machine.register(r));
     let top = machine.register(Register::RSP).number()?;
     machine.memory.watch();
+    let entry = if wiped { machine.registers() } else { Vec::new() };
     machine.run_to(RETURN, limit)?;
+
+    let first = [machine.marked.take().unwrap_or_default(), entry].concat();
+    if wiped
+        && verb.wipes
+        && let left @ (1.., _) | left @ (_, 1..) = left(&machine, &first, &message, verb.opens, ROWS[case.row].0 == "vaes-avx512")
+    {
+        return refuted(format!("{} bytes of secrets are left on the stack, {} in registers", left.0, left.1));
+    }
 
     if KEPT.map(|r| machine.register(r)) != kept || machine.register(Register::RSP) != Word::Number(top + 8) {
         return refuted("a register of the caller is not what it was");

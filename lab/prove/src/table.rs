@@ -26,8 +26,19 @@ pub struct Outcome {
     pub failures: Vec<(Case, Failure)>,
 }
 
-/// Proves all cases of all groups.
-pub fn run(subject: &Subject, groups: &[Group], seed: u64) -> Vec<Outcome> {
+/// What else is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// That nothing is left of secrets, where a verb promises that.
+    pub wiped: bool,
+    /// The first call that is not proved is the last.
+    pub stop: bool,
+}
+
+/// Proves all cases of all groups, and prints a line for each group when it is done. Returns how many calls are not proved.
+pub fn run(subject: &Subject, groups: &[Group], seed: u64, options: Options) -> usize {
+    println!("| {} | verb | key; lengths | calls | instructions | seconds | error below |", subject.name);
+    println!("|---|---|---|---:|---:|---:|---:|");
     let cases: Vec<(usize, &Case)> =
         groups.iter().enumerate().flat_map(|(n, group)| group.cases.iter().map(move |case| (n, case))).collect();
     let outcomes: Vec<Mutex<Outcome>> = groups.iter().map(|_| Mutex::default()).collect();
@@ -41,13 +52,33 @@ pub fn run(subject: &Subject, groups: &[Group], seed: u64) -> Vec<Outcome> {
                     let Some(&(group, case)) = cases.get(n) else { break };
                     let start = Instant::now();
                     // Each call has points of its own.
-                    let result = prove(subject, &mut decoded, case, seed.wrapping_add(n as u64), LIMIT);
-                    outcomes[group].lock().expect("no panic").add(case, result, start.elapsed());
+                    let result = prove(subject, &mut decoded, case, seed.wrapping_add(n as u64), LIMIT, options.wiped);
+                    let mut outcome = outcomes[group].lock().expect("no panic");
+                    outcome.add(case, result, start.elapsed());
+                    let stops = options.stop && !outcome.failures.is_empty();
+                    if stops {
+                        next.store(cases.len(), Relaxed);
+                    }
+                    if stops || outcome.runs == groups[group].cases.len() {
+                        outcome.print(subject, &groups[group]);
+                    }
                 }
             });
         }
     });
-    outcomes.into_iter().map(|outcome| outcome.into_inner().expect("no panic")).collect()
+    let outcomes: Vec<Outcome> = outcomes.into_iter().map(|outcome| outcome.into_inner().expect("no panic")).collect();
+    for (row, (name, _)) in ROWS.iter().enumerate() {
+        let proved = groups.iter().zip(&outcomes).filter(|(group, outcome)| group.row == row && outcome.failures.is_empty());
+        let calls: usize = proved.map(|(_, outcome)| outcome.runs).sum();
+        if calls > 0 {
+            println!("proof::{}/{name} ok {calls}", subject.name.replace('-', "_"));
+        }
+    }
+    let failed = outcomes.iter().map(|outcome| outcome.failures.len()).sum();
+    let sum = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).sum::<f64>();
+    let (calls, steps, time) = (sum(|o| o.runs as f64), sum(|o| o.steps as f64), sum(|o| o.time.as_secs_f64()));
+    println!("{}: {calls} calls, {failed} of them not proved, {steps} instructions, {time:.0} s of all threads", subject.name);
+    failed
 }
 
 impl Outcome {
@@ -62,35 +93,22 @@ impl Outcome {
             Err(failure) => self.failures.push((case.clone(), failure)),
         }
     }
-}
 
-/// Prints a line for each group; returns how many calls are not proved.
-pub fn print(subject: &Subject, groups: &[Group], outcomes: &[Outcome]) -> usize {
-    println!("| {} | verb | key; lengths | calls | instructions | seconds | error below |", subject.name);
-    println!("|---|---|---|---:|---:|---:|---:|");
-    for (group, outcome) in groups.iter().zip(outcomes) {
-        let Outcome { runs, steps, time, bound, .. } = outcome;
+    fn print(&self, subject: &Subject, group: &Group) {
+        let Outcome { runs, steps, time, bound, failures } = self;
         let (row, verb) = (ROWS[group.row].0, &subject.verbs[group.verb].name);
-        let seconds = time.as_secs_f64();
-        println!("| {row} | {verb} | {} | {runs} | {steps} | {seconds:.1} | 2^{:.0} |", group.what, bound.ceil());
-    }
-    let mut failed = 0;
-    for (group, outcome) in groups.iter().zip(outcomes) {
-        // Enough to see what is wrong.
-        let told = if failed < 20 { 2 } else { 0 };
-        failed += outcome.failures.len();
-        for (case, failure) in outcome.failures.iter().take(told) {
-            let (row, verb) = (ROWS[group.row].0, &subject.verbs[group.verb].name);
-            let layout_said = if case.layout == Layout::default() { String::new() } else { format!(", {:?}", case.layout) };
-            let Case { key, nonce, aad, text, cuts, right, .. } = case;
+        let (seconds, bound) = (time.as_secs_f64(), bound.ceil());
+        match failures.len() {
+            0 => println!("| {row} | {verb} | {} | {runs} | {steps} | {seconds:.1} | 2^{bound} |", group.what),
+            failed => println!("| {row} | {verb} | {} | {runs}, {failed} NOT PROVED | {steps} | {seconds:.1} | |", group.what),
+        }
+        for (case, failure) in failures.iter().take(2) {
+            let Case { key, nonce, aad, text, cuts, right, layout, .. } = case;
+            let layout = if *layout == Layout::default() { String::new() } else { format!(", {layout:?}") };
             let bits = 8 * key;
             println!(
-                "{row}, {verb}, {bits} bits, nonce {nonce}, AAD {aad}, text {text}, cuts {cuts:?}, right {right}{layout_said}: {failure}"
+                "FAILED {row}, {verb}, {bits} bits, nonce {nonce}, AAD {aad}, text {text}, cuts {cuts:?}, right {right}{layout}: {failure}"
             );
         }
     }
-    let sum = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).sum::<f64>();
-    let (calls, steps, time) = (sum(|o| o.runs as f64), sum(|o| o.steps as f64), sum(|o| o.time.as_secs_f64()));
-    println!("{}: {calls} calls, {failed} of them not proved, {steps} instructions, {time:.1} s on one core", subject.name);
-    failed
 }

@@ -12,6 +12,7 @@ use rand_chacha::{
 use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
+    sync::LazyLock,
 };
 
 /// Points that are drawn at random.
@@ -95,8 +96,9 @@ pub struct Unknown {
 
 impl Unknown {
     pub fn new(seed: u64) -> Self {
+        static REAL: LazyLock<[u8; 256]> = LazyLock::new(sbox);
         let random = Random::new(seed, 0);
-        Self { random, sbox: Map::default(), real: sbox(), sums: Map::default(), made: Map::default(), hashes: Map::default() }
+        Self { random, sbox: Map::default(), real: *REAL, sums: Map::default(), made: Map::default(), hashes: Map::default() }
     }
 
     /// The S-box of a byte.

@@ -56,6 +56,8 @@ enum Family {
     Sum(usize),
     Difference(usize),
     Equal(usize),
+    Unequal(usize),
+    Compare(usize),
     Smallest(usize),
     Greatest(usize),
     Broadcast(usize, usize),
@@ -72,6 +74,8 @@ enum Family {
     MaskMove(u32),
     MaskXor(u32, bool),
     MaskShift(u32, bool),
+    /// Flags: whether two masks have no one, and whether they have no zero.
+    MaskTest(u32),
     MaskToVector(usize),
     VectorToMask(usize),
     SignsToRegister,
@@ -159,6 +163,9 @@ fn family(m: Mnemonic) -> Option<Family> {
         Pcmpeqw | Vpcmpeqw => Equal(16),
         Pcmpeqd | Vpcmpeqd => Equal(32),
         Pcmpeqq | Vpcmpeqq => Equal(64),
+        Vpcmpb | Vpcmpub => Compare(8),
+        Vpcmpd | Vpcmpud => Compare(32),
+        Vpcmpq | Vpcmpuq => Compare(64),
         Pminub | Vpminub => Smallest(8),
         Pminud | Vpminud => Smallest(32),
         Vpminuq => Smallest(64),
@@ -211,6 +218,10 @@ fn family(m: Mnemonic) -> Option<Family> {
         Kxnorw => MaskXor(16, true),
         Kxnord => MaskXor(32, true),
         Kxnorq => MaskXor(64, true),
+        Kortestb => MaskTest(8),
+        Kortestw => MaskTest(16),
+        Kortestd => MaskTest(32),
+        Kortestq => MaskTest(64),
         Kshiftlb => MaskShift(8, true),
         Kshiftlw => MaskShift(16, true),
         Kshiftld => MaskShift(32, true),
@@ -287,6 +298,12 @@ impl Machine<'_> {
                 stop!("memory is not aligned");
             }
         }
+        // These compare in as many ways; two are used.
+        let family = match (family, immediate) {
+            (Compare(e), 0) => Equal(e),
+            (Compare(e), 4) => Unequal(e),
+            _ => family,
+        };
         let to_general = i.op_kind(0) == OpKind::Register && i.op_register(0).is_gpr();
         let to_memory = i.op_kind(0) == OpKind::Memory;
         let (result, element) = match family {
@@ -360,6 +377,13 @@ impl Machine<'_> {
                 let xor = if a == b { 0 } else { self.mask(a)? ^ self.mask(b)? };
                 return self.set_mask(i, bits, if not { !xor } else { xor });
             }
+            MaskTest(bits) => {
+                let all = u64::MAX >> (64 - bits);
+                let or = (self.mask(i.op_register(0))? | self.mask(i.op_register(1))?) & all;
+                let no = Some(false);
+                self.flags = Flags { carry: Some((or == all).into()), overflow: no, sign: no, parity: no, zero: Zero::Is(or == 0) };
+                return Ok(());
+            }
             MaskShift(bits, up) => {
                 let a = self.mask(i.op_register(1))? & (u64::MAX >> (64 - bits));
                 let by = immediate as u32;
@@ -425,6 +449,20 @@ impl Machine<'_> {
                 }
                 (result, e)
             }
+            Equal(e) | Unequal(e) if i.op_kind(0) == OpKind::Register && i.op_register(0).is_k() => {
+                let (a, b) = (self.source(i, 1)?, self.source(i, 2)?);
+                let mut mask = 0;
+                for (j, range) in elements(a.len(), e).enumerate() {
+                    let (a, b) = (&a.bits[range.clone()], &b.bits[range]);
+                    let equal = match (number(a), number(b)) {
+                        _ if a == b => true,
+                        (Some(a), Some(b)) => a == b,
+                        _ => stop!("symbols become a mask"),
+                    };
+                    mask |= u64::from(equal == matches!(family, Equal(_))) << j;
+                }
+                return self.set_mask(i, 64, mask & self.own_mask(i)?);
+            }
             Difference(e) | Equal(e) | Smallest(e) | Greatest(e) => (self.compared(i, family, e, [first, second])?, e),
             _ => self.rearranged(i, family, immediate, by_number)?,
         };
@@ -467,9 +505,6 @@ impl Machine<'_> {
 
     /// Elements that must be numbers, unless both are one and the same.
     fn compared(&mut self, i: &Instruction, family: Family, e: usize, [first, second]: [u32; 2]) -> Result<Vector> {
-        if i.op_register(0).is_k() {
-            stop!("a comparison into a mask");
-        }
         let (a, b) = (self.source(i, first)?, self.source(i, second)?);
         let mut result = Vector::zeros(a.len());
         for range in elements(a.len(), e) {

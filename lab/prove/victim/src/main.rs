@@ -136,9 +136,8 @@ extern "C" fn perform(call: &Call) -> u64 {
         },
         Some(verb) => {
             let verb = &verbs::table()[verb];
-            // What they own is in `place`, and is not given back.
-            let mut keys = ManuallyDrop::new(allocating_in(place, || Keys::new(row)));
-            keys.set(verb, key);
+            let mut keys = made(verb, row, key, place);
+            ready();
             (verb.call)(&mut Job { keys: &mut keys, key_bytes: key, nonce, aad, from, to, tag, heap })
         }
     };
@@ -146,6 +145,23 @@ extern "C" fn perform(call: &Call) -> u64 {
         Ok(()) => 0,
         Err(Error::Unauthentic) => 1,
         Err(_) => 2,
+    }
+}
+
+/// Keys of these bytes. What they own is in `place`, and is not given back. Apart, so that nothing of them stays in the frame of the call.
+#[inline(never)]
+fn made(verb: &verbs::Verb, row: Backend, key: &[u8], place: &mut [u8]) -> ManuallyDrop<Keys> {
+    let mut keys = ManuallyDrop::new(allocating_in(place, || Keys::new(row)));
+    keys.set(verb, key);
+    keys
+}
+
+/// What is left behind from here on is the verb's.
+#[inline(always)]
+fn ready() {
+    if cfg!(feature = "scrub") {
+        // SAFETY: for the interpreter; nobody else comes here.
+        unsafe { core::arch::asm!("int3") };
     }
 }
 
@@ -170,11 +186,12 @@ fn told() -> String {
         let _ = writeln!(told, "verb;{name};{how};[];[]");
     }
     for verb in verbs::table() {
-        let verbs::Verb { form, does, shape, refused, tag, keys, nonces, .. } = verb;
+        let verbs::Verb { form, does, shape, refused, tag, keys, nonces, leaves, .. } = verb;
         let name = verb.functions.join(", ");
         // A nonce that is counted up is a number that everybody may know.
         let counts = if name.contains("SealingKey") || name.contains("counter") { " number" } else { "" };
-        let _ = writeln!(told, "verb;{name};{form:?} {does:?} {shape:?} {refused:?} {tag}{counts};{keys:?};{nonces:?}");
+        let wipes = if leaves.is_none() { " wipes" } else { "" };
+        let _ = writeln!(told, "verb;{name};{form:?} {does:?} {shape:?} {refused:?} {tag}{counts}{wipes};{keys:?};{nonces:?}");
     }
     for row in Backend::ALL {
         let _ = writeln!(told, "row;{row}");
