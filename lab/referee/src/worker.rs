@@ -246,9 +246,11 @@ fn listen(child: i32, from: File, manner: Manner, report: &mut Report) -> bool {
             (at, since, rounds) = (now, used(child), 0);
         }
         rounds += 1;
-        // Whoever waits for another process uses no time of its own.
-        if used(child) > since + manner.patience * 100 || rounds > 4 * 20 * manner.patience {
-            return at != usize::MAX || rounds > 4 * 120;
+        // Whoever waits for another process uses no time of its own; and before the first question something is loaded.
+        let asked = at != usize::MAX;
+        let longest = if asked { 4 * 20 * manner.patience } else { 4 * 120 };
+        if asked && used(child) > since + manner.patience * 100 || rounds > longest {
+            return true;
         }
     }
 }
