@@ -72,6 +72,9 @@ impl Proved {
 /// More instructions than any call that is proved takes.
 pub const LIMIT: u64 = 50_000_000;
 
+/// A greater bound of the error proves nothing.
+const LEAST: f64 = -64.0;
+
 /// What a call is given, and what must come of it.
 #[derive(Debug)]
 pub struct Message {
@@ -245,5 +248,9 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: u64, l
             return refuted(format!("memory that is not its own is written, at {}", subject.image.place(at)));
         }
     }
-    Ok(Proved::new(&machine, case, verb.form))
+    let proved = Proved::new(&machine, case, verb.form);
+    if proved.bound > LEAST {
+        return Err(Failure::Stopped(format!("the error is bounded by 2^{:.0} only", proved.bound)));
+    }
+    Ok(proved)
 }
