@@ -103,6 +103,12 @@ fn part(values: &mut [f64], percent: usize) -> Option<f64> {
     values.get((values.len() * percent / 100).min(values.len().checked_sub(1)?)).copied()
 }
 
+/// The geometric mean.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let logs: Vec<f64> = values.map(f64::ln).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
 impl Told {
     /// Times of that contender, of the shapes that are wanted.
     fn times(&self, contender: usize, wanted: impl Fn(&Shape) -> bool) -> Vec<f64> {
@@ -268,19 +274,27 @@ impl Told {
             "\nGroup 2: median and 95th percentile, in times of the median of group 1 at that length (geometric mean of the medians, ns)"
         );
         self.head("special", text);
-        for (special, name) in SPECIALS {
-            for open in [false, true] {
-                let wanted = |shape: &Shape| shape.special == Some(special) && shape.open == open;
-                let cell = |contender: usize, found: &mut [f64]| {
-                    let of = |bytes: usize| part(&mut self.times(contender, |shape| wanted(shape) && shape.bytes == bytes), 50);
-                    let logs: Vec<f64> = SOME.iter().filter_map(|bytes| of(*bytes)).map(f64::ln).collect();
-                    let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-                    Some(format!("{:.2} {:.2} ({mean:.0})", part(found, 50)?, part(found, 95)?))
-                };
-                let verb = if open { "open" } else { "seal" };
-                self.row(&format!("{name}, {verb}"), ratios, wanted, cell, text);
-            }
+        let of = |special, open| move |shape: &Shape| shape.special == Some(special) && shape.open == open;
+        let rows: Vec<_> = SPECIALS.iter().flat_map(|(special, name)| [false, true].map(|open| (*special, *name, open))).collect();
+        for &(special, name, open) in &rows {
+            let wanted = of(special, open);
+            let cell = |contender: usize, found: &mut [f64]| {
+                let time = |bytes: usize| part(&mut self.times(contender, |shape| wanted(shape) && shape.bytes == bytes), 50);
+                let mean = mean(SOME.iter().filter_map(|bytes| time(*bytes)));
+                Some(format!("{:.2} {:.2} ({mean:.0})", part(found, 50)?, part(found, 95)?))
+            };
+            let verb = if open { "open" } else { "seal" };
+            self.row(&format!("{name}, {verb}"), ratios, wanted, cell, text);
         }
+        let cell = |contender: usize, _: &mut [f64]| {
+            let [middle, most] = [50, 95].map(|percent| {
+                let parts =
+                    rows.iter().filter_map(|(special, _, open)| part(&mut self.picked(contender, ratios, of(*special, *open)), percent));
+                mean(parts)
+            });
+            Some(format!("{middle:.2} {most:.2}"))
+        };
+        self.row("geometric mean", ratios, |_| false, cell, text);
     }
 
     /// The shapes of group 1 in which the first contender takes too long, the worst first.
