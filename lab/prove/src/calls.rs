@@ -226,6 +226,16 @@ impl Subject {
         self.verbs.iter().position(|verb| verb.name == name)
     }
 
+    /// Where `perform` finds the start of its second text; behind it stands the length, and before it the first text.
+    pub fn second_text(&self) -> u64 {
+        self.call + 8 * 12
+    }
+
+    /// Where it finds the start of the AAD.
+    pub fn aad(&self) -> u64 {
+        self.call + 8 * 8
+    }
+
     /// Where the buffers of this case are.
     pub fn places(&self, case: &Case) -> Result<Places> {
         let verb = &self.verbs[case.verb];

@@ -119,11 +119,12 @@ impl Machine<'_> {
                 let (a, b) = (self.get(i, 0)?.keep(n), self.get(i, 1)?.keep(n));
                 if let (Number(_), Number(_)) = (&a, &b) {
                     self.difference(&a, &b, O, n)?;
-                } else {
+                } else if self.difference_of_lines(&a, &b, O, n).is_none() {
                     // Nothing is known but whether they are equal.
                     let (a, b) = (a.bits(), b.bits());
                     let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
                     self.flags = Flags { zero: Zero::of(&differ), ..Flags::UNDEFINED };
+                    self.compared_in_public(&a[..n], &b[..n]);
                 }
             }
             Inc | Dec => {
@@ -140,7 +141,11 @@ impl Machine<'_> {
             }
             Imul if i.op_count() > 1 => {
                 let first = i.op_count() - 2;
-                let (a, b) = (self.get(i, first)?.number()?, self.get(i, first + 1)?.number()?);
+                let (a, b) = (self.get(i, first)?, self.get(i, first + 1)?);
+                if let Some(product) = self.product_of_lines(&a, &b, n) {
+                    return self.set(i, 0, &product);
+                }
+                let (a, b) = (a.number()?, b.number()?);
                 let signed = |x: u64| i128::from((x << (64 - n)) as i64 >> (64 - n));
                 let product = signed(a) * signed(b);
                 let overflows = product != signed(product as u64);
@@ -198,6 +203,7 @@ impl Machine<'_> {
                     self.degrees.multiplies = true;
                 }
                 self.flags = Flags::of_logic(&result, n);
+                self.flags_of_line(&result, n);
                 if m != Test {
                     self.set(i, 0, &result)?;
                 }
@@ -362,6 +368,9 @@ impl Machine<'_> {
             self.flags.of_result(&Number(sum), n);
             return Ok(Number(sum));
         }
+        if let Some(sum) = self.sum_of_lines(a, b, carry, n) {
+            return sum.ok_or_else(|| "a sum that is too great for some lengths".into());
+        }
         let (a, b) = (a.bits(), b.bits());
         self.flags = Flags::UNDEFINED;
         if a[..n] == b[..n] {
@@ -381,6 +390,9 @@ impl Machine<'_> {
         if a.iter().zip(b).all(|(&a, &b)| a == O || b == O) {
             return Ok(a.iter().zip(b).map(|(&a, &b)| a ^ b).collect());
         }
+        if let Some(sum) = self.sum_of_bits(a, b) {
+            return sum.ok_or_else(|| "a sum that is too great for some lengths".into());
+        }
         let words = || Some((<&[Bit; 32]>::try_from(a).ok()?, <&[Bit; 32]>::try_from(b).ok()?));
         match (number(a), number(b), words()) {
             (Some(x), Some(y), _) => Ok(lifted::<64>(x.wrapping_add(y))[..a.len()].to_vec()),
@@ -397,6 +409,9 @@ impl Machine<'_> {
     }
 
     fn difference(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Result<Word> {
+        if let Some(difference) = self.difference_of_lines(a, b, borrow, n) {
+            return difference.ok_or_else(|| "a difference that is negative for some lengths".into());
+        }
         match (a, b, borrow.number()) {
             (Number(a), Number(b), Some(borrow)) => {
                 let (a, b) = (a & mask(n), b & mask(n));
@@ -460,6 +475,7 @@ impl Machine<'_> {
         self.flags.overflow = overflow;
         if !matches!(m, Rol | Ror) {
             self.flags.of_result(&result, n);
+            self.flags_of_line(&result, n);
         }
         self.set(i, 0, &result)
     }

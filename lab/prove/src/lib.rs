@@ -6,15 +6,21 @@
 //! memory   machine   general   vector   the processor
 //! calls    what is called, with which arguments                   prove    one call held against the standard
 //! plan     which calls                                            table    all of them, on all cores
+//! induct   all lengths                                            lines    numbers that are linear in a length
+//! forms    semantics against silicon                              checks   what else is run
 //! ```
 // Most fields are what they are called; what is not is described.
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 pub mod calls;
+pub mod checks;
 pub mod field;
+pub mod forms;
 mod general;
 pub mod image;
+pub mod induct;
+pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod plan;

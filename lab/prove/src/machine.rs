@@ -4,6 +4,7 @@
 use crate::{
     field::{Bit, Byte, I, O, Vector, elements, lifted, none, number},
     image::Image,
+    lines::Lines,
     memory::Memory,
     unknown::{Map, Unknown},
 };
@@ -175,6 +176,14 @@ impl Degrees {
         self.read(greatest);
     }
 
+    /// What registers held before; each of them may hold symbols now.
+    pub(crate) fn back_to(&mut self, then: &Self) {
+        (self.general, self.flags) = (then.general, 0);
+        self.vectors.clone_from(&then.vectors);
+        let vectors = self.vectors.as_flattened_mut().iter_mut();
+        self.general.iter_mut().chain(vectors).for_each(|degree| *degree = (*degree).max(1));
+    }
+
     /// What is read is the argument of a function, whose value is a new symbol.
     pub(crate) fn asked(&mut self) {
         self.argument = self.argument.max(self.greatest);
@@ -297,6 +306,9 @@ impl<'a> Machine<'a> {
     fn execute(&mut self, i: &Instruction) -> Result<()> {
         let is_vector = crate::vector::is(i);
         self.degrees.forget();
+        if let Some(lines) = self.unknown.lines.as_mut().filter(|_| i.rflags_written() != 0) {
+            lines.is_public = false;
+        }
         if is_vector {
             self.vector(i)?
         } else {
@@ -349,6 +361,11 @@ impl<'a> Machine<'a> {
     // Operands
 
     pub fn address(&self, i: &Instruction) -> Result<u64> {
+        if self.unknown.lines.is_some()
+            && let Some(at) = self.address_of_lines(i)
+        {
+            return Ok(at);
+        }
         let number = |r: Register| match self.register(r) {
             Number(n) => Ok(n),
             Bits(_) => stop!("a symbol in an address"),
@@ -538,6 +555,12 @@ impl<'a> Machine<'a> {
     }
 
     pub fn condition(&mut self, condition: ConditionCode) -> Result<bool> {
+        let outcome = self.decided(condition);
+        let mut way = || self.unknown.lines.as_mut().and_then(Lines::way);
+        outcome.or_else(|why| way().ok_or(why))
+    }
+
+    fn decided(&mut self, condition: ConditionCode) -> Result<bool> {
         use ConditionCode as C;
         let known = |flag: Option<bool>| flag.ok_or_else(|| "a flag decides that is not known".to_string());
         let Flags { carry, overflow, sign, parity, .. } = self.flags;

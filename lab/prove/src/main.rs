@@ -4,6 +4,7 @@
 
 use fastgcm_prove::{
     calls::Subject,
+    checks,
     plan::{self, How, Lengths},
     table::{self, Options},
 };
@@ -21,6 +22,9 @@ fn main() -> ExitCode {
 }
 
 fn work() -> Result<usize, String> {
+    if let Some(failed) = checks::asked(&std::env::args().skip(1).collect::<Vec<_>>(), drawn) {
+        return failed;
+    }
     let mut programs = Vec::new();
     let mut options: HashMap<String, String> = HashMap::new();
     let mut arguments = std::env::args().skip(1);

@@ -34,7 +34,7 @@ impl Line {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Memory<'a> {
     image: &'a Image,
     random: Random,
@@ -200,6 +200,39 @@ impl<'a> Memory<'a> {
         let before = self.before.as_ref();
         let lines = self.lines.iter().filter(|(line, _)| self.scratch.contains(&(*line * LINE as u64)));
         lines.flat_map(|(line, now)| (0..LINE).map(move |i| before.and_then(|before| before.get(line)).unwrap_or(now).byte(i))).collect()
+    }
+
+    /// Bytes that are not what they were then, but for what is endless. Of a line that nobody had looked at then that is all that is unknown.
+    pub fn differing_from(&self, then: &Self) -> Vec<u64> {
+        let mut all = Vec::new();
+        for (&line, now) in &self.lines {
+            let start = line * LINE as u64;
+            let of_image = || self.image.bytes::<LINE>(start).map(Line::Known);
+            let was = then.lines.get(&line).cloned().or_else(of_image);
+            let differs = |i: &u64| {
+                let (at, i) = (start + i, *i as usize);
+                let is_new = !then.lines.contains_key(&line) && self.scratch.contains(&at);
+                !self.endless.contains(&at) && (is_new || was.as_ref().is_none_or(|was| was.byte(i) != now.byte(i)))
+            };
+            all.extend((0..LINE as u64).filter(differs).map(|i| start + i));
+        }
+        all.sort_unstable();
+        all
+    }
+
+    /// Lines that have one of some bits.
+    pub fn lines_with(&self, is_one: impl Fn(&Bit) -> bool) -> Vec<u64> {
+        let has = |line: &Line| matches!(line, Line::Lifted(line) if line.0.as_flattened().iter().any(&is_one));
+        self.lines.iter().filter(|(_, line)| has(line)).map(|(&number, _)| number).collect()
+    }
+
+    /// Puts other bits in the place of some in these lines.
+    pub fn translate(&mut self, lines: &[u64], other: impl Fn(Bit) -> Bit) {
+        for number in lines {
+            if let Some(Line::Lifted(line)) = self.lines.get_mut(number) {
+                line.0.as_flattened_mut().iter_mut().for_each(|bit| *bit = other(*bit));
+            }
+        }
     }
 
     fn differing(&self) -> impl Iterator<Item = (u64, Byte)> {

@@ -47,7 +47,7 @@ pub struct Proved {
 }
 
 impl Proved {
-    fn new(machine: &Machine<'_>, case: &Case, form: Form) -> Self {
+    pub(crate) fn new(machine: &Machine<'_>, case: &Case, form: Form) -> Self {
         let (steps, asked) = (machine.steps, machine.unknown.asked());
         // The standard's own: a hash of so many blocks, and the comparison of a tag, a product of 128 factors.
         let blocks = [case.nonce, case.aad, case.text].iter().map(|n| n.div_ceil(16) as u64 + 2).sum::<u64>();
@@ -132,7 +132,7 @@ fn equal(what: &str, code: &[Byte], standard: &[Byte]) -> Result<(), Failure> {
 }
 
 /// Registers that a function gives back as they were.
-const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+pub(crate) const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// Bytes that have come into registers and onto the stack, are no numbers, and are not what everybody may know (ciphertext, tag, AAD, nonce) or what
 /// stood in registers and below the stack before the call.

@@ -105,7 +105,7 @@ pub fn pad(data: &mut Vec<Byte>) {
 }
 
 /// AAD and text, padded, and their lengths in bits, each of eight bytes.
-fn with_lengths(aad: &[Byte], text: &[Byte], eight: fn(u64) -> [u8; 8]) -> Vec<Byte> {
+pub(crate) fn with_lengths(aad: &[Byte], text: &[Byte], eight: fn(u64) -> [u8; 8]) -> Vec<Byte> {
     let mut data = aad.to_vec();
     pad(&mut data);
     data.extend(text);

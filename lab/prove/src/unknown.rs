@@ -4,7 +4,10 @@
 //! not a number is eight fresh symbols, and the same ones each time. Code and standard ask one table. Addition
 //! of a number to 32 bits that are not numbers is another: all that is known of it is (x + a) + b = x + (a + b).
 
-use crate::field::{Bit, Byte, Vector, byte, lifted, number};
+use crate::{
+    field::{Bit, Byte, Vector, byte, lifted, number},
+    lines::Lines,
+};
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{RngCore, SeedableRng},
@@ -16,7 +19,7 @@ use std::{
 };
 
 /// Points that are drawn at random.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
@@ -86,10 +89,14 @@ pub type Word32 = [Bit; 32];
 pub struct Unknown {
     pub random: Random,
     sbox: Map<Byte, Byte>,
+    remembered: Map<Byte, Byte>,
+    forgotten: usize,
     real: [u8; 256],
     /// What each sum was made of.
     sums: Map<Word32, (Word32, u32)>,
     made: Map<(Word32, u32), Word32>,
+    /// Numbers that are linear in a length, where one is not known.
+    pub lines: Option<Lines>,
     /// Bits of hashes, and their degree: what the standard has on its way.
     hashes: Map<Bit, u32>,
 }
@@ -98,7 +105,17 @@ impl Unknown {
     pub fn new(seed: u64) -> Self {
         static REAL: LazyLock<[u8; 256]> = LazyLock::new(sbox);
         let random = Random::new(seed, 0);
-        Self { random, sbox: Map::default(), real: *REAL, sums: Map::default(), made: Map::default(), hashes: Map::default() }
+        Self {
+            random,
+            sbox: Map::default(),
+            remembered: Map::default(),
+            forgotten: 0,
+            real: *REAL,
+            sums: Map::default(),
+            made: Map::default(),
+            lines: None,
+            hashes: Map::default(),
+        }
     }
 
     /// The S-box of a byte.
@@ -142,9 +159,21 @@ impl Unknown {
         }
     }
 
+    /// Of what the S-box has been asked for until now `forget` leaves nothing out.
+    pub fn remember(&mut self) {
+        self.remembered = self.sbox.clone();
+    }
+
+    /// Forgets all values of the S-box since then: nobody asks for them again.
+    pub fn forget(&mut self) {
+        self.forgotten += self.sbox.len() - self.remembered.len();
+        self.sbox = self.remembered.clone();
+        self.hashes.clear();
+    }
+
     /// How many bytes the S-box has been asked for, and how many sums there are: pairs of them could be taken for one another.
     pub fn asked(&self) -> usize {
-        self.sbox.len() + self.made.len()
+        self.forgotten + self.sbox.len() + self.made.len()
     }
 }
 

@@ -1,0 +1,243 @@
+//! What else is run beside the table: all lengths by induction; semantics against this processor; flipped bits, which must be found.
+//!
+//! ```text
+//! fastgcm-prove PROGRAM lengths [NAME=VALUE]...    row, verb, key, over (text or aad): those only; every: of the exits; seed
+//! fastgcm-prove PROGRAM forms [NAME=VALUE]...      tries: of each encoding; seed
+//! fastgcm-prove PROGRAM flips [NAME=VALUE]...      count: flipped bits for each row and verb; seed
+//! ```
+
+use crate::{
+    calls::{Case, Layout, ROWS, Subject},
+    forms::{self, Told},
+    induct::{self, Answer, Over},
+    machine::Decoded,
+    plan,
+    prove::{Failure, prove},
+    unknown::{Map, Random},
+};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// What is asked for, if it is a check of this module; returns how much of it fails.
+pub fn asked(arguments: &[String], drawn: fn() -> Result<u64, String>) -> Option<Result<usize, String>> {
+    let check = arguments.iter().find_map(|argument| match &**argument {
+        "lengths" => Some(lengths as fn(&Subject, &Options<'_>, u64) -> _),
+        "flips" => Some(flips as _),
+        "forms" => Some(forms as _),
+        _ => None,
+    })?;
+    let run = || {
+        let program = arguments.iter().find(|argument| argument.contains('/')).ok_or("no program is named, with its path")?;
+        let options = arguments.iter().filter_map(|argument| argument.split_once('=')).collect();
+        let seed = if let Some(seed) = number(&options, "seed")? { seed } else { drawn()? };
+        println!("points and operands drawn from seed {seed}");
+        check(&Subject::start("program", program.as_ref(), &[])?, &options, seed)
+    };
+    Some(run())
+}
+
+fn number(options: &Options<'_>, name: &str) -> Result<Option<u64>, String> {
+    options.get(name).map(|n| n.parse().map_err(|_| format!("{name}={n}"))).transpose()
+}
+
+type Options<'a> = HashMap<&'a str, &'a str>;
+
+/// Verbs whose loops are proved, by what is of any length.
+const LOOPS: [(&str, Over); 5] =
+    [("seal", Over::Text), ("open", Over::Text), ("seal apart", Over::Text), ("open apart", Over::Text), ("seal", Over::Aad)];
+
+/// All lengths: a line for each row, key and verb.
+fn lengths(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, String> {
+    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
+    let mut questions = Vec::new();
+    for (row, key, (verb, over)) in
+        (0..ROWS.len()).flat_map(|row| [16, 24, 32].into_iter().flat_map(move |key| LOOPS.map(|l| (row, key, l))))
+    {
+        let over_name = if over == Over::Text { "text" } else { "aad" };
+        if is("row", ROWS[row].0) && is("key", &(8 * key).to_string()) && is("verb", verb) && is("over", over_name) {
+            let verb = subject.verb(verb).ok_or("it has no such verb")?;
+            // Beside a shorter text the number of blocks of AAD decides, which is no linear function of its length.
+            let (aad, text) = if over == Over::Text { (13, 0) } else { (0, plan::turn(row).0 + 29) };
+            let case = Case { verb, row, key, nonce: 12, aad, text, cuts: [0; 2], right: true, layout: Layout::default() };
+            questions.push((case, over));
+        }
+    }
+    let every = number(options, "every")?.unwrap_or(1) as usize;
+    println!("| row | verb | key | of any length | lengths | loop at | exits | invariant | seconds | error below |");
+    println!("|---|---|---:|---|---|---|---:|---|---:|---:|");
+    let failed = AtomicUsize::new(0);
+    each(&questions, |n, (case, over)| {
+        let start = Instant::now();
+        let answer = induct::induct(subject, &mut Decoded::default(), case, *over, every, seed.wrapping_add((n as u64) << 32));
+        if !print(subject, case, *over, &answer, start.elapsed()) {
+            failed.fetch_add(1, Relaxed);
+        }
+    });
+    Ok(failed.into_inner())
+}
+
+fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Failure>, time: Duration) -> bool {
+    let about = format!("{} | {} | {} | {over:?}", ROWS[case.row].0, subject.verbs[case.verb].name, 8 * case.key);
+    match answer {
+        Ok(answer) => {
+            let seconds = time.as_secs_f64();
+            let heads: BTreeSet<&str> = answer.classes.iter().map(|class| &*class.head).collect();
+            let heads = heads.into_iter().collect::<Vec<_>>().join(", ");
+            let exits: usize = answer.classes.iter().map(|class| class.exits).sum();
+            let bound = answer.classes.iter().map(|class| class.proved.bound.exp2()).sum::<f64>().log2();
+            let (from, to) = (answer.from, answer.classes.last().map_or(0, |class| class.to));
+            let invariant = answer.classes.last().map_or("", |class| &*class.invariant);
+            let classes = answer.classes.len();
+            println!(
+                "| {about} | {from}..{to}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
+                bound.ceil()
+            );
+            is_whole(answer)
+        }
+        Err(failure) => {
+            println!("| {about} | {failure} |");
+            false
+        }
+    }
+}
+
+/// Classes follow each other without a gap.
+fn is_whole(answer: &Answer) -> bool {
+    let ends = answer.classes.iter().map(|class| class.to + 1);
+    let starts = std::iter::once(answer.from).chain(ends);
+    !answer.classes.is_empty() && answer.classes.iter().zip(starts).all(|(class, start)| class.from == start)
+}
+
+/// Does that with each of them, on all cores.
+fn each<T: Sync>(all: &[T], work: impl Fn(usize, &T) + Sync) {
+    let next = Mutex::new(all.iter().enumerate());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let taken = next.lock().expect("no panic").next();
+                    let Some((n, one)) = taken else { break };
+                    work(n, one);
+                }
+            });
+        }
+    });
+}
+
+/// A text with a turn, and with a part of a vector at the end.
+const FLIPPED: usize = 700;
+
+/// More instructions than such a call takes, unless a flipped bit has it go on for ever.
+const FLIPPED_LIMIT: u64 = 200_000;
+
+/// Bits of machine code that is executed, flipped: the proof must not go through, or the code be equal.
+fn flips(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, String> {
+    let count = number(options, "count")?.unwrap_or(40);
+    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
+    let verbs: Vec<usize> = ["seal", "open"].into_iter().filter_map(|verb| subject.verb(verb)).collect();
+    let rows = (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0));
+    let all: Vec<(usize, usize)> = rows.flat_map(|row| verbs.iter().map(move |&verb| (row, verb))).collect();
+    println!("| row | verb | flipped | refuted | stopped | equal |");
+    println!("|---|---|---:|---:|---:|---:|");
+    let failed = AtomicUsize::new(0);
+    each(&all, |_, &(row, verb)| {
+        let name = format!("{} | {}", ROWS[row].0, subject.verbs[verb].name);
+        match flipped(subject, row, verb, count, seed) {
+            Ok(([refuted, stopped], equal)) => {
+                println!("| {name} | {count} | {refuted} | {stopped} | {} |", equal.len());
+                equal.iter().for_each(|what| println!("equal: {what}"));
+                // Of what the proof needs, few bits do not matter.
+                if equal.len() as u64 > count / 4 {
+                    failed.fetch_add(1, Relaxed);
+                }
+            }
+            Err(failure) => {
+                println!("| {name} | {failure} |");
+                failed.fetch_add(1, Relaxed);
+            }
+        }
+    });
+    Ok(failed.into_inner())
+}
+
+/// Flips bits of instructions that the proof needs: how many are refuted, how many stop the interpreter, and which are equal.
+fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: u64) -> Result<([usize; 2], Vec<String>), Failure> {
+    let case = Case { verb, row, key: 16, nonce: 12, aad: 13, text: FLIPPED, cuts: [0; 2], right: true, layout: Layout::default() };
+    let mut decoded = Decoded { visited: Some(Map::default()), ..Decoded::default() };
+    prove(subject, &mut decoded, &case, seed, FLIPPED_LIMIT, false)?;
+    let mut places: Vec<u64> = decoded.visited.take().into_iter().flatten().map(|(at, _)| at).collect();
+    places.sort_unstable();
+    let mut random = Random::new(seed, row as u64);
+    let ([mut refuted, mut stopped], mut equal) = ([0, 0], Vec::new());
+    while ((refuted + stopped + equal.len()) as u64) < count {
+        let at = places[random.word() as usize % places.len()];
+        let i = decoded.instructions[&at];
+        // Only what matters: without it the proof does not go through.
+        let mut without = Decoded { instructions: decoded.instructions.clone(), ..Decoded::default() };
+        let mut nothing = iced_x86::Decoder::with_ip(64, &[0x90], at, iced_x86::DecoderOptions::NONE).decode();
+        nothing.set_len(i.len());
+        nothing.set_next_ip(i.next_ip());
+        without.instructions.insert(at, nothing);
+        if prove(subject, &mut without, &case, seed, FLIPPED_LIMIT, false).is_ok() {
+            continue;
+        }
+        let bit = random.word() as usize % (8 * i.len());
+        let place = at + bit as u64 / 8;
+        let byte = subject.image.bytes::<1>(place).map_or(0, |[byte]| byte) ^ 1 << (bit % 8);
+        let mut with = Decoded { patches: std::iter::once((place, byte)).collect(), ..Decoded::default() };
+        match prove(subject, &mut with, &case, seed, FLIPPED_LIMIT, false) {
+            Err(Failure::Refuted(_)) => refuted += 1,
+            Err(Failure::Stopped(_)) => stopped += 1,
+            Ok(_) => {
+                let now = with.instructions.get(&at).map_or(String::new(), |i| i.to_string());
+                equal.push(format!("{}: {i} becomes {now}", subject.image.place(at)));
+            }
+        }
+    }
+    Ok(([refuted, stopped], equal))
+}
+
+/// Each instruction that proofs execute, held against this processor; and semantics that are wrong on purpose, which must be found.
+fn forms(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, String> {
+    let tries = number(options, "tries")?.unwrap_or(300) as usize;
+    let mut encodings: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut proofs = 0;
+    for row in 0..ROWS.len() {
+        let mut decoded = Decoded::default();
+        for verb in (1..subject.verbs.len()).filter(|&verb| !plan::is_beyond(&subject.verbs[verb].name)) {
+            let known = &subject.verbs[verb];
+            let own = |own: &[usize], usual: usize| own.first().copied().unwrap_or(usual);
+            for (text, key, nonce) in [(0, 16, 12), (100, 24, 12), (FLIPPED, 32, 16)] {
+                let (key, nonce, text) = (own(&known.keys, key), own(&known.nonces, nonce), known.text(text));
+                let cuts = if known.cuts { [text / 3, text / 2] } else { [0; 2] };
+                let case = Case { verb, row, key, nonce, aad: 13, text, cuts, right: true, layout: Layout::default() };
+                proofs += usize::from(prove(subject, &mut decoded, &case, seed, 10 * FLIPPED_LIMIT, false).is_ok());
+            }
+        }
+        let bytes = |(&at, i): (&u64, &iced_x86::Instruction)| subject.image.string(at, i.len()).map(<[u8]>::to_vec);
+        encodings.extend(decoded.instructions.iter().filter_map(bytes));
+    }
+    let encodings: Vec<Vec<u8>> = encodings.into_iter().collect();
+    let told = forms::run(&encodings, tries, seed, 0)?;
+    let Told { executions, forms: by_form, differences, lacking, left_out, .. } = &told;
+    let (met, compared, differ) = (encodings.len(), by_form.len(), differences.len());
+    println!("{met} encodings of {proofs} proofs: {executions} executions of {compared} forms, {differ} encodings differ");
+    differences.iter().take(20).for_each(|what| println!("differs: {what}"));
+    let names = |of: &std::collections::BTreeMap<String, usize>| of.keys().cloned().collect::<Vec<_>>().join(" ");
+    println!("this processor has not got: {}", names(lacking));
+    println!("not alone (branches, the stack, strings, the system): {}", names(left_out));
+    let mut failed = differ;
+    for how in 1..=forms::BROKEN {
+        let found = forms::run(&encodings, tries.min(100), seed, how)?.differences;
+        println!("broken on purpose, way {how}: {}", found.first().map_or("NOT FOUND", |what| what));
+        failed += usize::from(found.is_empty());
+    }
+    Ok(failed)
+}
