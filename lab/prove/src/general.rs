@@ -302,7 +302,7 @@ impl Machine<'_> {
                 self.rip = to;
             }
             Ret => self.rip = self.pop()?.number()?,
-            Jmp => self.rip = self.get(i, 0)?.number()?,
+            Jmp if !i.is_jmp_far() && !i.is_jmp_far_indirect() => self.rip = self.get(i, 0)?.number()?,
             // Strings
             Movsb | Movsd | Movsq | Stosb | Stosd | Stosq => self.string(i)?,
             // What the processor says of itself
