@@ -234,7 +234,7 @@ impl Machine<'_> {
             Bzhi => {
                 let by = self.get(i, 2)?.number()? as usize & 0xff;
                 let result = self.get(i, 1)?.keep(n).keep(by.min(n));
-                self.flags = Flags { carry: Some(Bit::from(by >= n)), ..Flags::of_logic(&result, n) };
+                self.flags = Flags { carry: Some(Bit::from(by >= n)), parity: None, ..Flags::of_logic(&result, n) };
                 self.set(i, 0, &result)?;
             }
             Blsr | Blsi | Blsmsk => {

@@ -39,7 +39,7 @@ pub(crate) struct Call {
     pub(crate) keys: Keys,
     pub(crate) key_bytes: [u8; 32],
     pub(crate) nonce: [u8; 60],
-    pub(crate) aad: [u8; 200],
+    pub(crate) aad: [u8; 300],
     pub(crate) from: Vec<u8>,
     pub(crate) to: Vec<u8>,
     /// Where a `Vec` is made.
@@ -57,7 +57,7 @@ impl Call {
             keys: Keys::new(backend),
             key_bytes: [0; 32],
             nonce: [0; 60],
-            aad: [0; 200],
+            aad: [0; 300],
             from: vec![0; LONGEST + 16],
             to: vec![0; LONGEST + 16],
             heap: vec![0; heap(LONGEST)],
