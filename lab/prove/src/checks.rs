@@ -12,7 +12,7 @@ use crate::{
     induct::{self, Answer, Over},
     machine::Decoded,
     plan,
-    prove::{Failure, prove},
+    prove::{Failure, LEAST, prove},
     unknown::{Map, Random},
 };
 use std::{
@@ -48,9 +48,6 @@ fn number(options: &Options<'_>, name: &str) -> Result<Option<u64>, String> {
 }
 
 type Options<'a> = HashMap<&'a str, &'a str>;
-
-/// The bound of the error, as a power of two, above which nothing counts as proved.
-const LIMIT: f64 = -64.0;
 
 /// Verbs whose loops are proved, by what is of any length.
 const LOOPS: [(&str, Over); 5] =
@@ -102,7 +99,7 @@ fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Fai
                 "| {about} | {from}..{to}, {classes} classes | {heads} | {exits} | {invariant} | {seconds:.1} | 2^{:.0} |",
                 bound.ceil()
             );
-            is_whole(answer) && bound <= LIMIT
+            is_whole(answer) && bound <= LEAST
         }
         Err(failure) => {
             println!("| {about} | {failure} |");

@@ -72,8 +72,8 @@ impl Proved {
 /// More instructions than any call that is proved takes.
 pub const LIMIT: u64 = 50_000_000;
 
-/// A greater bound of the error proves nothing.
-const LEAST: f64 = -64.0;
+/// A greater bound of the error, as a power of two, proves nothing.
+pub const LEAST: f64 = -64.0;
 
 /// What a call is given, and what must come of it.
 #[derive(Debug)]

@@ -1,13 +1,10 @@
 //! Compiles the four files of wolfSSL that are its AES-GCM, out of what `make.sh` fetched.
 
-use std::{env, fs};
+include!("../made.rs");
 
 fn main() {
-    println!("cargo::rerun-if-env-changed=RIVAL_MADE");
     println!("cargo::rerun-if-changed=src");
-    let folder = env::var("RIVAL_MADE").expect("lab/bench's program sets RIVAL_MADE to the folder that make.sh has filled");
-    let version = fs::read_to_string(format!("{folder}/version")).expect("a folder that make.sh has filled");
-    println!("cargo::rustc-env=RIVAL_VERSION={}", version.trim());
+    let folder = made();
     let mut sources = cc::Build::new();
     sources.include("src").include(&folder).define("WOLFSSL_USER_SETTINGS", None).opt_level(3).warnings(false);
     for flag in ["-maes", "-mpclmul", "-mssse3", "-msse4.1"] {
