@@ -18,10 +18,26 @@ struct run {
 
 static const char *version(void) { return OpenSSL_version(OPENSSL_VERSION); }
 
+#if defined OPENSSL_IS_BORINGSSL || defined OPENSSL_IS_AWSLC /* boringssl-evp.c and aws-lc-evp.c: they have no providers */
+#ifdef OPENSSL_IS_AWSLC
+#define NAME "AWS-LC, EVP"
+#else
+#define NAME "BoringSSL, EVP"
+#endif
+#define NONCE_MAX (1 << 20)
+#define EVP_CIPHER_free(which) (void)which
+static const EVP_CIPHER *cipher(size_t length)
+{
+    return length == 16 ? EVP_aes_128_gcm() : length == 24 ? EVP_aes_192_gcm() : EVP_aes_256_gcm();
+}
+#else
+#define NAME "OpenSSL"
+#define NONCE_MAX 128 /* GCM_IV_MAX_SIZE of its provider: 1024 / 8 */
 static EVP_CIPHER *cipher(size_t length)
 {
     return EVP_CIPHER_fetch(NULL, length == 16 ? "AES-128-GCM" : length == 24 ? "AES-192-GCM" : "AES-256-GCM", NULL);
 }
+#endif
 
 static void *key(const uint8_t *bytes, size_t length)
 {
@@ -41,7 +57,7 @@ static void drop(void *made)
 static void *started(const uint8_t *key, size_t length, int seals, const uint8_t *nonce, size_t nonce_length, int nonce_first)
 {
     struct run *run = malloc(sizeof *run);
-    EVP_CIPHER *which = cipher(length);
+    const EVP_CIPHER *which = cipher(length);
     run->context = EVP_CIPHER_CTX_new();
     run->seals = seals;
     int done = EVP_CipherInit_ex(run->context, which, NULL, NULL, NULL, seals)
@@ -50,7 +66,7 @@ static void *started(const uint8_t *key, size_t length, int seals, const uint8_t
         done = done && EVP_CipherInit_ex(run->context, NULL, NULL, NULL, nonce, -1) && EVP_CipherInit_ex(run->context, NULL, NULL, key, NULL, -1);
     else
         done = done && EVP_CipherInit_ex(run->context, NULL, NULL, key, nonce, -1);
-    EVP_CIPHER_free(which);
+    EVP_CIPHER_free((EVP_CIPHER *)which);
     if (done)
         return run;
     drop(run);
@@ -107,9 +123,9 @@ const struct referee_plugin referee_plugin = {
     .keys = REFEREE_KEYS_ALL,
     .tags = REFEREE_TAGS_ALL,
     .nonce_min = 1,
-    .nonce_max = 128, /* GCM_IV_MAX_SIZE of its provider: 1024 / 8 */
+    .nonce_max = NONCE_MAX,
     .block = 1,
-    .name = "OpenSSL",
+    .name = NAME,
     .version = version,
     .key = key,
     .free = free,

@@ -1,8 +1,12 @@
-/* wolfSSL: wc_AesGcmEncrypt and wc_AesGcmDecrypt, as Debian builds them.
+/* wolfSSL: wc_AesGcmEncrypt and wc_AesGcmDecrypt, as Debian 12 builds them.
  * link: -lwolfssl
  * debian: libwolfssl-dev */
 #include "referee.h"
+#ifdef WOLFSSL_USER_SETTINGS /* wolfssl-5.9.c */
+#include <wolfssl/wolfcrypt/settings.h>
+#else
 #include <wolfssl/options.h>
+#endif
 #include <wolfssl/version.h>
 #include <wolfssl/wolfcrypt/aes.h>
 #include <stdlib.h>

@@ -91,9 +91,18 @@ struct Run {
     /// Of this implementation it is known that it has findings: they do not change the exit status.
     #[arg(long, value_name = "NAME")]
     known: Vec<String>,
+    /// Fetch libraries that no package of this machine has, and build libraries from source: minutes.
+    #[arg(long)]
+    fetch: bool,
     /// Seconds of processor time that an answer may take.
     #[arg(long, default_value_t = 20)]
     patience: u64,
+    /// Behind these buffers so many bytes may be read (nonce=4), up to 64: a fault that is known shall not hide others.
+    #[arg(long, value_name = "BUFFER=BYTES")]
+    spare: Vec<String>,
+    /// Write the table to this file, too, with the processor and the amount.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
     /// Show what plug-ins write to standard error.
     #[arg(long)]
     loud: bool,
@@ -151,13 +160,23 @@ fn run(run: &Run) -> Result<bool, String> {
         Size::Full => Amount::Full,
     };
     let paths = if run.plugins.is_empty() { prepare::here()? } else { run.plugins.clone() };
-    let (cases, arena) = asked(amount, &run.family);
+    let (cases, mut arena) = asked(amount, &run.family);
     if cases.is_empty() {
         return Err("there is no such family".into());
     }
+    for spare in &run.spare {
+        let (name, bytes) = spare.split_once('=').ok_or("--spare wants BUFFER=BYTES")?;
+        arena.spare(name, bytes.parse().map_err(|_| format!("--spare {spare}: no number"))?)?;
+    }
     let manner = Manner { patience: run.patience, first: false, loud: run.loud };
-    let reports = reports(paths, &cases, arena, manner);
-    print!("{}", report::table(&reports, cases.len()));
+    let reports = reports(paths, run.fetch, &cases, arena, manner);
+    let table = report::table(&reports, cases.len());
+    print!("{table}");
+    if let Some(file) = &run.write {
+        let amount = format!("{amount:?}").to_lowercase();
+        fs::write(file, report::page(&table, &amount))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+    }
     let bad = |report: &Report| {
         let counted = if run.strict { 6 } else { Kind::Leaves as usize };
         let found = report.counts[..counted].iter().any(|count| *count > 0)
@@ -170,11 +189,12 @@ fn run(run: &Run) -> Result<bool, String> {
 /// Builds all, and asks one after the other.
 fn reports(
     paths: Vec<PathBuf>,
+    fetch: bool,
     cases: &[cases::Case],
     mut arena: Arena,
     manner: Manner,
 ) -> Vec<(PathBuf, Report)> {
-    let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path), path)).collect();
+    let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path, fetch), path)).collect();
     let mut reports = Vec::new();
     for (plugin, path) in plugins {
         let report = match plugin {
@@ -192,7 +212,7 @@ fn reports(
 fn acvp(prompt: &Path, expected: &Path, plugins: &[PathBuf]) -> Result<bool, String> {
     let set = published::acvp(prompt, expected)?;
     let manner = Manner { patience: 20, first: false, loud: false };
-    let reports = reports(plugins.to_vec(), &set.cases, arena(&set.cases), manner);
+    let reports = reports(plugins.to_vec(), false, &set.cases, arena(&set.cases), manner);
     print!("{}", report::table(&reports, set.cases.len()));
     Ok(reports.iter().all(|(_, report)| report.absent.is_none() && report.counts[0] == 0 && report.asked > 0))
 }
@@ -215,12 +235,8 @@ fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Resul
     if let Some(folder) = write {
         let text = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(folder).map_err(text)?;
-        // One text of a MiB, for the second carry of a counter, stands by itself.
-        let (short, mut long) = (published::closing(1 << 14), published::closing(usize::MAX));
-        long.cases.retain(|case| case.of.text.len() > 1 << 14);
-        for (name, set) in [("aes_gcm_lengths_test.json", short), ("aes_gcm_long_test.json", long)] {
-            let json = format!("{:#}\n", published::as_wycheproof(&set));
-            fs::write(folder.join(name), json).map_err(text)?;
+        for (name, file) in published::files() {
+            fs::write(folder.join(name), format!("{file:#}\n")).map_err(text)?;
             println!("{}", folder.join(name).display());
         }
     }
@@ -228,7 +244,7 @@ fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Resul
 }
 
 fn selftest(only: &[String]) -> Result<bool, String> {
-    let plugin = prepare::plugin(&prepare::home().join("faulty"))?;
+    let plugin = prepare::plugin(&prepare::home().join("faulty"), false)?;
     let (cases, mut arena) = asked(Amount::Quick, &[]);
     let manner = Manner { patience: 2, first: true, loud: false };
     let mut failed = String::new();

@@ -20,6 +20,8 @@ pub(crate) struct Region {
     len: usize,
     before: usize,
     behind: usize,
+    /// Bytes behind it that may be read, although they are not its own.
+    pub(crate) spare: usize,
 }
 
 impl Region {
@@ -46,7 +48,7 @@ impl Region {
             );
             base.cast()
         };
-        Self { name, base, size, at: base, len: 0, before: 0, behind: 0 }
+        Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0 }
     }
 
     /// Puts a buffer of so many bytes there, with `slack` bytes more behind it that belong to it.
@@ -59,7 +61,7 @@ impl Region {
                 (self.at, self.len, self.before, self.behind) = (ptr::null_mut(), 0, 0, 0);
                 return self.at;
             }
-            Place::End | Place::Null => (self.size - all, WATCHED, 0),
+            Place::End | Place::Null => (self.size - all - self.spare, WATCHED, self.spare),
             Place::Start => (0, 0, WATCHED),
             Place::Odd(by) => (WATCHED + usize::from(by), WATCHED, WATCHED),
         };
@@ -144,6 +146,15 @@ impl Arena {
             output: Region::new("output", text + 512),
             tag: Region::new("tag", 64),
         }
+    }
+
+    /// Lets so many bytes behind each buffer of that name be read.
+    pub(crate) fn spare(&mut self, name: &str, bytes: usize) -> Result<(), String> {
+        let mut all =
+            [&mut self.key, &mut self.nonce, &mut self.aad, &mut self.input, &mut self.output, &mut self.tag];
+        let region = all.iter_mut().find(|region| region.name.eq_ignore_ascii_case(name));
+        region.ok_or("there are key, nonce, AAD, input, output and tag")?.spare = bytes.min(WATCHED);
+        Ok(())
     }
 
     pub(crate) fn all(&self) -> [&Region; 6] {

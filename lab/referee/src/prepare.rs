@@ -1,5 +1,6 @@
 //! From what one names (a source file, a folder, a shared object) to what is loaded or started.
 
+use serde_json::Value;
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -39,28 +40,29 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// Builds what has to be built.
-pub(crate) fn plugin(path: &Path) -> Result<Plugin, String> {
+/// Builds what has to be built. Libraries are fetched from elsewhere, and built from source, only if we may `fetch`.
+pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let known = |path: PathBuf| path.exists().then_some(path);
     let named = || {
         ["", ".c", ".cc", ".py", ".java", ".js"]
             .iter()
             .find_map(|end| known(home().join("plugins").join(format!("{}{end}", path.display()))))
     };
-    let path =
-        known(path.to_owned()).or_else(named).or_else(|| known(home().join("../bench/rivals").join(path)));
+    let path = known(path.to_owned()).or_else(named).or_else(|| known(rivals().join(path)));
     let path = path.ok_or("there is no such file, plug-in or rival")?;
     let path = path.canonicalize().map_err(|error| error.to_string())?;
     let text = path.display().to_string();
     let of = |program: &str| vec![program.to_owned(), text.clone()];
     let command = match path.extension().and_then(|ending| ending.to_str()) {
         Some("so") => vec![text],
-        Some(ending @ ("c" | "cc")) => vec![compiled(&path, if ending == "c" { "cc" } else { "c++" })?],
+        Some(ending @ ("c" | "cc")) => {
+            vec![compiled(&path, if ending == "c" { "cc" } else { "c++" }, fetch)?]
+        }
         Some("py") => of(&env::var("REFEREE_PYTHON").unwrap_or("python3".into())),
         Some("java") => of("java"),
         Some("js") => of("node"),
         _ if path.join("go.mod").exists() => vec![go(&path)?],
-        _ if path.join("Cargo.toml").exists() => vec![cargo(&path)?],
+        _ if path.join("Cargo.toml").exists() => vec![plugin_of(&path, fetch)?],
         _ => return Err(
             "it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml"
                 .into(),
@@ -73,41 +75,77 @@ pub(crate) fn plugin(path: &Path) -> Result<Plugin, String> {
 fn out(path: &Path) -> Result<PathBuf, String> {
     let folder = home().join("target/plugins");
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    Ok(folder.join(path.file_stem().unwrap_or_default()).with_extension("so"))
+    Ok(folder.join(format!("{}.so", path.file_stem().unwrap_or_default().display())))
 }
 
-/// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler) and `before:` (a
-/// command for bash, in the root of the project).
-fn compiled(path: &Path, compiler: &str) -> Result<String, String> {
+/// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
+/// root of the project), `made:` (a rival of `lab/bench` whose `make.sh` fetches the library, to `$MADE`) and `built:` (a rival that
+/// cargo builds with its library; `$(CRATE)` is where the build script of that crate puts it).
+fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let said = |key: &str| {
-        source
+        let lines = source
             .lines()
             .take(20)
-            .find_map(|line| Some(line.split_once(key)?.1.trim().trim_end_matches("*/").trim()))
+            .filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
+        let said = lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ");
+        Some(said).filter(|said| !said.is_empty())
     };
     let root = home().join("../..").canonicalize().map_err(|error| error.to_string())?;
     if let Some(before) = said("before:") {
-        run(Command::new("bash").args(["-c", before]).current_dir(&root))?;
+        run(Command::new("bash").args(["-c", &before]).current_dir(&root))?;
+    }
+    let mut link = said("link:").unwrap_or_default().replace("$ROOT", &root.display().to_string());
+    if let Some(rival) = said("made:") {
+        link = link.replace("$MADE", &made(&rival, fetch)?.display().to_string());
+    }
+    if let Some(rival) = said("built:") {
+        if !fetch {
+            return Err("its library is built from source, which takes minutes: --fetch does that".into());
+        }
+        for message in cargo(&rivals().join(rival), fetch)? {
+            if let Some(out) = message["out_dir"].as_str() {
+                // `registry+https://...#NAME@VERSION`, or `path+file:///.../FOLDER#NAME@VERSION`.
+                let id = message["package_id"].as_str().unwrap_or_default();
+                let name = id.rsplit('#').next().and_then(|name| name.split('@').next()).unwrap_or_default();
+                link = link.replace(&format!("$({name})"), out);
+            }
+        }
     }
     let out = out(path)?;
-    let link = said("link:").unwrap_or_default().replace("$ROOT", &root.display().to_string());
     let mut command =
         Command::new(env::var(if compiler == "cc" { "CC" } else { "CXX" }).unwrap_or(compiler.into()));
-    command
-        .args([
-            "-O2",
-            "-g",
-            "-shared",
-            "-fPIC",
-            "-fvisibility=hidden",
-            "-Wall",
-            "-Wno-deprecated-declarations",
-            "-I",
-        ])
-        .arg(home());
+    command.args([
+        "-O2",
+        "-g",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-Wall",
+        "-Wno-deprecated-declarations",
+        "-I",
+    ]);
+    // Two libraries may have symbols of one name: whose are in the plug-in stay there.
+    command.arg(home()).args(["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"]);
     run(command.arg("-o").arg(&out).arg(path).args(link.split_whitespace()))?;
     Ok(out.display().to_string())
+}
+
+fn rivals() -> PathBuf {
+    home().join("../bench/rivals")
+}
+
+/// What a rival's `make.sh` has fetched from where no registry of Cargo reaches, where the program of `lab/bench` looks for it, too.
+fn made(rival: &str, fetch: bool) -> Result<PathBuf, String> {
+    let folder = home().join("../bench/target/made").join(rival);
+    if !folder.join("version").exists() {
+        if !fetch {
+            return Err("its library is not fetched yet: --fetch does that".into());
+        }
+        eprintln!("fetching {rival} ...");
+        run(Command::new(rivals().join(rival).join("make.sh")).arg(&folder))?;
+    }
+    folder.canonicalize().map_err(|error| error.to_string())
 }
 
 /// A module of Go.
@@ -120,26 +158,32 @@ fn go(path: &Path) -> Result<String, String> {
 }
 
 /// A crate whose `cdylib` is a plug-in.
-fn cargo(folder: &Path) -> Result<String, String> {
+fn plugin_of(folder: &Path, fetch: bool) -> Result<String, String> {
+    let manifest = folder.join("Cargo.toml").display().to_string();
+    let mut objects = cargo(folder, fetch)?
+        .into_iter()
+        .filter(|made| made["manifest_path"].as_str() == Some(&manifest))
+        .filter_map(|made| {
+            let mut files = made["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
+            files.find(|file| file.ends_with(".so")).map(str::to_owned)
+        });
+    objects
+        .next_back()
+        .ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
+}
+
+/// Builds a crate, and says what cargo says of it.
+fn cargo(folder: &Path, fetch: bool) -> Result<Vec<Value>, String> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["build", "--release", "--message-format=json-render-diagnostics"]).current_dir(folder);
+    if folder.join("make.sh").exists() {
+        let name = folder.file_name().unwrap_or_default();
+        command.env("RIVAL_NAME", name).env("RIVAL_MADE", made(&name.to_string_lossy(), fetch)?);
+    }
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         command.env_remove(name);
     }
-    let said = run(&mut command)?;
-    let manifest = folder.join("Cargo.toml").display().to_string();
-    let mut made = said
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter_map(|value| {
-            let own = value["manifest_path"].as_str() == Some(&manifest);
-            let files = value["filenames"].as_array()?;
-            files
-                .iter()
-                .filter(|_| own)
-                .find_map(|file| file.as_str().filter(|file| file.ends_with(".so")).map(str::to_owned))
-        });
-    made.next_back().ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
+    Ok(run(&mut command)?.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
 /// Runs a command, and returns what it prints; if it fails, what it said of errors, or its last lines.

@@ -183,11 +183,22 @@ pub(crate) fn wrong(set: &Set) -> usize {
     set.cases.iter().filter(|case| catches(case, "")).count()
 }
 
+/// What closes the gaps, as files in Wycheproof's form. One text of a MiB, for the second carry of a counter, stands by itself.
+pub(crate) fn files() -> [(&'static str, Value); 2] {
+    const SHORT: usize = 1 << 14;
+    let mut long = closing(usize::MAX);
+    long.cases.retain(|case| case.of.text.len() > SHORT);
+    [
+        ("aes_gcm_lengths_test.json", as_wycheproof(&closing(SHORT))),
+        ("aes_gcm_long_test.json", as_wycheproof(&long)),
+    ]
+}
+
 /// A set in Wycheproof's form (`aead_test_schema_v1.json`).
-pub(crate) fn as_wycheproof(set: &Set) -> Value {
+fn as_wycheproof(set: &Set) -> Value {
     let text = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let mut groups: BTreeMap<[usize; 3], Vec<Value>> = BTreeMap::new();
-    let mut before = std::collections::HashSet::new();
+    let (mut before, mut flags) = (std::collections::HashSet::new(), std::collections::HashSet::new());
     let mut number = 0;
     for case in &set.cases {
         let valid = case.asks == Asks::Answer;
@@ -212,6 +223,7 @@ pub(crate) fn as_wycheproof(set: &Set) -> Value {
             continue;
         }
         number += 1;
+        flags.insert(flag);
         groups.entry([8 * nonce.len(), 8 * key.len(), 8 * tag.len()]).or_default().push(json!({
             "tcId": number,
             "comment": case.family,
@@ -232,22 +244,37 @@ pub(crate) fn as_wycheproof(set: &Set) -> Value {
             json!({ "type": "AeadTest", "source": source, "ivSize": iv, "keySize": key, "tagSize": tag, "tests": tests })
         })
         .collect();
-    let note = |kind: &str, says: &str| json!({ "bugType": kind, "description": says });
+    const NOTES: [[&str; 3]; 7] = [
+        [
+            "CounterWrap",
+            "EDGE_CASE",
+            "The 32-bit counter wraps, after any number of blocks that implementations take at once.",
+        ],
+        ["LongIv", "FUNCTIONALITY", "Nonces of any length are allowed."],
+        [
+            "ModifiedTag",
+            "AUTH_BYPASS",
+            "Text, AAD, nonce or tag is changed, the tag also in two bytes alike.",
+        ],
+        ["Pseudorandom", "FUNCTIONALITY", "Lengths around those that implementations take at once."],
+        ["SmallIv", "FUNCTIONALITY", "Nonces of any length are allowed."],
+        [
+            "SpecialCase",
+            "EDGE_CASE",
+            "Operands of the multiplication of GHASH have one bit, all bits, or patterns.",
+        ],
+        ["ZeroLengthIv", "AUTH_BYPASS", "There is no nonce of length 0."],
+    ];
+    let used = NOTES.iter().filter(|[flag, ..]| flags.contains(flag));
+    let notes =
+        used.map(|[flag, kind, says]| ((*flag).to_owned(), json!({ "bugType": kind, "description": says })));
     json!({
         "algorithm": "AES-GCM",
         "schema": "aead_test_schema_v1.json",
         "numberOfTests": number,
         "header": ["Messages for faults that published vectors of AES-GCM miss: long texts and AAD, counters that wrap in each lane,",
             "rare operands of GHASH, and tags that differ in two places."],
-        "notes": {
-            "CounterWrap": note("EDGE_CASE", "The 32-bit counter wraps, after any number of blocks that implementations take at once."),
-            "LongIv": note("FUNCTIONALITY", "Nonces of any length are allowed."),
-            "ModifiedTag": note("AUTH_BYPASS", "Text, AAD, nonce or tag is changed, the tag also in two bytes alike."),
-            "Pseudorandom": note("FUNCTIONALITY", "Lengths around those that implementations take at once."),
-            "SmallIv": note("FUNCTIONALITY", "Nonces of any length are allowed."),
-            "SpecialCase": note("EDGE_CASE", "Operands of the multiplication of GHASH have one bit, all bits, or patterns."),
-            "ZeroLengthIv": note("AUTH_BYPASS", "There is no nonce of length 0."),
-        },
+        "notes": notes.collect::<serde_json::Map<_, _>>(),
         "testGroups": groups,
     })
 }
@@ -272,23 +299,30 @@ mod tests {
         println!("published::gaps_are_closed ok {rows}");
     }
 
-    /// What is written is what Wycheproof's own readers read.
+    /// What is written is what a reader of Wycheproof's files reads, each test of it is what the model says, and each flag is noted.
     #[test]
     fn wycheproofs_form() {
-        let set = closing(1 << 14);
-        let text = as_wycheproof(&set).to_string();
-        let read: wycheproof::aead::TestSet = serde_json::from_str(&text).unwrap();
-        let tests: usize = read.test_groups.iter().map(|group| group.tests.len()).sum();
-        assert_eq!(tests as u64, read.number_of_tests as u64);
-        for group in &read.test_groups {
-            for test in &group.tests {
+        let mut counts = Vec::new();
+        for (name, file) in files() {
+            let read: wycheproof::aead::TestSet = serde_json::from_str(&file.to_string()).unwrap();
+            let tests: Vec<_> = read.test_groups.iter().flat_map(|group| &group.tests).collect();
+            assert_eq!(tests.len() as u64, read.number_of_tests as u64, "{name}");
+            for test in &tests {
                 let gcm = Gcm::new(&test.key, "").unwrap();
                 let opened = gcm.open(&test.nonce, &test.aad, &test.ct, &test.tag);
                 let valid = test.result == wycheproof::TestResult::Valid;
-                assert_eq!(opened, valid.then(|| test.pt.to_vec()), "{}", test.tc_id);
+                assert_eq!(opened, valid.then(|| test.pt.to_vec()), "{name} {}", test.tc_id);
             }
+            let groups = file["testGroups"].as_array().unwrap().iter();
+            let flags = groups
+                .flat_map(|group| group["tests"].as_array().unwrap())
+                .map(|test| test["flags"][0].as_str().unwrap());
+            let flags: std::collections::BTreeSet<_> = flags.collect();
+            assert!(flags.iter().eq(file["notes"].as_object().unwrap().keys()), "{name} {flags:?}");
+            counts.push(tests.len());
         }
-        println!("published::wycheproofs_form ok {tests}");
+        assert!(counts[0] > 1000 && counts[1] > 0, "{counts:?}");
+        println!("published::wycheproofs_form ok {}", counts[0] + counts[1]);
     }
 
     /// A prompt and its answers, of both directions; an answer that is missing, and one that is wrong.
