@@ -1,7 +1,7 @@
 /* What an implementation of AES-GCM shows to the referee: one table of functions, exported as `referee_plugin`.
  *
  * Whatever is not offered stays zero, and nobody counts it as a fault. plugins/ has examples of some 40 lines; docs/referee.md says how
- * one is tried. The lines `link:` and `debian:` in the first comment of a plug-in say what it is linked with, and who has that. */
+ * one is tried. The lines `link:` and `debian:` in the first comment of a plug-in say what it is linked with, and which package has that. */
 #ifndef REFEREE_H
 #define REFEREE_H
 
@@ -45,7 +45,8 @@ struct referee_plugin {
     const char *(*version)(void);
     int (*start)(void); /* once, before all others; may be NULL */
 
-    /* A key; NULL if it is refused. */
+    /* A key; NULL if it is refused. One key seals and opens any number of messages, with nonces and tags of all lengths that are offered, also
+     * after it has refused one: what a library ties to a context is made anew by the plug-in. */
     void *(*key)(const uint8_t *bytes, size_t length);
     void (*free)(void *key);
 

@@ -1,8 +1,10 @@
 /* wolfSSL (5.9.2, with its assembly for AES-NI): a nonce of 12 bytes is read as 16. Where the nonce ends with a page behind which
  * nothing is mapped, wc_AesGcmEncrypt and wc_AesGcmDecrypt end the process.
  *
- *     cc -DWOLFSSL_USER_SETTINGS -I FOLDER-OF-user_settings.h -I wolfssl nonce.c wolfssl/wolfcrypt/src/{aes,cpuid,memory}.c \
+ *     cc -DWOLFSSL_USER_SETTINGS -I FOLDER-OF-user_settings.h -I wolfssl wolfssl-nonce.c wolfssl/wolfcrypt/src/{aes,cpuid,memory}.c \
  *        wolfssl/wolfcrypt/src/aes{,_gcm}_asm.S -maes -mpclmul -mssse3 -msse4.1 && ./a.out
+ *
+ * lab/bench/rivals/wolfssl/src has such a user_settings.h, and make.sh beside it fetches the source. Status 1: it does.
  */
 #include <wolfssl/wolfcrypt/settings.h>
 #include <wolfssl/wolfcrypt/aes.h>

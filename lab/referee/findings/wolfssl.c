@@ -1,10 +1,17 @@
-/* wolfSSL (5.5.4, as Debian 12 has it): two manners. wc_AesGcmDecrypt takes a tag of one byte, although wc_AesGcmEncrypt makes
- * none of fewer than WOLFSSL_MIN_AUTH_TAG_SZ = 12 bytes, so a forger needs 128 attempts on average; and after AES_GCM_AUTH_E
- * the plaintext of the refused message is in the output.
+/* wolfSSL: two manners. In 5.5.4, as Debian 12 has it, wc_AesGcmDecrypt takes a tag of one byte, although wc_AesGcmEncrypt makes
+ * none of fewer than WOLFSSL_MIN_AUTH_TAG_SZ = 12 bytes, so a forger needs 128 attempts on average. There and in 5.9.2 the
+ * plaintext of a refused message is in the output after AES_GCM_AUTH_E (in 5.9.2 not if it is built with
+ * WC_AES_GCM_DEC_AUTH_EARLY and without assembly).
  *
  *     cc wolfssl.c -lwolfssl && ./a.out            # libwolfssl-dev; status 1: it does at least one of both
+ *
+ * 5.9.2 is built as wolfssl-nonce.c says.
  */
+#ifdef WOLFSSL_USER_SETTINGS
+#include <wolfssl/wolfcrypt/settings.h>
+#else
 #include <wolfssl/options.h>
+#endif
 #include <wolfssl/wolfcrypt/aes.h>
 #include <stdio.h>
 #include <string.h>

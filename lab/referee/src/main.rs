@@ -173,8 +173,9 @@ fn run(run: &Run) -> Result<bool, String> {
     let table = report::table(&reports, cases.len());
     print!("{table}");
     if let Some(file) = &run.write {
-        let amount = format!("{amount:?}").to_lowercase();
-        fs::write(file, report::page(&table, &amount))
+        let spare = run.spare.iter().map(|spare| format!(" --spare {spare}")).collect::<String>();
+        let how = format!("--amount {}{spare}", format!("{amount:?}").to_lowercase());
+        fs::write(file, report::page(&table, &how))
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
     let bad = |report: &Report| {

@@ -161,3 +161,29 @@ impl Arena {
         [&self.key, &self.nonce, &self.aad, &self.input, &self.output, &self.tag]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spare bytes may be read, and are behind the buffer all the same: who writes there is told, and a page ends with them.
+    #[test]
+    fn spare_may_be_read() {
+        let mut arena = Arena::new(64, 64, 64);
+        arena.spare("NONCE", 4).unwrap();
+        assert!(arena.spare("nonces", 4).is_err());
+        let at = arena.nonce.place(Place::End, 12, 0);
+        // SAFETY: the last bytes of the region's page.
+        assert_eq!(unsafe { slice::from_raw_parts(at.add(12), 4) }, [CANARY; 4]);
+        assert_eq!(arena.nonce.beside(at.addr() + 15), None);
+        assert_eq!(
+            arena.nonce.beside(at.addr() + 16).as_deref(),
+            Some("1 bytes behind the end of the nonce")
+        );
+        assert_eq!(arena.nonce.touched(), None);
+        // SAFETY: likewise.
+        unsafe { at.add(13).write(0) };
+        assert_eq!(arena.nonce.touched().as_deref(), Some("writes 2 bytes behind the nonce"));
+        println!("memory::spare_may_be_read ok 4");
+    }
+}

@@ -32,7 +32,8 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
     let _ = writeln!(out, "\nOf {cases} questions, each was asked what it offers.");
     for (path, report) in reports {
         if let Some(why) = &report.absent {
-            let _ = writeln!(out, "SKIPPED {}: {why}", path.display());
+            let name = path.file_name().unwrap_or_default();
+            let _ = writeln!(out, "SKIPPED {}: {why}", name.display());
         }
     }
     // What suites are named by.
@@ -53,7 +54,7 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
 }
 
 /// The table as a page of its own: what was asked, and on which processor.
-pub(crate) fn page(table: &str, amount: &str) -> String {
+pub(crate) fn page(table: &str, how: &str) -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
         let of = |line: &str| {
@@ -65,9 +66,47 @@ pub(crate) fn page(table: &str, amount: &str) -> String {
     };
     let processor = ["vendor_id", "cpu family", "model"].map(field).join(" ");
     let suites = |line: &&str| !line.starts_with("referee::");
-    let lines: Vec<&str> = table.lines().filter(suites).collect();
+    let lines = table.lines().filter(suites).collect::<Vec<_>>().join("\n");
+    let (rows, found) = lines.split_once("\n\n").unwrap_or((&lines, ""));
     format!(
-        "# What implementations of AES-GCM answered\n\nWritten by `referee run --amount {amount} --write FILE` (docs/referee.md). Processor: {processor}.\n\n{}\n",
-        lines.join("\n")
+        "# What implementations of AES-GCM answered\n\nWritten by `referee run {how} --write FILE` (docs/referee.md). \
+         Processor: {processor}.\n\n{rows}\n\n```text\n{}\n```\n",
+        found.trim()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs};
+
+    /// The first cells of a table's rows, without what stands in parentheses.
+    fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
+        let cells = lines.filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        cells
+            .map(|cell| cell.split(" (").next().unwrap_or_default())
+            .filter(|name| *name != "implementation")
+            .collect()
+    }
+
+    /// docs/referee.md tells of each implementation with a finding, and of no other.
+    #[test]
+    fn page_tells_what_was_found() {
+        let home = crate::prepare::home();
+        let page = fs::read_to_string(home.join("../../docs/referee.md")).unwrap();
+        let (_, found) = page.split_once("## What was found").unwrap();
+        let (found, _) = found.split_once("\n## ").unwrap();
+        let mut results = String::new();
+        for file in ["emerald-rapids.md", "emerald-rapids-wolfssl.md"] {
+            results += &fs::read_to_string(home.join("results").join(file)).unwrap();
+        }
+        // Counts stand between the second cell and the last.
+        let counted = |line: &&str| {
+            let cells: Vec<&str> = line.split(" | ").collect();
+            line.starts_with("| ") && cells.len() == 9 && cells[2..8].iter().any(|cell| *cell != "-")
+        };
+        let (told, found) = (names(found.lines()), names(results.lines().filter(counted)));
+        assert_eq!(told, found);
+        assert!(results.lines().filter(|line| line.ends_with(" |") && !counted(line)).count() > 10);
+        println!("report::page_tells_what_was_found ok {}", found.len());
+    }
 }
