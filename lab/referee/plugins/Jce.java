@@ -5,11 +5,18 @@ import java.io.EOFException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.security.Provider;
+import java.security.Security;
 import javax.crypto.Cipher;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Java's {@code AES/GCM/NoPadding}. src/pipe.rs says what goes through the pipes. */
+/**
+ * Java's {@code AES/GCM/NoPadding}, by the provider of which the environment names the class as REFEREE_PROVIDER, or else by the first. src/pipe.rs
+ * says what goes through the pipes.
+ *
+ * <p>CLASSPATH=bcprov.jar REFEREE_PROVIDER=org.bouncycastle.jce.provider.BouncyCastleProvider
+ */
 final class Jce {
     private static DataInputStream in = new DataInputStream(new java.io.BufferedInputStream(System.in, 1 << 20));
 
@@ -26,7 +33,12 @@ final class Jce {
     public static void main(String[] arguments) throws Exception {
         OutputStream out = new BufferedOutputStream(System.out, 1 << 20);
         int tags = 0x1f << 12;
-        String version = System.getProperty("java.version") + ", " + Cipher.getInstance("AES/GCM/NoPadding").getProvider().getName();
+        String wanted = System.getenv("REFEREE_PROVIDER");
+        if (wanted != null) {
+            Security.insertProviderAt((Provider) Class.forName(wanted).getDeclaredConstructor().newInstance(), 1);
+        }
+        var provider = Cipher.getInstance("AES/GCM/NoPadding").getProvider();
+        String version = System.getProperty("java.version") + ", " + provider.getName() + " " + provider.getVersionStr();
         out.write(("Java|" + version + "|256|7|" + tags + "|1|1048576|1\n").getBytes(StandardCharsets.UTF_8));
         for (; ; ) {
             out.flush();

@@ -76,7 +76,8 @@ enum Command {
 #[derive(clap::Args)]
 struct Run {
     /// Source files (.c, .cc, .py, .java, .js), shared objects, folders with a go.mod or a Cargo.toml, or
-    /// names of what is in plugins/ or in lab/bench/rivals; all of plugins/ if left out.
+    /// names of what is in plugins/ or in lab/bench/rivals; all of plugins/ if left out. What is to be in its
+    /// environment stands before it: "REFEREE_LINUX=2 linux".
     plugins: Vec<PathBuf>,
     /// How much is asked.
     #[arg(long, value_enum, default_value = "usual")]
@@ -201,7 +202,11 @@ fn reports(
         let report = match plugin {
             Ok(plugin) => {
                 eprintln!("asking {} ...", plugin.path.display());
-                worker::ask(&plugin.command, cases, &mut arena, manner)
+                let mut report = worker::ask(&plugin.command, cases, &mut arena, manner);
+                for setting in &plugin.settings {
+                    report.about.version += &format!(", {setting}");
+                }
+                report
             }
             Err(why) => Report { absent: Some(why), ..Report::default() },
         };

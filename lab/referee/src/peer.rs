@@ -5,6 +5,7 @@ use crate::{
     cases::{Asks, Buffers, Case, Way},
     memory::Arena,
     pipe::Process,
+    prepare::is_setting,
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use referee_interface::{GIVES_TAG, IN_PLACE, INTERFACE, Message, NULL, ONE_AAD, OVERLAP, SYMBOL, Table};
@@ -116,10 +117,7 @@ impl Peer {
     /// Loads a shared object, or starts a program, with what stands before it (`NAME=VALUE`) in the
     /// environment.
     pub(crate) fn load(command: &[String]) -> Result<Self, String> {
-        let words = command
-            .iter()
-            .take_while(|word| word.split_once('=').is_some_and(|(name, _)| !name.contains('/')))
-            .count();
+        let words = command.iter().take_while(|word| is_setting(word)).count();
         for (name, value) in command[..words].iter().filter_map(|word| word.split_once('=')) {
             // SAFETY: this process has one thread.
             unsafe { env::set_var(name, value) };
@@ -161,8 +159,8 @@ pub(crate) struct InC {
     key: Option<(Vec<u8>, *mut c_void, usize)>,
 }
 
-/// Messages for which one key serves.
-const SERVES: usize = 200;
+/// Messages for which one key serves: more than a byte counts.
+const SERVES: usize = 300;
 
 impl InC {
     fn load(library: &Path) -> Result<Self, String> {

@@ -12,6 +12,8 @@ use std::{
 pub(crate) struct Plugin {
     /// What it was named.
     pub(crate) path: PathBuf,
+    /// What is put into its environment: `NAME=VALUE`.
+    pub(crate) settings: Vec<String>,
     /// A shared object, or a command.
     pub(crate) command: Vec<String>,
 }
@@ -40,8 +42,18 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// Builds what has to be built. Libraries are fetched from elsewhere, and built from source, only if we may `fetch`.
+/// `NAME=VALUE`.
+pub(crate) fn is_setting(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
+}
+
+/// Builds what has to be built, of `NAME=VALUE... PATH`. Libraries are fetched from elsewhere, and built from source, only if we may `fetch`.
 pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
+    let words = path.to_string_lossy().into_owned();
+    let is_word = |word: &&str| !path.exists() && is_setting(word);
+    let settings: Vec<_> = words.split(' ').take_while(is_word).map(str::to_owned).collect();
+    let behind: usize = settings.iter().map(|word| word.len() + 1).sum();
+    let path = Path::new(words.get(behind..).unwrap_or_default());
     let known = |path: PathBuf| path.exists().then_some(path);
     let named = || {
         ["", ".c", ".cc", ".py", ".java", ".js"]
@@ -53,7 +65,8 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let path = path.canonicalize().map_err(|error| error.to_string())?;
     let text = path.display().to_string();
     let of = |program: &str| vec![program.to_owned(), text.clone()];
-    let command = match path.extension().and_then(|ending| ending.to_str()) {
+    let mut command = settings.clone();
+    command.extend(match path.extension().and_then(|ending| ending.to_str()) {
         Some("so") => vec![text],
         Some(ending @ ("c" | "cc")) => {
             vec![compiled(&path, if ending == "c" { "cc" } else { "c++" }, fetch)?]
@@ -67,8 +80,8 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
             "it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml"
                 .into(),
         ),
-    };
-    Ok(Plugin { path, command })
+    });
+    Ok(Plugin { path, settings, command })
 }
 
 /// Where what is built goes.
@@ -197,4 +210,33 @@ fn run(command: &mut Command) -> Result<String, String> {
     let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();
     let last: Vec<&str> = said.lines().rev().take(3).collect();
     Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settings stand before a path, which may have spaces and `=`.
+    #[test]
+    fn settings_and_a_path() {
+        let folder = env::temp_dir().join(format!("referee a=b {}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("mine c=d.js");
+        fs::write(&file, "").unwrap();
+        let text = file.display().to_string();
+        for settings in [vec![], vec!["A=1".to_owned()], vec!["A=1".to_owned(), "B=x/y=z".to_owned()]] {
+            let named = [&settings[..], std::slice::from_ref(&text)].concat().join(" ");
+            let plugin = plugin(Path::new(&named), false).unwrap();
+            let node = ["node".to_owned(), file.canonicalize().unwrap().display().to_string()];
+            assert_eq!(
+                (plugin.settings.clone(), plugin.command),
+                (settings.clone(), [settings, node.to_vec()].concat())
+            );
+        }
+        fs::remove_dir_all(&folder).unwrap();
+        for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {
+            assert!(plugin(Path::new(nothing), false).is_err(), "{nothing}");
+        }
+        println!("prepare::settings_and_a_path ok 7");
+    }
 }

@@ -96,7 +96,7 @@ mod tests {
         let (_, found) = page.split_once("## What was found").unwrap();
         let (found, _) = found.split_once("\n## ").unwrap();
         let mut results = String::new();
-        for file in ["emerald-rapids.md", "emerald-rapids-wolfssl.md"] {
+        for file in ["emerald-rapids.md", "emerald-rapids-levels.md", "emerald-rapids-wolfssl.md"] {
             results += &fs::read_to_string(home.join("results").join(file)).unwrap();
         }
         // Counts stand between the second cell and the last.

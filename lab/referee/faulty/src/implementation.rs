@@ -20,6 +20,8 @@ struct Faulty {
     gcm: Gcm,
     /// It has refused a message.
     refused: Cell<bool>,
+    /// Whole messages that it has had.
+    messages: Cell<usize>,
 }
 
 impl Implementation for Faulty {
@@ -47,7 +49,7 @@ impl Implementation for Faulty {
         if is("reads-key") {
             touch(key.as_ptr().wrapping_add(key.len()));
         }
-        Gcm::new(key, fault()).map(|gcm| Self { gcm, refused: Cell::new(false) })
+        Gcm::new(key, fault()).map(|gcm| Self { gcm, refused: Cell::new(false), messages: Cell::new(0) })
     }
 
     unsafe fn seal(&mut self, message: &Message) -> bool {
@@ -152,7 +154,8 @@ impl Faulty {
             "odd" if !output.addr().is_multiple_of(16) && length > 16 => put(output),
             _ => {}
         }
-        done
+        self.messages.set(self.messages.get() + 1);
+        if is("state-256") && self.messages.get() == 256 { !done } else { done }
     }
 }
 

@@ -118,6 +118,7 @@ faults! {
         "null" "an empty message at NULL is refused"
         "pieces-tag" "a message in pieces is opened under any tag"
         "state" "a key that has refused a message seals the next one wrong"
+        "state-256" "a key is wrong about its 256th message"
     }
     Outside {
         "f07" "one byte behind the text is read"
