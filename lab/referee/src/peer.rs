@@ -3,7 +3,7 @@
 
 use crate::{
     cases::{Asks, Buffers, Case, Way},
-    memory::Arena,
+    memory::{Arena, Region},
     pipe::Process,
     prepare::is_setting,
 };
@@ -352,6 +352,8 @@ impl InC {
             return Ok(Answer::default());
         }
         let mut answer = Answer::default();
+        answer.outside.extend([&arena.key, &arena.nonce].into_iter().filter_map(Region::touched));
+        answer.outside.extend((arena.nonce.bytes() != nonce).then(|| "changes the nonce".into()));
         let mut running = Running { table, run, case, arena, tag };
         let mut done = running.aads(aads, aad, &mut answer);
         let input = case.input();
@@ -507,6 +509,7 @@ impl Running<'_> {
             // SAFETY: a run that `begin` made, and so many bytes.
             let done = unsafe { self.table.aad.expect("offered")(self.run, at, *len) } != 0;
             answer.outside.extend(self.arena.aad.touched());
+            answer.outside.extend((self.arena.aad.bytes() != piece).then(|| "changes the AAD".into()));
             done
         })
     }
@@ -548,6 +551,7 @@ impl Running<'_> {
         let done = unsafe { self.table.finish.expect("offered")(self.run, at, self.case.tag) } != 0;
         answer.tag = self.arena.tag.bytes().to_vec();
         answer.outside.extend(self.arena.tag.touched());
+        answer.outside.extend((!self.case.seals && answer.tag != self.tag).then(|| "changes the tag".into()));
         done
     }
 }

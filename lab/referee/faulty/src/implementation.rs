@@ -64,6 +64,9 @@ impl Implementation for Faulty {
 
     fn begin(&'static self, seals: bool, nonce: &[u8], _tag: usize) -> Option<Pieces> {
         let j0 = self.gcm.j0(nonce)?;
+        if is("piece-nonce") {
+            put(nonce.as_ptr().cast_mut());
+        }
         Some(Pieces { gcm: self.gcm.clone(), seals, j0, aad: Vec::new(), sealed: Vec::new(), moved: 0 })
     }
 
@@ -173,6 +176,9 @@ struct Pieces {
 impl Run for Pieces {
     fn aad(&mut self, aad: &[u8]) -> bool {
         self.aad.push(aad.to_vec());
+        if is("piece-aad") && !aad.is_empty() {
+            put(aad.as_ptr().cast_mut());
+        }
         true
     }
 
@@ -201,7 +207,11 @@ impl Run for Pieces {
         // SAFETY: the caller's promise.
         let tag = unsafe { bytes_mut(tag, length) };
         if !self.seals {
-            return is("pieces-tag") || self.gcm.verify(&self.j0, &aad, &self.sealed, tag);
+            let right = self.gcm.verify(&self.j0, &aad, &self.sealed, tag);
+            if is("piece-tag") {
+                put(tag.as_mut_ptr());
+            }
+            return is("pieces-tag") || right;
         }
         tag.copy_from_slice(&self.gcm.tag(&self.j0, &aad, &self.sealed)[..length]);
         true

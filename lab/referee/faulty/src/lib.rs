@@ -132,6 +132,9 @@ faults! {
         "writes-tag" "a short tag is written as 16 bytes"
         "writes-input" "the input is changed"
         "piece-behind" "one byte behind a piece is written"
+        "piece-nonce" "the nonce of a message in pieces is changed"
+        "piece-aad" "a piece of AAD is changed"
+        "piece-tag" "the tag that closes a message in pieces is changed"
     }
     Leaves {
         "f01" "the plaintext of a forgery stays"
