@@ -25,7 +25,7 @@
 //! * *The tag folded into the one call*: J0 is one more state of the tail, the lengths one more block of its
 //!   sum.
 //!
-//! He wins 11 to 35 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %):
+//! He wins 9 to 38 % on ThunderX2, but by his own table Cortex-A72 *loses* 4 to 5 % at 4 KiB (A53 1 to 2 %):
 //! there the old code, two blocks at a time, had all that the pipeline could use. Whether eight lose more,
 //! only a Cortex-A72 can tell; none was at hand.
 

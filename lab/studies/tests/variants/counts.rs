@@ -83,7 +83,7 @@ fn packed_reduces_once_for_n_blocks() {
     passed("studies::counts::packed", checked, 7 * 3 * 2);
 }
 
-/// No lanes are added inside the loop; packed, they are, once a group. And figure 9's claim: fewer vectors are alive.
+/// No lanes are added inside the loop; packed, they are, once a group. That shortens the chain; it frees no register.
 #[test]
 fn deferred_adds_lanes_once() {
     let turns = |n: usize| 4 * 8 * n + 4;
