@@ -956,13 +956,13 @@ impl<'a> Run<'a> {
             }
         }
         let lowest = (bottom - turn).min(least - first * turn).max(0);
-        let all = [first, (most - lowest) / turn];
-        self.region(all.map(|i| [i, 0]).into());
         let mut exits = 0;
         let possible = |left: i128| [first.max((least - left + turn - 1).div_euclid(turn)), (most - left).div_euclid(turn)];
         let all_left = (lowest..bottom).map(|left| (left, possible(left))).filter(|(_, turns)| turns[0] <= turns[1]);
         for (left, turns) in all_left.step_by(every) {
             exits += 1;
+            // No more of them: what was stored of a length has no bit above that of the greatest one.
+            self.region(turns.map(|i| [i, 0]).into());
             let i = Line { times: [1, 0], plus: 0 };
             let mut parts = match self.exit(invariant, base, &known, &i, left as usize) {
                 Ok(()) => continue,
@@ -982,7 +982,6 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-            self.region(all.map(|i| [i, 0]).into());
         }
         Ok(exits)
     }
