@@ -27,9 +27,6 @@ pub(crate) struct Begun<'a> {
     pub(crate) pending: Option<InOut<'a>>,
     /// The hash of all before what is pending, in lane 0.
     pub(crate) hash: Table<4>,
-    /// The products of AAD that meets its own powers, reduced, in lanes: a part of the hash of the whole
-    /// message.
-    pub(crate) ahead: Table<4>,
     /// Blocks of the text so far.
     pub(crate) done: u32,
     /// The lengths block of the whole message.
@@ -40,10 +37,9 @@ impl Begun<'_> {
     /// A message of so many bytes, of which nothing is done.
     #[inline(always)]
     pub(crate) fn new<S: Isa>(s: S, aad: usize, text: usize) -> Self {
-        let (hash, ahead, lengths) = (Table::ZERO, Table::ZERO, lengths(aad as u64, text as u64));
-        let mut begun = Self { pending: None, hash, ahead, done: 0, lengths };
+        let lengths = lengths(aad as u64, text as u64);
+        let mut begun = Self { pending: None, hash: Table::ZERO, done: 0, lengths };
         begun.hash.store(s, 0, s.splat(0));
-        begun.ahead.store(s, 0, s.splat(0));
         begun
     }
 }
@@ -83,18 +79,6 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     begun.hash.store(s, 0, hash);
     begun.done = ((all - text.len()) / 16) as u32;
     text
-}
-
-/// The beginning of a message whose AAD meets powers of its own ([`is_ahead`](super::plan::is_ahead)).
-#[inline(always)]
-pub(crate) fn begin_ahead<S: Isa, M: Multiply<S>>(
-    s: S,
-    key: &Material,
-    aad: &[u8],
-    text: usize,
-    begun: &mut Begun<'_>,
-) {
-    begun.ahead.store(s, 0, products::<S, M>(s, &key.tables, blocks(text) + 1, s.splat(0), aad));
 }
 
 /// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn
@@ -172,24 +156,18 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
     while !data.is_empty() {
         let (part, behind) = data.split_at(data.len().min(16 * TURN * S::BLOCKS));
-        (hash, data) = (s.first(s.fold(products::<S, M>(s, powers, 0, hash, part))), behind);
+        (hash, data) = (s.first(s.fold(products::<S, M>(s, powers, hash, part))), behind);
     }
     hash
 }
 
-/// The products of `hash` and `data`, padded with zeros to whole blocks, with powers of H of which the last
-/// are behind the last block; reduced, and not added up over the lanes.
+/// The products of `hash` and at most a turn of `data`, padded with zeros to whole blocks, with their powers
+/// of H; reduced, and not added up over the lanes.
 #[inline(always)]
-fn products<S: Isa, M: Multiply<S>>(
-    s: S,
-    powers: &Powers,
-    behind: usize,
-    mut hash: S::V,
-    mut data: &[u8],
-) -> S::V {
+fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
     let mut sum = M::Short::zero(s);
     while !data.is_empty() {
-        let (first, second) = powers.down_from(s, blocks(data.len()) + behind).vector(0);
+        let (first, second) = powers.down_from(s, blocks(data.len())).vector(0);
         let v = if let Some((vector, rest)) = data.split_at_checked(16 * S::BLOCKS) {
             data = rest;
             load_vector(s, vector)

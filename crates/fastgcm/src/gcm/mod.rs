@@ -29,7 +29,7 @@
 //! | 3 | `ghash::powers` | each block meets a power of its own, so that no product waits for another |
 //! | 5, 11 | [`counter`] | counter blocks are one XOR where the counter is public, and counted where it is secret |
 //! | 6, 16 | [`tail`] | J0 goes through AES in a lane that the text leaves free |
-//! | 8, 9 | [`tail`], [`drive`] | AAD that is short meets its powers together with the text |
+//! | 8, 9 | [`tail`], [`drive`] | AAD that is not long meets its powers together with the text |
 //! | 10 to 14 | [`turn`], [`drive`] | AES and the product use different units of the processor, so eight vectors are encrypted while eight others are hashed |
 //! | 10 to 14, the end | [`tail`] | the last one to eight vectors have a class for their number, and one reduction |
 //! | 15 | [`lengths`] | the lengths are one more block of the sum |
@@ -80,33 +80,10 @@ pub(crate) const fn woven_blocks<S: Isa>() -> usize {
 /// Whether a message is an end ([`plan`]).
 #[inline(always)]
 pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
-    let (most_aad, most_text) = const { plan::most(woven_blocks::<S>()) };
-    aad <= most_aad && text <= most_text
+    plan::is_end(const { plan::most(woven_blocks::<S>()) }, aad, text)
 }
 
-/// Whether AAD of a message that is no end meets powers of its own ([`plan`]).
-#[inline(always)]
-pub(crate) fn is_ahead<S: Isa>(_: S, aad: usize, text: usize) -> bool {
-    S::WEAVES && plan::is_ahead(S::BLOCKS, aad, text)
-}
-
-/// Seals or opens such a message: what its AAD adds to the hash goes to `end`, which is a function of the
-/// row.
-#[inline(always)]
-pub(crate) fn ahead<S: Isa, M: Multiply<S>>(
-    s: S,
-    _: M,
-    key: &Material,
-    aad: &[u8],
-    text: InOut<'_>,
-    end: impl FnOnce(InOut<'_>, &Begun<'_>) -> Block,
-) -> Block {
-    let mut begun = Begun::new(s, aad.len(), text.len());
-    drive::begin_ahead::<S, M>(s, key, aad, text.len(), &mut begun);
-    end(text, &begun)
-}
-
-/// Seals or opens any other message: begins it, and hands the rest to `end`.
+/// Seals or opens a message that is no end: begins it, and hands the rest to `end`, a function of the row.
 #[inline(always)]
 pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,

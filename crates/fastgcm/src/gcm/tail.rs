@@ -124,12 +124,12 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
     ) -> Self {
         let mut counters = XorCounter::new(s, schedule, nonce);
         let n = blocks(text.len()) + 1;
-        let (header, lengths, extra) = if let Some(begun) = begun {
+        let (header, lengths) = if let Some(begun) = begun {
             counters.skip(s, begun.done);
             let hash = if begun.pending.is_some() { s.splat(0) } else { begun.hash.load(s, 0) };
-            (hash, begun.lengths, begun.ahead.load(s, 0))
+            (hash, begun.lengths)
         } else {
-            (s.byte_swap(load_bytes(s, aad)), lengths(aad.len() as u64, text.len() as u64), s.splat(0))
+            (s.byte_swap(load_bytes(s, aad)), lengths(aad.len() as u64, text.len() as u64))
         };
         let all = blocks(aad.len()) + n;
         let entries = powers.down_from(s, all).vector(0);
@@ -137,13 +137,15 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
         if const { S::BLOCKS == 1 } && (begun.is_some() || !aad.is_empty()) {
             sum = add::<S, M>(s, sum, header, entries);
         }
-        // What the lengths have no room beside: a vector at most.
-        let beside = const { plan::beside_lengths(S::BLOCKS) };
-        if const { S::BLOCKS > 1 } && aad.len() > beside {
-            let more = s.byte_swap(load_bytes(s, &aad[beside..]));
-            sum = add::<S, M>(s, sum, more, powers.down_from(s, all - beside / 16).vector(0));
+        // What the lengths have no room beside.
+        let mut more = aad.get(const { plan::beside_lengths(S::BLOCKS) }..).unwrap_or_default();
+        while !more.is_empty() {
+            let entries = powers.down_from(s, blocks(more.len()) + n).vector(0);
+            let (part, behind) = more.split_at(more.len().min(16 * S::BLOCKS));
+            sum = add::<S, M>(s, sum, s.byte_swap(load_bytes(s, part)), entries);
+            more = behind;
         }
-        Self { schedule, powers, counters, text, n, sum, extra }
+        Self { schedule, powers, counters, text, n, sum, extra: s.splat(0) }
     }
 
     /// The next four vectors, encrypted, and meanwhile a turn that is pending is hashed.

@@ -36,14 +36,9 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     if is_end(s, aad.len(), text.len()) {
         return end::<_, _, SEAL>(s, multiply, key, nonce, aad, text, None);
     }
-    let rest = |rest: InOut<'_>, begun: &Begun<'_>| {
+    long::<_, _, SEAL>(s, multiply, key, nonce, aad, text, |rest, begun| {
         end::<_, _, SEAL>(s, multiply, key, nonce, &[], rest, Some(begun))
-    };
-    if is_ahead(s, aad.len(), text.len()) {
-        ahead(s, multiply, key, aad, text, rest)
-    } else {
-        long::<_, _, SEAL>(s, multiply, key, nonce, aad, text, rest)
-    }
+    })
 }
 
 /// One step after the other: AAD, text cut in pieces of so many blocks and the rest, end.

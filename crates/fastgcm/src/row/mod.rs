@@ -61,7 +61,7 @@ impl Row {
     /// Whether a message is an end. Its lengths are within the limits of the standard then.
     #[inline(always)]
     pub(crate) fn is_end(&self, aad: usize, text: usize) -> bool {
-        text <= self.most.1 && aad <= self.most.0
+        gcm::plan::is_end(self.most, aad, text)
     }
 
     /// Seals (`SEAL`) or opens, and returns what `then` makes of the tag that the message should have.

@@ -17,7 +17,7 @@ pub(crate) struct Row {
     pub(super) messages: Messages,
     /// Blocks of a vector, or none where AES and GHASH are not woven: see [`plan`].
     pub(super) blocks: usize,
-    /// The most bytes of AAD, and of text, of a message that is an end.
+    /// The most of a message that is an end (`gcm::plan::most`).
     pub(super) most: (usize, usize),
     #[cfg(test)]
     pub(crate) proof: Proof,

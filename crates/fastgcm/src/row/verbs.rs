@@ -72,26 +72,6 @@ macro_rules! verbs {
                         software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Seals any message that is no end. Returns the tag.
                 seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
-                    woven |s, m, frame| {
-                        let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
-                        let (ends, len) = text.parts();
-                        if is_ahead {
-                            ahead(frame, key, nonce, aad, true, ends, len)
-                        } else {
-                            seal_long(frame, key, nonce, aad, ends, len)
-                        }
-                    },
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
-                /// Seals or opens a message whose AAD meets powers of its own. Returns its tag.
-                ahead[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8], seal: bool; text) -> Block =>
-                    woven |s, m, frame| gcm::ahead(s, m, key.view(), aad, text, |rest, begun| {
-                            let (ends, len) = rest.parts();
-                            let end = if seal { seal_end } else { open_end };
-                            end(frame, key, nonce, &[], Some(begun), ends, len)
-                        }),
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, seal);
-                /// Seals a message whose AAD is hashed first, or that has turns.
-                seal_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame|
                         gcm::long::<_, _, true>(s, m, key.view(), nonce, aad, text, |rest, begun| {
                             let (ends, len) = rest.parts();
@@ -100,19 +80,6 @@ macro_rules! verbs {
                     software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
                 /// Opens any message that is no end. Returns the tag that it should have.
                 open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
-                    woven |s, m, frame| {
-                        let is_ahead = gcm::is_ahead(s, aad.len(), text.len());
-                        let (ends, len) = text.parts();
-                        if is_ahead {
-                            ahead(frame, key, nonce, aad, false, ends, len)
-                        } else {
-                            open_long(frame, key, nonce, aad, ends, len)
-                        }
-                    },
-                    software |s, m, frame|
-                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
-                /// Opens a message whose AAD is hashed first, or that has turns.
-                open_long[cold, inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame|
                         gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
                             let (ends, len) = rest.parts();
