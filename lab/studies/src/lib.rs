@@ -11,7 +11,7 @@
 //! | K. Jankowski, P. Laurent, "Packed AES-GCM Algorithm Suitable for AES/PCLMULQDQ Instructions", IEEE TC, 2010 | [`aggregate::packed`] |
 //! | A. Biesheuvel on AES-GCM in Linux for ThunderX2, 2019 | [`message`]: tails, ways |
 //! | E. Ozturk, T. Kantecki, K. Yap, "AES-GCM - Optimized GHASH Function", Intel, 2023 | [`multiply::steps_of_2023`], `KeyFolded`, [`aggregate::deferred`] |
-//! | E. Biggers, "crypto: x86/aes-gcm - rewrite the AES-NI optimized AES-GCM", Linux, 2024 | [`message`]: the styles it replaced |
+//! | E. Biggers, "crypto: x86/aes-gcm - rewrite the AES-NI optimized AES-GCM", Linux, 2024 | the kernel's own code, which `linux.sh` fetches |
 //!
 //! A variant that wins is promoted by moving its file to `fastgcm/src/ghash/`, and naming it in a row of `fastgcm/src/row/table.rs`.
 

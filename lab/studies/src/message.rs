@@ -1,5 +1,5 @@
 //! Whole messages in the styles that the papers compare: how many vectors go through AES at once, whether GHASH has a pass of its own, how the
-//! tail is read, whether the tag has a reduction of its own, whether powers of H are kept.
+//! tail is read, whether the tag has a reduction of its own.
 //!
 //! [`styles()`] lists them. Stitched is not here: that is the library itself. These are written to be compared with each other, and plainly: a
 //! loop where the library has straight-line code.
@@ -34,8 +34,6 @@ pub struct Shape {
     pub two_passes: bool,
     /// The lengths are hashed together with the last blocks; else with a reduction of their own.
     pub folded_tag: bool,
-    /// Powers of H are made with the key; else for each message.
-    pub stored_powers: bool,
 }
 
 /// Derives a key for `WAYS` vectors at once.
@@ -52,17 +50,13 @@ pub fn expand<S: Isa, M: Multiply<S>, const WAYS: usize>(s: S, bytes: &[u8]) -> 
 #[inline(always)]
 pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: bool>(
     s: S,
-    key: &mut Key,
+    key: &Key,
     shape: Shape,
     nonce: &[u8; 12],
     aad: &[u8],
     text: &mut [u8],
 ) -> u128 {
     let j0 = j0(nonce);
-    if !shape.stored_powers {
-        let h = encrypt(s, key, 0);
-        key.powers.fill::<S, M>(s, h, WAYS * S::BLOCKS + 1);
-    }
     let mut counter = s.add32(s.splat(j0.swap_bytes()), load(s, &LANES[..16 * S::BLOCKS]));
     let lengths = ((aad.len() as u128 * 8) << 64) | (text.len() as u128 * 8);
     let whole = 16 * S::BLOCKS * WAYS;

@@ -18,7 +18,7 @@ use fastgcm_measure::{
     Case, Contender, Machine, Measured, Measurement, Sampler,
     aead::{self, AnyImplementation, Buffers, NonceFrom, Verb, Work},
 };
-use std::{cell::RefCell, time::Duration};
+use std::{cell::RefCell, path::Path, time::Duration};
 
 /// The names of the studies, in the order of their papers.
 pub const NAMES: [&str; 5] = ["solaris-2010", "packed-2010", "arm64-2019", "ghash-2023", "aesni-2024"];
@@ -46,12 +46,36 @@ pub struct Bench<'a> {
     pub peers: Vec<&'a dyn AnyImplementation>,
     /// The same, held to instructions that this back end of ours has too.
     pub held: Vec<(Backend, &'a dyn AnyImplementation)>,
+    /// Linux before and after 2024, where it has been fetched.
+    pub linux: Option<Linux<'a>>,
     /// [`Library`] at its best, built with feature `scrub`, which this build has not.
     pub scrubbed: Option<&'a dyn AnyImplementation>,
     /// Executed instructions of [`probe`] with these arguments, if this machine can be stepped.
     pub steps: Option<&'a Steps>,
     /// Is told which part of the study is done, from 0 to 1, and what is in hand.
     pub progress: &'a dyn Fn(f64, &str),
+}
+
+/// The kernel's code, in a program.
+pub struct Linux<'a> {
+    /// The sources, and what they are assembled to: what `linux.sh` has put there.
+    pub folder: &'a Path,
+    /// What the kernel chose for each length before.
+    pub old: &'a dyn AnyImplementation,
+    /// And since, each beside the back end of ours that has the instructions of that level.
+    pub new: Vec<(Backend, &'a dyn AnyImplementation)>,
+}
+
+impl<'a> Linux<'a> {
+    fn all(&self) -> impl Iterator<Item = &'a dyn AnyImplementation> {
+        [self.old].into_iter().chain(self.new.iter().map(|(_, new)| *new))
+    }
+}
+
+impl std::fmt::Debug for Linux<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Linux").field(&self.folder).finish()
+    }
 }
 
 impl std::fmt::Debug for Bench<'_> {

@@ -6,7 +6,7 @@
 
 use super::Table;
 use fastgcm::Backend;
-use object::{Object, ObjectSymbol};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use std::{fs, path::Path};
 
 /// Linux's before and after (in KB), from the commit's message.
@@ -18,9 +18,10 @@ const SHARED: Option<[usize; 2]> = lines(env!("FASTGCM_STUDIES_LINES_SHARED"));
 const OPERATIONS: Option<[usize; 2]> = lines(env!("FASTGCM_STUDIES_LINES_X86"));
 
 /// Table 3, which the paper has in words.
-pub(super) fn table(backends: &[Backend]) -> Table {
+pub(super) fn table(backends: &[Backend], linux: Option<&Path>) -> Table {
     let mut table = Table::new("Size", ["", "lines of source", "without comments", "machine code, bytes"]);
     PAPER.iter().for_each(|(name, lines, bytes)| table.row(*name, [lines, "-", bytes]));
+    linux.and_then(of_linux).into_iter().flatten().for_each(|[name, lines, bytes]| table.row(name, [lines, "-".into(), bytes]));
     let cell = |number: Option<usize>| number.map_or_else(|| "-".into(), |number| number.to_string());
     let mut row = |name: String, lines: Option<[usize; 2]>, bytes: Option<usize>| {
         table.row(name, [cell(lines.map(|n| n[0])), cell(lines.map(|n| n[1])), cell(bytes)]);
@@ -31,10 +32,37 @@ pub(super) fn table(backends: &[Backend]) -> Table {
     let code = symbols(std::env::current_exe().ok().as_deref());
     let bytes = |backend: &Backend| bytes(&code, *backend);
     backends.iter().for_each(|backend| row(format!("here, {backend}"), both, bytes(backend)));
-    row("here, both".into(), both, backends.iter().map(bytes).sum());
+    row("here, all of them".into(), both, backends.iter().map(bytes).sum());
     table.note("Lines are those that the row is made of: the algorithm and the page of operations, which serves all rows of x86. The paper's count is of assembly alone, with its comments.");
     table.note("Machine code is that of the program that made this table, functions of the row's own, counted by its symbols.");
     table
+}
+
+/// Linux' assembly: what, lines of source, bytes. Of the file that has other modes, too, it is what stands between the first macro and the end
+/// of the last function of GCM.
+fn of_linux(folder: &Path) -> Option<[[String; 3]; 4]> {
+    let row = |name: &str, file: &str, part: bool| {
+        let source = fs::read_to_string(folder.join(file).with_extension("S")).ok()?;
+        let code = fs::read(folder.join(file).with_extension("o")).ok()?;
+        let code = object::File::parse(&*code).ok()?;
+        let (lines, bytes) = if part {
+            let from = source.lines().position(|line| line.starts_with(".macro"))?;
+            let to = source.lines().position(|line| line.starts_with("SYM_FUNC_END(aesni_gcm_finalize)"))?;
+            let own = code.symbols().filter(|symbol| symbol.name().is_ok_and(|name| name.contains("gcm")));
+            (to + 1 - from, own.map(|symbol| symbol.size()).sum::<u64>())
+        } else {
+            let kinds = [SectionKind::Text, SectionKind::ReadOnlyData, SectionKind::ReadOnlyString];
+            let own = code.sections().filter(|section| kinds.contains(&section.kind()));
+            (source.lines().count(), own.map(|section| section.size()).sum())
+        };
+        Some([format!("{name}, {file}.S"), lines.to_string(), bytes.to_string()])
+    };
+    Some([
+        row("Linux 6.1 SSE, the part of GCM", "6.1/aesni-intel_asm", true)?,
+        row("Linux 6.1 AVX", "6.1/aesni-intel_avx-x86_64", false)?,
+        row("Linux 6.12 SSE and AVX", "6.12/aes-gcm-aesni-x86_64", false)?,
+        row("Linux 6.12 VAES", "6.12/aes-gcm-avx10-x86_64", false)?,
+    ])
 }
 
 /// Names and sizes of the functions in that program; none if it has been stripped of them.

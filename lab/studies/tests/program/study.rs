@@ -73,6 +73,28 @@ fn every_study() {
     println!("study::every_study ok {}", reports.len());
 }
 
+/// With the kernel's code, from the folder that `FASTGCM_LINUX` names: it gives the model's answers, or nothing is measured; and of what was
+/// replaced and what replaced it the sizes are those of the paper, 257 KB and 9 KB.
+#[test]
+fn linux() {
+    let Some(folder) = std::env::var_os("FASTGCM_LINUX") else {
+        return println!("SKIPPED study::linux: FASTGCM_LINUX names no folder that lab/studies/linux.sh has filled");
+    };
+    let bench = Bench::new();
+    let arguments = ["study", "aesni-2024", "--quick", "--quiet", "--json", "s.json", "--linux", folder.to_str().unwrap()];
+    bench.ok(&arguments);
+    let report: Value = serde_json::from_slice(&bench.read("s.json")).unwrap();
+    for (name, bytes) in [("Linux 6.1 AVX, 6.1/aesni-intel_avx-x86_64.S", 257), ("Linux 6.12 SSE and AVX, 6.12/aes-gcm-aesni-x86_64.S", 9)]
+    {
+        let found: usize = row(&report, "Size", name)[2].parse().unwrap();
+        assert_eq!(found.div_ceil(1000), bytes, "{name}");
+    }
+    for row_of in ["here, Linux 6.12 aesni_avx over Linux 6.1", "here, aesni-avx over Linux 6.12 aesni_avx"] {
+        assert!(["Table 1", "Table 2"].iter().all(|table| row(&report, table, row_of).iter().all(|cell| cell.ends_with('%'))));
+    }
+    println!("study::linux ok 4");
+}
+
 #[test]
 fn refused() {
     let bench = Bench::new();
@@ -80,5 +102,8 @@ fn refused() {
     bench.fails(2, &["study", "ghash-2023", "--csv", "same", "--svg", "same"]);
     bench.write("there", b"");
     bench.fails(5, &["study", "ghash-2023", "--csv", "there"]);
-    println!("study::refused ok 3");
+    if cfg!(target_arch = "x86_64") {
+        bench.fails(2, &["study", "aesni-2024", "--linux", "nowhere"]);
+    }
+    println!("study::refused ok 4");
 }

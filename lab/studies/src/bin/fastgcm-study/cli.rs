@@ -48,6 +48,10 @@ pub(crate) struct Study {
     /// Write the tables to FILE, for a page.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// For aesni-2024: Linux before and after, from the folder that `lab/studies/linux.sh` has filled; its code is run.
+    #[cfg(target_arch = "x86_64")]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) linux: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) results: Results,
 }

@@ -3,7 +3,7 @@
 //!
 //! It measures the library as others have it, and asks the program `fastgcm-scrubbed` for what the feature `scrub` costs.
 //!
-//! `unsafe` stands only in `libcrypto.rs` and `ipsec_mb.rs`, which call other libraries.
+//! `unsafe` stands only in `libcrypto.rs`, `ipsec_mb.rs` and `linux.rs`, which call other libraries.
 
 #![deny(unsafe_code)]
 
@@ -15,6 +15,9 @@ mod failure;
 mod ipsec_mb;
 #[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
 mod libcrypto;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "functions of another library can be called in no other way")]
+mod linux;
 mod progress;
 mod results;
 mod scrub;

@@ -1,7 +1,5 @@
 //! `study`: a paper's table beside the same one measured here.
 
-#[cfg(target_arch = "x86_64")]
-use crate::ipsec_mb;
 use crate::{
     cli,
     failure::{Code, Failure},
@@ -10,6 +8,11 @@ use crate::{
     progress::Progress,
     results::{Files, Form, failed},
     scrub,
+};
+#[cfg(target_arch = "x86_64")]
+use crate::{
+    ipsec_mb,
+    linux::{self, Linux},
 };
 use fastgcm::Backend;
 use fastgcm_measure::{
@@ -41,6 +44,16 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     let all: Vec<_> = peers.iter().copied().chain(ours).chain(held.iter().map(|(_, peer)| *peer)).collect();
     aead::check(&all).map_err(|error| Failure::new(Code::SelfTest, error))?;
 
+    #[cfg(target_arch = "x86_64")]
+    let linux = linux(args)?;
+    #[cfg(target_arch = "x86_64")]
+    let linux = linux.as_ref().and_then(|linux| {
+        let new = linux.new.iter().map(|(level, new)| (*level, new as &dyn AnyImplementation)).collect();
+        Some(study::Linux { folder: args.linux.as_deref()?, old: linux.old.first()?, new })
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    let linux = None;
+
     machine.notes.push(note);
     machine.notes.push(format!("compiled by {}", fastgcm_studies::COMPILER));
     machine.notes.extend(libcrypto.iter().map(|peer| peer.version().to_owned()));
@@ -52,6 +65,7 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
         measure: &study::by_clock(args.quick),
         peers,
         held,
+        linux,
         scrubbed,
         steps: steps(),
         progress: &|part, name| progress.at(part, name),
@@ -96,6 +110,17 @@ fn steps() -> Option<&'static Steps> {
 #[cfg(target_arch = "x86_64")]
 fn ipsec_mb() -> Option<Box<dyn AnyImplementation>> {
     ipsec_mb::IpsecMb::find().map(|peer| Box::new(peer) as Box<dyn AnyImplementation>)
+}
+
+/// Linux' code, once it has given the model's answers at all lengths, as ours has at its levels.
+#[cfg(target_arch = "x86_64")]
+fn linux(args: &cli::Study) -> Result<Option<Linux>, Failure> {
+    let Some(folder) = args.linux.as_deref().filter(|_| args.name == "aesni-2024") else { return Ok(None) };
+    let linux = Linux::load(folder).map_err(|error| Failure::usage(format_args!("{}: {error}", folder.display())))?;
+    let ours: Vec<_> = linux.new.iter().map(|(level, _)| Library::from(*level)).collect();
+    let all: Vec<_> = linux.all().chain(ours.iter().map(|one| one as &dyn AnyImplementation)).collect();
+    linux::check(&all).map_err(|error| Failure::new(Code::SelfTest, error))?;
+    Ok(Some(linux))
 }
 
 /// Peers at levels of ours, narrowest first: OpenSSL without AVX and without VAES, ipsec-mb by its code for such processors.

@@ -1,0 +1,1 @@
+/* What the kernel's older assembly wants of this header, for a program: nothing. */
