@@ -8,15 +8,81 @@
 //! (ESN): then its upper half stands between the two, and in no packet. With GMAC the IV is authenticated too, as Linux does it
 //! and as the examples of draft-mcgrew-gcm-test have it.
 //!
-//! In the Linux kernel these are the templates `rfc4106(gcm(aes))` and `rfc4543(gcm(aes))`, whose key is likewise key and salt; [`Sa`] is what their
-//! `setkey` makes. The caller writes and reads payload, padding and next header (RFC 4303, section 2), and keeps the window of packets seen
-//! (section 3.4.3).
+//! The caller writes and reads payload, padding and next header (RFC 4303, section 2), and keeps the window of packets seen (section 3.4.3).
+//!
+//! | a packet | seal | open |
+//! |---|---|---|
+//! | in place | [`seal`](Sa::seal) | [`open`](Sa::open) |
+//! | from one buffer to another | [`seal_to`](Sa::seal_to) | [`open_to`](Sa::open_to) |
+//! | from a list of buffers to another list | [`seal_scattered`](Sa::seal_scattered) | [`open_scattered`](Sa::open_scattered) |
+//! | in a list of buffers, in place | [`seal_chunks`](Sa::seal_chunks) | [`open_chunks`](Sa::open_chunks) |
+//! | many, each in place | [`seal_batch`](Sa::seal_batch) | [`open_batch`](Sa::open_batch) |
+//!
+//! # Beside the Linux kernel's templates
+//! What the templates of `crypto/gcm.c` accept and answer (Linux 6.12), and what stands in their place here:
+//!
+//! | | `gcm(aes)` | `rfc4106(gcm(aes))` | `rfc4543(gcm(aes))` |
+//! |---|---|---|---|
+//! | **ours** | [`fastgcm::Key`] | [`Sa`] with [`Mode::Gcm`] | [`Sa`] with [`Mode::Gmac`] |
+//! | key | 16, 24, 32 bytes | the same and 4 of salt | the same and 4 of salt |
+//! | another length | `EINVAL`; ours `InvalidLength` | `EINVAL`; ours [`InvalidLength`](Error::InvalidLength) | as `rfc4106` |
+//! | IV, with the request | 12 bytes; ours: any but none | 8 bytes; ours: as they stand in the packet | as `rfc4106` |
+//! | tag (`authsize`) | 4, 8, 12 to 16; ours: 16, [`ShortTag`] for the others | 8, 12, 16; ours: `ICV` | 16 only; ours also 8 and 12 |
+//! | another tag | `EINVAL`; ours does not compile | `EINVAL`; ours does not compile | as `rfc4106` |
+//! | AAD (`assoclen`) | any | 16 or 20: SPI, sequence number, IV; the IV is left out. Ours: 8 or 12, by `high` | 16 or 20, the IV counts, and so does the payload |
+//! | another AAD | - | `EINVAL`; ours has no such argument | as `rfc4106` |
+//! | shorter than a tag | `EINVAL`; ours `InvalidLength` | `EINVAL`; ours [`Malformed`](Error::Malformed) | as `rfc4106` |
+//! | no key yet | `ENOKEY`; ours has no such state | `ENOKEY`; ours has no such state | as `rfc4106` |
+//! | a wrong tag | `EBADMSG`, and **the plaintext is in the destination**; ours `Unauthentic`, and zeros | `EBADMSG`, the plaintext too; ours [`Unauthentic`](Error::Unauthentic), and zeros | `EBADMSG`, the copied payload too; ours `Unauthentic`, and zeros where it was to be copied |
+//! | source and destination | lists, one and the same or apart | the same; ours: the table above | the same |
 
 use crate::{Error, Salt};
-use fastgcm::{AnyTag, Backend, Key, ShortTag, Tag};
+use fastgcm::{Backend, Key, ShortTag, Tag};
 
 /// Bytes before the payload: SPI, sequence number, IV.
 pub const HEADER: usize = 16;
+
+/// Packets that go side by side.
+const TOGETHER: usize = 8;
+
+/// A packet of a batch ([`Sa::seal_batch`], [`Sa::open_batch`]).
+#[derive(Debug)]
+pub struct Packet<'p> {
+    /// From SPI to ICV, as for [`Sa::seal`] and [`Sa::open`].
+    pub bytes: &'p mut [u8],
+    /// The upper half of the sequence number, with ESN.
+    pub high: Option<u32>,
+    /// What became of it. It is written by each call.
+    pub status: Result<(), Error>,
+}
+
+impl<'p> Packet<'p> {
+    /// A packet, from SPI to ICV.
+    #[inline]
+    pub fn new(bytes: &'p mut [u8], high: Option<u32>) -> Self {
+        Self { bytes, high, status: Ok(()) }
+    }
+}
+
+/// The ICV as a tag of its own type, of which `verify` and `open` are functions.
+macro_rules! with_tag {
+    ($icv:ident, |$tag:ident| $then:expr) => {
+        match ICV {
+            16 => {
+                let $tag = &Tag(first($icv));
+                $then
+            }
+            12 => {
+                let $tag = &ShortTag::<12>(first($icv));
+                $then
+            }
+            _ => {
+                let $tag = &ShortTag::<8>(first($icv));
+                $then
+            }
+        }
+    };
+}
 
 /// What AES does to the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +133,7 @@ impl<const ICV: usize> Sa<ICV> {
         let (payload, icv) = rest.split_last_chunk_mut::<ICV>().ok_or(Error::InvalidLength)?;
         let tag = match self.mode {
             Mode::Gcm => with_aad(header, high, |aad| self.key.seal(self.nonce(header), aad, payload))?,
-            Mode::Gmac => self.gmac(header, high, payload)?,
+            Mode::Gmac => self.mac(header, high, &[&*payload])?.finish(),
         };
         icv.copy_from_slice(&tag.0[..ICV]);
         Ok(())
@@ -82,33 +148,213 @@ impl<const ICV: usize> Sa<ICV> {
     pub fn open<'p>(&self, packet: &'p mut [u8], high: Option<u32>) -> Result<&'p mut [u8], Error> {
         let (header, rest) = packet.split_first_chunk_mut::<HEADER>().ok_or(Error::Malformed)?;
         let (payload, icv) = rest.split_last_chunk_mut::<ICV>().ok_or(Error::Malformed)?;
-        match ICV {
-            16 => self.open_with(header, high, payload, &Tag(first(icv)))?,
-            12 => self.open_with(header, high, payload, &ShortTag::<12>(first(icv)))?,
-            _ => self.open_with(header, high, payload, &ShortTag::<8>(first(icv)))?,
-        }
+        with_tag!(icv, |icv| match self.mode {
+            Mode::Gcm => with_aad(header, high, |aad| self.key.open(self.nonce(header), aad, payload, icv))?,
+            Mode::Gmac => self.mac(header, high, &[&*payload])?.verify(icv)?,
+        });
         Ok(payload)
     }
 
-    #[inline(always)]
-    fn open_with(&self, header: &[u8; HEADER], high: Option<u32>, payload: &mut [u8], icv: &impl AnyTag) -> Result<(), Error> {
+    /// Seals from one buffer to another: `from` is SPI, sequence number, IV and payload, and `to` has `ICV` bytes more.
+    ///
+    /// **No IV may come twice under one key.**
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if `from` is too short or `to` has another length: `to` is untouched.
+    #[inline]
+    pub fn seal_to(&self, from: &[u8], to: &mut [u8], high: Option<u32>) -> Result<(), Error> {
+        let (header, payload) = from.split_first_chunk::<HEADER>().ok_or(Error::InvalidLength)?;
+        let (place, rest) = to.split_first_chunk_mut::<HEADER>().ok_or(Error::InvalidLength)?;
+        let (text, icv) = rest.split_last_chunk_mut::<ICV>().ok_or(Error::InvalidLength)?;
+        if text.len() != payload.len() {
+            return Err(Error::InvalidLength);
+        }
+        let tag = match self.mode {
+            Mode::Gcm => with_aad(header, high, |aad| self.key.seal_detached_to(self.nonce(header), aad, payload, text))?,
+            Mode::Gmac => {
+                text.copy_from_slice(payload);
+                self.mac(header, high, &[&*text])?.finish()
+            }
+        };
+        *place = *header;
+        icv.copy_from_slice(&tag.0[..ICV]);
+        Ok(())
+    }
+
+    /// Opens `packet` to `payload`, which has as many bytes as the payload.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: `payload` is all zero. [`Malformed`](Error::Malformed) if it is too short for an
+    /// ESP packet, [`InvalidLength`](Error::InvalidLength) if `payload` has another length: `payload` is untouched.
+    #[inline]
+    pub fn open_to(&self, packet: &[u8], payload: &mut [u8], high: Option<u32>) -> Result<(), Error> {
+        let (header, rest) = packet.split_first_chunk::<HEADER>().ok_or(Error::Malformed)?;
+        let (text, icv) = rest.split_last_chunk::<ICV>().ok_or(Error::Malformed)?;
+        if text.len() != payload.len() {
+            return Err(Error::InvalidLength);
+        }
         match self.mode {
-            Mode::Gcm => with_aad(header, high, |aad| self.key.open(self.nonce(header), aad, payload, icv))?,
-            Mode::Gmac => self.mac(header, high, payload)?.verify(icv)?,
+            Mode::Gcm => with_tag!(icv, |icv| with_aad(header, high, |aad| {
+                self.key.open_detached_to(self.nonce(header), aad, text, payload, icv)
+            })?),
+            // What is authenticated is what the caller reads, if somebody else writes to `packet` meanwhile.
+            Mode::Gmac => {
+                payload.copy_from_slice(text);
+                let found = self.mac(header, high, &[&*payload])?;
+                with_tag!(icv, |icv| found.verify(icv)).inspect_err(|_| payload.fill(0))?;
+            }
         }
         Ok(())
     }
 
-    fn gmac(&self, header: &[u8; HEADER], high: Option<u32>, payload: &[u8]) -> Result<Tag, Error> {
-        Ok(self.mac(header, high, payload)?.finish())
+    /// Seals a payload that lies in several buffers to several others, which have as many bytes together. Returns the ICV. Header and ICV stand apart:
+    /// a sender has them in buffers of their own, before and behind.
+    ///
+    /// **No IV may come twice under one key.**
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if the two lists have not the same number of bytes: `to` is untouched.
+    pub fn seal_scattered(
+        &self,
+        header: &[u8; HEADER],
+        payload: &[&[u8]],
+        to: &mut [&mut [u8]],
+        high: Option<u32>,
+    ) -> Result<[u8; ICV], Error> {
+        let tag = match self.mode {
+            Mode::Gcm => with_aad(header, high, |aad| self.key.seal_scattered(self.nonce(header), &[aad], payload, &[], to))?,
+            Mode::Gmac => {
+                copy(payload, to)?;
+                self.mac(header, high, to)?.finish()
+            }
+        };
+        Ok(first(&tag.0))
+    }
+
+    /// Opens a payload that lies in several buffers to several others, which have as many bytes together.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: all buffers of `to` are zero.
+    /// [`InvalidLength`](Error::InvalidLength) as for [`seal_scattered`](Self::seal_scattered).
+    pub fn open_scattered(
+        &self,
+        header: &[u8; HEADER],
+        payload: &[&[u8]],
+        to: &mut [&mut [u8]],
+        icv: &[u8; ICV],
+        high: Option<u32>,
+    ) -> Result<(), Error> {
+        match self.mode {
+            Mode::Gcm => with_tag!(icv, |icv| with_aad(header, high, |aad| {
+                self.key.open_scattered(self.nonce(header), &[aad], payload, to, icv)
+            })?),
+            Mode::Gmac => {
+                copy(payload, to)?;
+                let found = self.mac(header, high, to)?;
+                with_tag!(icv, |icv| found.verify(icv)).inspect_err(|_| to.iter_mut().for_each(|chunk| chunk.fill(0)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Seals a payload that lies in several buffers, in place. Returns the ICV.
+    ///
+    /// **No IV may come twice under one key.**
+    ///
+    /// # Errors
+    /// None for a payload that an IP packet can hold.
+    pub fn seal_chunks(&self, header: &[u8; HEADER], payload: &mut [&mut [u8]], high: Option<u32>) -> Result<[u8; ICV], Error> {
+        let tag = match self.mode {
+            Mode::Gcm => with_aad(header, high, |aad| self.key.seal_chunks(self.nonce(header), &[aad], payload))?,
+            Mode::Gmac => self.mac(header, high, payload)?.finish(),
+        };
+        Ok(first(&tag.0))
+    }
+
+    /// Opens a payload that lies in several buffers, in place.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: with GCM all buffers are zero, with GMAC they are untouched.
+    pub fn open_chunks(&self, header: &[u8; HEADER], payload: &mut [&mut [u8]], icv: &[u8; ICV], high: Option<u32>) -> Result<(), Error> {
+        with_tag!(icv, |icv| match self.mode {
+            Mode::Gcm => with_aad(header, high, |aad| self.key.open_chunks(self.nonce(header), &[aad], payload, icv))?,
+            Mode::Gmac => self.mac(header, high, payload)?.verify(icv)?,
+        });
+        Ok(())
+    }
+
+    /// Seals each packet as [`seal`](Self::seal) does, and writes its `status`. Neighbours of one length, of at most 64 bytes of payload, go through the
+    /// processor side by side where it has wide vectors.
+    ///
+    /// **No IV may come twice under one key.**
+    ///
+    /// # Errors
+    /// That of the first packet that was refused; all others are sealed.
+    pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
+        self.batch(packets, true)
+    }
+
+    /// Opens each packet as [`open`](Self::open) does, and writes its `status`. Packets with a whole ICV (16 bytes) go side by side as those of
+    /// [`seal_batch`](Self::seal_batch).
+    ///
+    /// # Errors
+    /// That of the first packet that was refused; all others are opened.
+    pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
+        self.batch(packets, false)
+    }
+
+    fn batch(&self, packets: &mut [Packet<'_>], seal: bool) -> Result<(), Error> {
+        for group in packets.chunks_mut(TOGETHER) {
+            if self.mode == Mode::Gmac || !seal && ICV < 16 || group.iter().any(|packet| packet.bytes.len() < HEADER + ICV) {
+                for packet in group {
+                    packet.status =
+                        if seal { self.seal(packet.bytes, packet.high) } else { self.open(packet.bytes, packet.high).map(drop) };
+                }
+                continue;
+            }
+            self.side_by_side(group, seal);
+        }
+        packets.iter().map(|packet| packet.status).find(Result::is_err).unwrap_or(Ok(()))
+    }
+
+    /// At most [`TOGETHER`] packets, long enough; with an ICV of 16 bytes if they are opened.
+    fn side_by_side(&self, group: &mut [Packet<'_>], seal: bool) {
+        let mut aads = [([0; 12], 0); TOGETHER];
+        for (aad, packet) in aads.iter_mut().zip(&*group) {
+            let header = first(packet.bytes);
+            with_aad(&header, packet.high, |bytes| {
+                aad.0[..bytes.len()].copy_from_slice(bytes);
+                aad.1 = bytes.len();
+            });
+        }
+        let mut messages = aads.each_ref().map(|(aad, n)| fastgcm::Packet::in_place([0; 12], &aad[..*n], &mut [], Tag([0; 16])));
+        let count = group.len();
+        for (message, packet) in messages.iter_mut().zip(&mut *group) {
+            message.nonce = self.nonce(&first(packet.bytes));
+            let icv = packet.bytes.len() - ICV;
+            let (text, icv) = packet.bytes.split_at_mut(icv);
+            message.tag = Tag(first(icv));
+            message.text = fastgcm::Text::InPlace(&mut text[HEADER..]);
+        }
+        let messages = &mut messages[..count];
+        // Each has its own status.
+        let _ = if seal { self.key.seal_batch(messages) } else { self.key.open_batch(messages) };
+        let results: [_; TOGETHER] = core::array::from_fn(|i| messages.get(i).map(|message| (message.status, message.tag)));
+        for (packet, (status, tag)) in group.iter_mut().zip(results.into_iter().flatten()) {
+            packet.status = status.map_err(Error::from);
+            if seal && status.is_ok() {
+                let icv = packet.bytes.len() - ICV;
+                packet.bytes[icv..].copy_from_slice(&tag.0[..ICV]);
+            }
+        }
     }
 
     /// SPI, sequence number, IV, payload.
-    fn mac(&self, header: &[u8; HEADER], high: Option<u32>, payload: &[u8]) -> Result<fastgcm::Gmac<'_>, Error> {
+    fn mac(&self, header: &[u8; HEADER], high: Option<u32>, payload: &[impl AsRef<[u8]>]) -> Result<fastgcm::Gmac<'_>, Error> {
         let mut mac = self.key.gmac(self.nonce(header));
         with_aad(header, high, |aad| mac.update(aad))?;
         mac.update(&header[8..])?;
-        mac.update(payload)?;
+        payload.iter().try_for_each(|piece| mac.update(piece.as_ref()))?;
         Ok(mac)
     }
 
@@ -130,6 +376,30 @@ fn with_aad<T>(header: &[u8; HEADER], high: Option<u32>, then: impl FnOnce(&[u8]
     aad[4..8].copy_from_slice(&high.to_be_bytes());
     aad[8..].copy_from_slice(&header[4..8]);
     then(&aad)
+}
+
+/// From one list to another.
+fn copy(from: &[&[u8]], to: &mut [&mut [u8]]) -> Result<(), Error> {
+    let total = |sum: Option<usize>, n: usize| sum?.checked_add(n);
+    let read = from.iter().map(|chunk| chunk.len()).fold(Some(0), total);
+    if read.is_none() || read != to.iter().map(|chunk| chunk.len()).fold(Some(0), total) {
+        return Err(Error::InvalidLength);
+    }
+    let mut reading = from.iter().copied();
+    let mut chunk: &[u8] = &[];
+    for place in to {
+        let mut place = &mut **place;
+        while !place.is_empty() {
+            if chunk.is_empty() {
+                chunk = reading.next().ok_or(Error::InvalidLength)?;
+            }
+            let n = chunk.len().min(place.len());
+            let (here, rest) = core::mem::take(&mut place).split_at_mut(n);
+            here.copy_from_slice(&chunk[..n]);
+            (chunk, place) = (&chunk[n..], rest);
+        }
+    }
+    Ok(())
 }
 
 /// The first `N` bytes, or fewer and zeros.

@@ -4,7 +4,7 @@ use super::{Random, each, forged, hex, refused};
 use fastgcm_model::Model;
 use fastgcm_protocols::{
     Backend, Error,
-    esp::{HEADER, Mode, Outbound, Sa},
+    esp::{HEADER, Mode, Outbound, Packet, Sa},
 };
 
 /// The examples, whole and with shorter ICVs: the first bytes of the whole one (RFC 4106, section 6).
@@ -143,6 +143,168 @@ fn f13_outbound_packets_end() {
         }
         for (esn, from) in [(false, 0), (true, 0), (false, LAST + 1)] {
             assert_eq!(Outbound::starting_at(sa(backend), 1, esn, from).err(), Some(Error::Exhausted));
+        }
+        done
+    });
+}
+
+/// From one buffer to another, over lists and in lists, each cut anywhere: the packet is that of [`Sa::seal`], which the tests above hold against the
+/// model. With a bit altered, nothing of the plaintext is where it was to be written.
+#[test]
+fn f01_buffers_and_lists() {
+    each("esp::f01_buffers_and_lists", 3 * 150 * 6, |backend| {
+        let mut random = Random(2);
+        (0..150)
+            .map(|i| {
+                every_way::<16>(backend, i, &mut random)
+                    + every_way::<12>(backend, i, &mut random)
+                    + every_way::<8>(backend, i, &mut random)
+            })
+            .sum()
+    });
+}
+
+fn association<const ICV: usize>(backend: Backend, i: usize, random: &mut Random) -> (Sa<ICV>, Mode, Option<u32>) {
+    let (mode, high) = (if i.is_multiple_of(3) { Mode::Gmac } else { Mode::Gcm }, i.is_multiple_of(2).then(|| random.next() as u32));
+    let sa = Sa::with_backend(&random.bytes([20, 28, 36][i % 3]), mode, backend).unwrap();
+    (sa, mode, high)
+}
+
+/// What is called with a list to read, and with one to write.
+type Read<'a> = dyn FnMut(&[&[u8]]) -> Result<(), Error> + 'a;
+type Write<'a> = dyn FnMut(&mut [&mut [u8]]) -> Result<(), Error> + 'a;
+
+fn every_way<const ICV: usize>(backend: Backend, i: usize, random: &mut Random) -> usize {
+    let (sa, mode, high) = association::<ICV>(backend, i, random);
+    let length = if i.is_multiple_of(10) { 1400 + random.below(50) } else { random.below(200) };
+    let (header, payload): ([u8; HEADER], _) = (random.array(), random.bytes(length));
+    let plain = [&header[..], &payload].concat();
+    let mut sealed = [&plain[..], &[0; ICV]].concat();
+    sa.seal(&mut sealed, high).unwrap();
+    let (text, icv) = sealed[HEADER..].split_last_chunk::<ICV>().unwrap();
+    // Two lists that are cut at other places, some of which are the same.
+    let mut cuts = || {
+        let mut cuts: Vec<_> = (0..random.below(6)).map(|_| random.below(length + 1)).chain([0, length]).collect();
+        cuts.sort_unstable();
+        cuts
+    };
+    let (here, there) = (cuts(), cuts());
+    let read = |all: &[u8], then: &mut Read<'_>| then(&here.windows(2).map(|cut| &all[cut[0]..cut[1]]).collect::<Vec<_>>());
+    let written = |all: &mut [u8], then: &mut Write<'_>| {
+        let mut rest = &mut *all;
+        then(&mut there.windows(2).map(|cut| rest.split_off_mut(..cut[1] - cut[0]).unwrap()).collect::<Vec<_>>())
+    };
+
+    let mut to = vec![0xee; sealed.len()];
+    sa.seal_to(&plain, &mut to, high).unwrap();
+    assert_eq!(to, sealed, "{backend}, {mode:?}, ICV {ICV}");
+    let mut to = vec![0xee; length];
+    read(&payload, &mut |from| written(&mut to, &mut |to| sa.seal_scattered(&header, from, to, high).map(|found| assert_eq!(found, *icv))))
+        .unwrap();
+    assert_eq!(to, text, "{backend}, {mode:?}, ICV {ICV}");
+    let mut to = payload.clone();
+    written(&mut to, &mut |chunks| sa.seal_chunks(&header, chunks, high).map(|found| assert_eq!(found, *icv))).unwrap();
+    assert_eq!(to, text, "{backend}, {mode:?}, ICV {ICV}");
+
+    // As it was sealed; then with a bit altered, in the header, the text or the ICV.
+    let bit = random.below(8 * sealed.len());
+    for altered in [false, true] {
+        let mut packet = sealed.clone();
+        packet[bit / 8] ^= u8::from(altered) << (bit % 8);
+        let (header, text) = packet.split_first_chunk::<HEADER>().unwrap();
+        let (text, icv) = text.split_last_chunk::<ICV>().unwrap();
+        let left = |untouched: &[u8]| match altered {
+            false => (Ok(()), payload.clone()),
+            true if untouched.is_empty() => (Err(Error::Unauthentic), vec![0; length]),
+            true => (Err(Error::Unauthentic), untouched.to_vec()),
+        };
+        let mut to = vec![0xee; length];
+        let done = sa.open_to(&packet, &mut to, high);
+        assert_eq!((done, to), left(&[]), "{backend}, {mode:?}, ICV {ICV}, bit {bit}");
+        let mut to = vec![0xee; length];
+        let done = read(text, &mut |from| written(&mut to, &mut |to| sa.open_scattered(header, from, to, icv, high)));
+        assert_eq!((done, to), left(&[]), "{backend}, {mode:?}, ICV {ICV}, bit {bit}");
+        let mut to = text.to_vec();
+        let done = written(&mut to, &mut |chunks| sa.open_chunks(header, chunks, icv, high));
+        assert_eq!((done, to), left(if mode == Mode::Gmac { text } else { &[] }), "{backend}, {mode:?}, ICV {ICV}, bit {bit}");
+    }
+    6
+}
+
+/// Batches of packets of one length and of many lengths, some altered, some too short: each is as it would be alone.
+#[test]
+fn f01_batches() {
+    each("esp::f01_batches", 3 * 2 * (0..40).sum::<usize>(), |backend| {
+        let mut random = Random(3);
+        (0..40)
+            .map(|i| batch::<16>(backend, i, &mut random) + batch::<12>(backend, i, &mut random) + batch::<8>(backend, i, &mut random))
+            .sum()
+    });
+}
+
+fn batch<const ICV: usize>(backend: Backend, count: usize, random: &mut Random) -> usize {
+    let (sa, ..) = association::<ICV>(backend, count, random);
+    let one = random.below(64);
+    let packet = |random: &mut Random| {
+        let length = match random.below(8) {
+            0 => random.below(HEADER + ICV), // too short
+            1 => HEADER + random.below(300) + ICV,
+            _ => HEADER + one + ICV,
+        };
+        (random.bytes(length), random.below(2).eq(&0).then(|| random.next() as u32))
+    };
+    let mut buffers: Vec<_> = (0..count).map(|_| packet(random)).collect();
+    for seal in [true, false] {
+        if !seal {
+            // One in four has a bit altered.
+            let altered = |(buffer, _): &mut (Vec<u8>, _)| {
+                if !buffer.is_empty() && random.below(4) == 0 {
+                    let bit = random.below(8 * buffer.len());
+                    buffer[bit / 8] ^= 1 << (bit % 8);
+                }
+            };
+            buffers.iter_mut().for_each(altered);
+        }
+        let mut alone = buffers.clone();
+        let wanted: Vec<_> =
+            alone.iter_mut().map(|(buffer, high)| if seal { sa.seal(buffer, *high) } else { sa.open(buffer, *high).map(drop) }).collect();
+        let mut packets: Vec<_> = buffers.iter_mut().map(|(buffer, high)| Packet::new(buffer, *high)).collect();
+        packets.iter_mut().for_each(|packet| packet.status = Err(Error::Exhausted)); // is written
+        let all = if seal { sa.seal_batch(&mut packets) } else { sa.open_batch(&mut packets) };
+        assert_eq!(packets.iter().map(|packet| packet.status).collect::<Vec<_>>(), wanted, "{backend}, ICV {ICV}");
+        assert_eq!(all, wanted.iter().copied().find(Result::is_err).unwrap_or(Ok(())));
+        assert!(buffers == alone, "{backend}, ICV {ICV}, {count} packets");
+    }
+    2 * count
+}
+
+/// Buffers and lists of other lengths, in both modes: nothing is written.
+#[test]
+fn f03_buffers_and_lists_of_other_lengths() {
+    each("esp::f03_buffers_and_lists_of_other_lengths", 2 * (64 + 16 + 32), |backend| {
+        let mut done = 0;
+        for mode in [Mode::Gcm, Mode::Gmac] {
+            let sa = Sa::<16>::with_backend(&[1; 20], mode, backend).unwrap();
+            for length in (0..=64).filter(|length| *length != HEADER + 8 + 16) {
+                refused(&vec![7; length], Error::InvalidLength, |to| sa.seal_to(&[1; HEADER + 8], to, None));
+                done += 1;
+            }
+            for length in 0..HEADER {
+                refused(&[7; 64], Error::InvalidLength, |to| sa.seal_to(&vec![1; length], to, None));
+                done += 1;
+            }
+            for length in 0..32 {
+                refused(&[7; 64], Error::Malformed, |to| sa.open_to(&vec![1; length], to, Some(1)));
+                let short = vec![1; HEADER + length];
+                refused(&[7; 64], Error::InvalidLength, |to| {
+                    sa.seal_scattered(&[1; HEADER], &[&short], &mut [&mut to[..5], &mut []], None).map(drop)
+                });
+                refused(&[7; 64], Error::InvalidLength, |to| {
+                    sa.open_scattered(&[1; HEADER], &[&short, &short], &mut [&mut to[..5], &mut []], &[1; 16], None)
+                });
+                refused(&[7; 64], Error::InvalidLength, |to| sa.open_to(&vec![1; 32 + length], &mut to[..length + 1], None));
+                done += 1;
+            }
         }
         done
     });
