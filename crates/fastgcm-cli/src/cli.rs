@@ -89,19 +89,24 @@ pub(crate) struct Seal {
     /// The format: AES with keys of 256 or of 128 bits.
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value_t)]
     pub(crate) format: Format,
+    /// Give OUT the time of modification that FILE has.
+    #[arg(long)]
+    pub(crate) keep_time: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The file to seal; `-` for standard input.
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) more: More,
+    /// What to seal; `-` for standard input. Of several files each is sealed by itself, and what fails keeps none of the others back.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 }
 
-/// One of the two.
+/// One of the two, or neither.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct SealKey {
-    /// The key file: 16 or 32 raw bytes, or the same as one line of hexadecimal digits; `-` for standard input.
+    /// The key file: 16 or 32 raw bytes, or the same as one line of hexadecimal digits; `-` for standard input. Without it, the file that
+    /// FASTGCM_KEY names, or else fastgcm/key in your configuration folder.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
     /// Make a new key first, and write it to KEY, which must not exist.
@@ -111,9 +116,10 @@ pub(crate) struct SealKey {
 
 #[derive(Debug, Args)]
 pub(crate) struct Open {
-    /// The key file, as it was for sealing; `-` for standard input.
+    /// The key file, as it was for sealing; `-` for standard input. Without it, the file that FASTGCM_KEY names, or else fastgcm/key in your
+    /// configuration folder.
     #[arg(short, long, value_name = "KEY")]
-    pub(crate) key: PathBuf,
+    pub(crate) key: Option<PathBuf>,
     /// Where to write the text; FILE without `.sealed` if left out (with --range: standard output), `-` for
     /// standard output. A terminal gets control characters only with `-o -`.
     #[arg(short, long, value_name = "OUT")]
@@ -128,28 +134,27 @@ pub(crate) struct Open {
     /// The format. The key's length tells it if left out.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
+    /// Give OUT the time of modification that FILE has.
+    #[arg(long)]
+    pub(crate) keep_time: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The sealed file; `-` for standard input.
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) more: More,
+    /// The sealed file; `-` for standard input. Of several files each is opened by itself, and what fails keeps none of the others back.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 }
 
-/// One file a run: it gives an exit code of its own.
+/// How a key file is read.
 #[derive(Debug, Args)]
-pub(crate) struct More {
-    #[arg(hide = true)]
-    more: Vec<PathBuf>,
-}
-
-impl More {
-    /// More than one file is refused with the way to do it.
-    pub(crate) fn refuse(&self) -> Result<(), Failure> {
-        let Some(more) = self.more.first() else { return Ok(()) };
-        let advice = "for several, say: for file in FILES; do fastgcm ... \"$file\"; done";
-        Err(Failure::usage(format_args!("{}: one file a run, and this is the second; {advice}", more.display())))
-    }
+pub(crate) struct Reading {
+    /// Accept a key file that others may read.
+    #[arg(long)]
+    pub(crate) insecure_key_file: bool,
+    /// Accept a key file of raw bytes that are all printable. A password is no key: such bytes can be guessed.
+    #[arg(long)]
+    pub(crate) raw_key: bool,
 }
 
 /// What sealing and opening have in common.
@@ -163,9 +168,6 @@ pub(crate) struct Common {
     pub(crate) threads: Option<NonZero<usize>>,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Accept a key file that others may read.
-    #[arg(long)]
-    pub(crate) insecure_key_file: bool,
     /// No progress bar, and no report at the end.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -177,14 +179,18 @@ pub(crate) struct Inspect {
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
     /// The format. The key's length tells it if left out.
-    #[arg(long, value_name = "FORMAT", value_parser = format(), requires = "key")]
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
+    /// Verify with the key that FASTGCM_KEY names, or else with fastgcm/key in your configuration folder.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) common: Common,
     /// The sealed file; `-` for standard input.
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) more: More,
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

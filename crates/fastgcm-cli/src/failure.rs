@@ -10,6 +10,8 @@ pub(crate) struct Failure {
     message: Option<String>,
     /// What the user should know besides, a line each.
     notes: Vec<String>,
+    /// No other file of the run would fare better.
+    is_last: bool,
 }
 
 /// The exit codes; 0 is done. [`Code::MEANINGS`] says what each means.
@@ -41,7 +43,7 @@ impl Code {
 
 impl Failure {
     pub(crate) fn new(code: Code, message: impl Display) -> Self {
-        Self { code, message: Some(message.to_string()), notes: Vec::new() }
+        Self { code, message: Some(message.to_string()), notes: Vec::new(), is_last: false }
     }
 
     pub(crate) fn usage(message: impl Display) -> Self {
@@ -71,13 +73,22 @@ impl Failure {
     }
 
     fn silent() -> Self {
-        Self { code: Code::Io, message: None, notes: Vec::new() }
+        Self { code: Code::Io, message: None, notes: Vec::new(), is_last: true }
     }
 
     /// Adds what the user should know besides.
     pub(crate) fn note(mut self, note: impl Display) -> Self {
         self.notes.push(note.to_string());
         self
+    }
+
+    /// Ends the run, whatever other files there are.
+    pub(crate) fn last(self) -> Self {
+        Self { is_last: true, ..self }
+    }
+
+    pub(crate) fn is_last(&self) -> bool {
+        self.is_last
     }
 
     /// The message, without the notes.

@@ -3,6 +3,7 @@
 use crate::{
     failure::{Code, Failure, named},
     progress::Progress,
+    report,
 };
 use std::{
     fmt,
@@ -12,7 +13,8 @@ use std::{
         fd::AsFd,
         unix::fs::{FileTypeExt, MetadataExt},
     },
-    path::Path,
+    path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 /// An open input.
@@ -58,6 +60,11 @@ impl Input {
     /// It can be read at any place, so its end can be verified first.
     pub(crate) fn is_seekable(&self) -> bool {
         self.len.is_some() && !self.is_stdin
+    }
+
+    /// When a regular file was modified.
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
+        self.metadata.modified().ok().filter(|_| self.metadata.is_file())
     }
 
     /// To be read from start to end. A regular file must keep its length and its time of modification meanwhile: what it says at
@@ -166,6 +173,45 @@ impl Seek for Seekable {
 pub(crate) fn refuse_two_dashes(file: &Path, key: Option<&Path>) -> Result<(), Failure> {
     if is_dash(file) && key.is_some_and(is_dash) {
         return Err(Failure::usage("key and file cannot both come from standard input: name one of them"));
+    }
+    Ok(())
+}
+
+/// Does the work of a run for each file. What fails is told at once, and the files behind it have their turn all the same. The exit code is then that of
+/// a file that is not authentic, if there is one, or else that of the first failure.
+pub(crate) fn each(files: &[PathBuf], done: &str, quiet: bool, mut work: impl FnMut(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
+    if let [file] = files {
+        return work(file);
+    }
+    if files.iter().any(|file| is_dash(file)) {
+        return Err(Failure::usage("standard input is no file among several: take it by itself"));
+    }
+    let (mut code, mut failed) = (None, 0);
+    for file in files {
+        match work(file) {
+            Ok(()) => {}
+            Err(failure) if failure.is_last() => return Err(failure),
+            Err(failure) => {
+                code = code.filter(|_| failure.code() != Code::Unauthentic).or(Some(failure.code()));
+                failed += 1;
+                failure.report();
+            }
+        }
+    }
+    match code {
+        Some(code) => Err(Failure::new(code, format_args!("{done} {} of {} files", files.len() - failed, files.len()))),
+        None if quiet => Ok(()),
+        None => {
+            report::say(&format!("{:<8} {} files\n", format!("{done}:"), files.len()));
+            Ok(())
+        }
+    }
+}
+
+/// An option that is for one file only.
+pub(crate) fn refuse_several(files: &[PathBuf], option: &str, is_used: bool) -> Result<(), Failure> {
+    if is_used && files.len() > 1 {
+        return Err(Failure::usage(format_args!("{option} is for one file, and there are {}", files.len())));
     }
     Ok(())
 }

@@ -3,28 +3,36 @@
 use crate::{
     cli,
     failure::{Code, Failure, escaped},
-    input::{Input, refuse_two_dashes},
-    keyfile, print,
+    input::{Input, each, refuse_two_dashes},
+    keyfile::{KeyFile, Purpose, Wanted, fingerprint},
+    print,
     progress::Progress,
 };
-use fastgcm_file::{CHUNK_LEN, Format, HEADER_LEN, SALT_LEN, TAG_LEN, chunks, sealed_len, text_len};
-use std::io::{self, Read};
+use fastgcm_file::{CHUNK_LEN, HEADER_LEN, SALT_LEN, TAG_LEN, chunks, sealed_len, text_len};
+use std::{
+    io::{self, Read},
+    path::Path,
+};
 
 /// Tells what can be told without the key, which is little; with the key, all is verified.
 pub(crate) fn run(args: &cli::Inspect) -> Result<(), Failure> {
-    args.more.refuse()?;
-    refuse_two_dashes(&args.file, args.key.as_deref())?;
     let common = &args.common;
-    if args.key.is_none() && !common.context.is_empty() {
-        return Err(Failure::usage("a context cannot be verified without the key: say -k KEY, too"));
-    }
     let backend = common.machine.backend()?;
-    let input = Input::open(&args.file)?;
+    let path = args.key.as_deref();
+    let wanted = Wanted { path, format: args.format, purpose: Purpose::Open, reading: &args.reading, backend, read: None };
+    let mut wanted = (args.verify || args.key.is_some()).then_some(wanted);
+    if wanted.is_none() && (!common.context.is_empty() || args.format.is_some()) {
+        return Err(Failure::usage("a context and a format cannot be verified without the key: say -k KEY, too"));
+    }
+    each(&args.files, "inspected", true, |file| inspect(args, file, wanted.as_mut()))
+}
+
+fn inspect(args: &cli::Inspect, file: &Path, wanted: Option<&mut Wanted<'_>>) -> Result<(), Failure> {
+    let common = &args.common;
+    refuse_two_dashes(file, args.key.as_deref())?;
+    let input = Input::open(file)?;
     let (name, len) = (input.to_string(), input.len);
-    let key = match &args.key {
-        Some(path) => Some(keyfile::read(path, args.format, common.insecure_key_file)?.0),
-        None => None,
-    };
+    let key = wanted.map(Wanted::get).transpose()?;
     let mut input = input.watch(Progress::new(common.quiet || key.is_none(), len));
     let unauthentic = |why: &str| Failure::new(Code::Unauthentic, format_args!("{name}: {why}"));
     let io = |error| Failure::io(&name, error);
@@ -37,11 +45,9 @@ pub(crate) fn run(args: &cli::Inspect) -> Result<(), Failure> {
     }
 
     let (sealed, verified) = match key {
-        Some(key) => {
-            let key = key.with_backend(backend).map_err(|error| Failure::file(&name, error))?;
-            let text = fastgcm_file::open(&key, common.context.as_bytes(), header.chain(input), io::sink(), common.threads());
-            let sealed = text.and_then(sealed_len).map_err(|error| Failure::file(&name, error))?;
-            (sealed, Some(key.format()))
+        Some(file) => {
+            let text = fastgcm_file::open(&file.key, common.context.as_bytes(), header.chain(input), io::sink(), common.threads());
+            (text.and_then(sealed_len).map_err(|error| file.failure(&name, error))?, Some(file))
         }
         // The length of a pipe is known at its end only.
         None => match len {
@@ -57,7 +63,9 @@ pub(crate) fn run(args: &cli::Inspect) -> Result<(), Failure> {
         return Err(unauthentic("no sealed file: one begins with 56 random bytes, and this begins with plain ASCII"));
     }
     let facts = Facts { sealed, text, chunks: chunks(text).map_err(|error| Failure::file(&name, error))?, header };
-    print(format!("file        {}\n{}", escaped(&name), facts.lines(verified)))
+    // Of several files each has lines of its own.
+    let end = if args.files.len() > 1 { "\n" } else { "" };
+    print(format!("file        {}\n{}{end}", escaped(&name), facts.lines(verified)?))
 }
 
 /// What a sealed file says.
@@ -69,19 +77,24 @@ struct Facts {
 }
 
 impl Facts {
-    /// A line each, as certain as it is: with the format it has been verified.
-    fn lines(&self, verified: Option<Format>) -> String {
+    /// A line each, as certain as it is: with the key it has been verified.
+    fn lines(&self, verified: Option<&KeyFile>) -> Result<String, Failure> {
         let Self { sealed, text, chunks, header } = self;
         let (salt, commitment) = header.split_at(SALT_LEN);
-        let (format, verdict) = match verified {
-            Some(format) => (format.name(), "verified: this is what was sealed with this key and this context, unchanged and complete"),
+        let (key, format, verdict) = match verified {
+            Some(file) => (
+                format!("key         {}, fingerprint {}\n", escaped(&file.path.display().to_string()), fingerprint(&file.key)?),
+                file.key.format().name(),
+                "verified: this is what was sealed with this key and this context, unchanged and complete",
+            ),
             None => (
+                String::new(),
                 "could be cobblestone-256 or cobblestone-128, or none: its length fits, and more cannot be told without the key",
                 "all of this holds only if it is a sealed file, which -k KEY verifies",
             ),
         };
-        format!(
-            "format      {format}\n\
+        Ok(format!(
+            "{key}format      {format}\n\
              size        {sealed} bytes\n\
              text        {text} bytes\n\
              chunks      {chunks}: {} of {CHUNK_LEN} bytes, the last of {}, a tag of {TAG_LEN} bytes each\n\
@@ -92,7 +105,7 @@ impl Facts {
             text % CHUNK_LEN as u64,
             hex(salt),
             hex(commitment)
-        )
+        ))
     }
 }
 

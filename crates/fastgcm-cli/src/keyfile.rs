@@ -1,32 +1,125 @@
 //! Key files: 16 or 32 raw bytes, or the same as one line of hexadecimal digits.
 
 use crate::{
-    failure::{Code, Failure},
+    cli,
+    failure::{Code, Failure, escaped},
     input::{Identity, is_dash, standard},
     output::Target,
+    report,
 };
-use fastgcm_file::{Format, Key};
+use fastgcm_file::{Backend, Error, Format, Key};
 use std::{
+    env,
+    fmt::Display,
     fs::File,
     io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 use zeroize::Zeroizing;
 
+/// A key, and the file that it came from.
+pub(crate) struct KeyFile {
+    pub(crate) key: Key,
+    pub(crate) path: PathBuf,
+    identity: Identity,
+}
+
+/// What a key is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Seal,
+    Open,
+}
+
+/// The key of a run, which is read when the first file wants it.
+pub(crate) struct Wanted<'a> {
+    pub(crate) path: Option<&'a Path>,
+    /// The key's length tells it if there is none.
+    pub(crate) format: Option<Format>,
+    pub(crate) purpose: Purpose,
+    pub(crate) reading: &'a cli::Reading,
+    pub(crate) backend: Backend,
+    pub(crate) read: Option<KeyFile>,
+}
+
+impl Wanted<'_> {
+    /// Reads it, unless it was. Without it no file can be sealed or opened.
+    pub(crate) fn get(&mut self) -> Result<&KeyFile, Failure> {
+        if self.read.is_none() {
+            self.read = Some(self.read_now().map_err(Failure::last)?);
+        }
+        self.read.as_ref().ok_or_else(|| Failure::usage(NO_KEY))
+    }
+
+    fn read_now(&self) -> Result<KeyFile, Failure> {
+        let path = self.path.map_or_else(default_path, |path| Ok(path.to_owned()))?;
+        let (key, identity) = read(&path, self.format, self.purpose, self.reading)?;
+        let key = key.with_backend(self.backend).map_err(|error| Failure::file(path.display(), error))?;
+        Ok(KeyFile { key, path, identity })
+    }
+}
+
+impl KeyFile {
+    /// An output must not replace the key.
+    pub(crate) fn refuse_same(&self, target: &Target) -> Result<(), Failure> {
+        if target.identity() == Some(self.identity) && !is_dash(&self.path) {
+            return Err(Failure::usage(format_args!("{} is both key and output", self.path.display())));
+        }
+        Ok(())
+    }
+
+    /// Why a file does not open, and what that says of the key.
+    pub(crate) fn failure(&self, input: impl Display, error: Error) -> Failure {
+        let (is_other, is_right) = (matches!(error, Error::WrongKey), matches!(error, Error::Chunk(_)));
+        let (failure, path) = (Failure::file(input, error), self.path.display());
+        match fingerprint(&self.key) {
+            Ok(mark) if is_other => {
+                failure.note(format_args!("the key {path} has the fingerprint {mark}: was the file sealed with that one?"))
+            }
+            Ok(_) if is_right => failure.note(format_args!("the key {path} is the right one: the file is damaged")),
+            _ => failure,
+        }
+    }
+}
+
+/// By which people tell keys apart.
+pub(crate) fn fingerprint(key: &Key) -> Result<String, Failure> {
+    key.fingerprint().map_err(|error| Failure::file("key", error))
+}
+
+/// Where no key is named.
+fn default_path() -> Result<PathBuf, Failure> {
+    let named = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = || named("XDG_CONFIG_HOME").or_else(|| Some(named("HOME")?.join(".config")));
+    named("FASTGCM_KEY")
+        .or_else(|| folder().map(|folder| folder.join("fastgcm/key")).filter(|key| key.symlink_metadata().is_ok()))
+        .ok_or_else(|| Failure::usage(NO_KEY))
+}
+
 /// Reads the key of a format; without one, the key's length tells it. `-` is standard input. Also tells which file it is.
-pub(crate) fn read(path: &Path, format: Option<Format>, insecure: bool) -> Result<(Key, Identity), Failure> {
+fn read(path: &Path, format: Option<Format>, purpose: Purpose, reading: &cli::Reading) -> Result<(Key, Identity), Failure> {
     let name = if is_dash(path) { "standard input".into() } else { path.display().to_string() };
-    let io = |error| Failure::new(Code::Key, format_args!("key {name}: {error}"));
+    let bad = |why: &dyn Display| Failure::new(Code::Key, format_args!("key {name}: {why}"));
     let file = if is_dash(path) { standard(io::stdin()) } else { File::open(path) }.map_err(|error| Failure::io(&name, error))?;
-    let metadata = file.metadata().map_err(io)?;
+    let metadata = file.metadata().map_err(|error| bad(&error))?;
+    if metadata.is_dir() {
+        return Err(bad(&"is a directory: name the key file in it"));
+    }
     let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 && !is_dash(path) && !insecure {
+    if mode & 0o077 != 0 && !is_dash(path) && !reading.insecure_key_file {
         let why = format!("others may read it or change it (its mode is {mode:04o}): chmod 600 it, or say --insecure-key-file");
-        return Err(Failure::new(Code::Key, format_args!("key {name}: {why}")));
+        return Err(bad(&why));
     }
     let content = read_at_most(file, LONGEST + 1).map_err(|error| Failure::io(&name, error))?;
-    let key = parse(&content, format).map_err(|why| Failure::new(Code::Key, format_args!("key {name}: {why}")))?;
+    let (key, is_printable) = parse(&content, format).map_err(|why| bad(&why))?;
+    if is_printable && !reading.raw_key {
+        let why = format!("its {} raw bytes are all printable. {NO_PASSWORD}, or say --raw-key if they are random", content.len());
+        match purpose {
+            Purpose::Seal => return Err(bad(&why)),
+            Purpose::Open => report::say(&format!("warning: key {}: {why}\n", escaped(&name))),
+        }
+    }
     Ok((key, Identity::of(&metadata)))
 }
 
@@ -46,26 +139,36 @@ pub(crate) fn line(key: &Key) -> Zeroizing<Vec<u8>> {
     line
 }
 
+/// Also says whether it is raw bytes that somebody may have typed. A random key of 32 bytes looks like that with a chance of 10^-13, one of 16 with 10^-6.
+///
 /// 32 hexadecimal digits without an end of line could be 32 raw bytes, too. They are digits: that a random key looks like that has
 /// a chance of 10^-34, that somebody forgot the end of line has not.
-fn parse(content: &[u8], format: Option<Format>) -> Result<Key, String> {
+fn parse(content: &[u8], format: Option<Format>) -> Result<(Key, bool), String> {
     let digits = content.strip_suffix(b"\n").unwrap_or(content);
     let digits = digits.strip_suffix(b"\r").unwrap_or(digits);
     let mut decoded = Zeroizing::new([0; LONGEST / 2]);
-    let bytes = match digits.len() {
-        32 | 64 => base16ct::mixed::decode(digits, &mut *decoded).unwrap_or(content),
-        _ => content,
+    let decoded = match digits.len() {
+        32 | 64 => base16ct::mixed::decode(digits, &mut *decoded).ok(),
+        _ => None,
     };
+    let bytes = decoded.unwrap_or(content);
     let Some(of_len) = Format::of_key_len(bytes.len()) else {
-        return Err("not a key: neither 16 nor 32 bytes, nor one line of 32 or 64 hexadecimal digits".into());
+        return Err(format!("not a key: neither 16 nor 32 bytes, nor one line of 32 or 64 hexadecimal digits. {NO_PASSWORD}"));
     };
     let format = format.unwrap_or(of_len);
-    Key::new(format, bytes)
-        .map_err(|_| format!("it has {} bytes, but {format} takes {}; such a key is for --format {of_len}", bytes.len(), format.key_len()))
+    let key = Key::new(format, bytes).map_err(|_| {
+        format!("it has {} bytes, but {format} takes {}; such a key is for --format {of_len}", bytes.len(), format.key_len())
+    })?;
+    let is_text = |text: &str| text.chars().all(|letter| !letter.is_control() || letter.is_whitespace());
+    Ok((key, decoded.is_none() && str::from_utf8(content).is_ok_and(is_text)))
 }
 
 /// 64 digits and an end of line.
 const LONGEST: usize = 66;
+
+const NO_PASSWORD: &str = "A password is no key: `fastgcm keygen` makes one";
+
+const NO_KEY: &str = "a key is needed: -k KEY, or FASTGCM_KEY, or fastgcm/key in your configuration folder; `fastgcm keygen` makes one";
 
 /// Everything, or the first `limit` bytes, in one buffer that is wiped: a `Vec` that grows leaves copies.
 fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {

@@ -2,27 +2,36 @@
 
 use crate::{
     cli,
-    failure::{Code, Failure},
-    input::{Input, is_dash, refuse_same, refuse_two_dashes},
-    keyfile,
+    failure::{Code, Failure, escaped},
+    input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes},
+    keyfile::{KeyFile, Purpose, Wanted},
     output::{Output, PRIVATE, Target},
     progress::Progress,
+    report,
 };
-use fastgcm_file::{Key, RangeReader};
+use fastgcm_file::RangeReader;
 use std::{
     num::NonZero,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-/// Opens a sealed file.
+/// Opens each sealed file by itself.
 pub(crate) fn run(args: &cli::Open) -> Result<(), Failure> {
+    for (option, is_used) in [("-o", args.output.is_some()), ("--range", args.range.is_some())] {
+        refuse_several(&args.files, option, is_used)?;
+    }
+    let backend = args.common.machine.backend()?;
+    let path = args.key.as_deref();
+    let mut wanted = Wanted { path, format: args.format, purpose: Purpose::Open, reading: &args.reading, backend, read: None };
+    each(&args.files, "opened", args.common.quiet, |file| open(args, file, &mut wanted))
+}
+
+fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Failure> {
     let common = &args.common;
-    args.more.refuse()?;
-    refuse_two_dashes(&args.file, Some(&args.key))?;
-    let backend = common.machine.backend()?;
-    let path = output(args)?;
-    let input = Input::open(&args.file)?;
+    refuse_two_dashes(file, args.key.as_deref())?;
+    let path = output(args, file)?;
+    let input = Input::open(file)?;
     if args.range.is_some() && !input.is_seekable() {
         return Err(Failure::usage(format_args!("{input}: a range needs a regular file, by its name")));
     }
@@ -32,43 +41,48 @@ pub(crate) fn run(args: &cli::Open) -> Result<(), Failure> {
     }
     refuse_same(&input, target.identity())?;
     target.refuse_existing()?;
-    let (key, identity) = keyfile::read(&args.key, args.format, common.insecure_key_file)?;
-    if target.identity() == Some(identity) && !is_dash(&args.key) {
-        return Err(Failure::usage(format_args!("{} is both key and output", args.key.display())));
-    }
-    let key = key.with_backend(backend).map_err(|error| Failure::file(&input, error))?;
+    let key = wanted.get()?;
+    key.refuse_same(&target)?;
 
     let quiet = common.quiet || target.is_terminal();
     let mut output = target.create()?;
-    let job = Job { key: &key, context: common.context.as_bytes(), threads: common.threads(), quiet };
-    if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
+    let (name, modified) = (input.to_string(), input.modified());
+    let job = Job { key, context: common.context.as_bytes(), threads: common.threads(), quiet };
+    let len = if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
+    if args.keep_time {
+        output.keep_time(&name, modified)?;
+    }
+    if output.is_stream() && !quiet {
+        // Who reads the stream cannot know: before this, an end may be that of a part.
+        report::say(&format!("opened:  {}, {len} bytes, verified to the end\n", escaped(&name)));
+    }
     output.commit()
 }
 
 /// What does not depend on the kind of input.
 struct Job<'a> {
-    key: &'a Key,
+    key: &'a KeyFile,
     context: &'a [u8],
     threads: NonZero<usize>,
     quiet: bool,
 }
 
 impl Job<'_> {
-    /// From a pipe: chunk after chunk.
-    fn stream(&self, input: Input, output: &mut Output) -> Result<(), Failure> {
+    /// From a pipe: chunk after chunk. Returns the bytes that were opened.
+    fn stream(&self, input: Input, output: &mut Output) -> Result<u64, Failure> {
         let name = input.to_string();
         let progress = Progress::new(self.quiet, input.len);
-        let opened = fastgcm_file::open(self.key, self.context, input.watch(progress), &mut *output, self.threads);
-        opened.map(drop).map_err(|error| incomplete(Failure::file(name, error), output))
+        let opened = fastgcm_file::open(&self.key.key, self.context, input.watch(progress), &mut *output, self.threads);
+        opened.map_err(|error| incomplete(self.key.failure(name, error), output))
     }
 
     /// From a regular file: its header and its end are verified before the first byte is written, so that one which was truncated
-    /// or is not ours gives nothing at all.
-    fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<(), Failure> {
+    /// or is not ours gives nothing at all. Returns the bytes that were opened.
+    fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<u64, Failure> {
         let name = input.to_string();
-        let fail = |error| Failure::file(&name, error);
+        let fail = |error| self.key.failure(&name, error);
         let progress = Progress::new(self.quiet, input.len.filter(|_| range.is_none()));
-        let mut reader = RangeReader::new(self.key, self.context, input.seek(progress)).map_err(fail)?;
+        let mut reader = RangeReader::new(&self.key.key, self.context, input.seek(progress)).map_err(fail)?;
         let wanted = match range {
             None => 0..reader.len(),
             Some(range) => range.start..range.end.unwrap_or(reader.len()),
@@ -81,7 +95,9 @@ impl Job<'_> {
             // verified the second time as well.
             reader.verify(wanted.clone(), self.threads).map_err(fail)?;
         }
-        reader.copy(wanted, &mut *output, self.threads).map_err(|error| incomplete(fail(error), output))
+        let len = wanted.end - wanted.start;
+        reader.copy(wanted, &mut *output, self.threads).map_err(|error| incomplete(fail(error), output))?;
+        Ok(len)
     }
 }
 
@@ -94,11 +110,11 @@ fn incomplete(failure: Failure, output: &Output) -> Failure {
 }
 
 /// FILE without `.sealed`; standard output for standard input, and for a range, which is not what the name promises.
-fn output(args: &cli::Open) -> Result<PathBuf, Failure> {
+fn output(args: &cli::Open, file: &Path) -> Result<PathBuf, Failure> {
     match &args.output {
         Some(output) => Ok(output.clone()),
-        None if is_dash(&args.file) || args.range.is_some() => Ok("-".into()),
-        None => opened_name(&args.file),
+        None if is_dash(file) || args.range.is_some() => Ok("-".into()),
+        None => opened_name(file),
     }
 }
 

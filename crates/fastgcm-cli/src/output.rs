@@ -29,6 +29,7 @@ use std::{
         },
     },
     path::Path,
+    time::SystemTime,
 };
 
 /// Where the output shall go. Nothing has been written yet.
@@ -349,6 +350,17 @@ impl Output {
         match self {
             Self::Stream(..) => Ok(()),
             Self::New(file) => file.commit(),
+        }
+    }
+
+    /// Gives the file that time of modification, which another file has.
+    pub(crate) fn keep_time(&self, of: &str, time: Option<SystemTime>) -> Result<(), Failure> {
+        match (self, time) {
+            (Self::New(new), Some(time)) => new.file.set_modified(time).map_err(|error| Failure::io(&new.place.path, error)),
+            (Self::New(_), None) => Err(Failure::usage(format_args!("{of} has no time of modification to keep: leave out --keep-time"))),
+            (Self::Stream(stream), _) => {
+                Err(Failure::usage(format_args!("{} keeps no time of modification: leave out --keep-time", stream.name)))
+            }
         }
     }
 

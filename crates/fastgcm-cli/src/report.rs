@@ -1,37 +1,82 @@
 //! What a run says when all went well: what it wrote, and what to type next.
 
-use crate::{cli, failure::escaped, input::is_dash};
+use crate::{
+    cli,
+    failure::{Failure, escaped},
+    input::is_dash,
+    keyfile::fingerprint,
+};
+use fastgcm_file::Key;
 use std::{
     env,
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
-/// Says what was sealed, and the command that opens it, on standard error. If nobody reads that, the exit code remains.
-pub(crate) fn sealed(args: &cli::Seal, output: &Path) {
-    let mut text = String::new();
-    if let Some(key) = &args.which.new_key {
-        text += &format!("new key: {} (without it nobody can open the file)\n", escaped(&key.display().to_string()));
-    }
-    text += &format!("sealed:  {}\n", escaped(&output.display().to_string()));
-    if let Some(command) = to_open(args, output) {
-        text += &format!("to open: {command}\n");
-    }
+/// Says it on standard error. If nobody reads that, the exit code remains.
+pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Says which key is new.
+pub(crate) fn made(path: &Path, key: &Key) -> Result<(), Failure> {
+    let path = escaped(&if is_dash(path) { "standard output".into() } else { path.display().to_string() });
+    say(&format!("new key: {path}, fingerprint {} (without it nobody can open what it seals)\n", fingerprint(key)?));
+    Ok(())
+}
+
+/// Says what was sealed, and the command that opens it.
+pub(crate) fn sealed(args: &cli::Seal, output: &Path) {
+    let hint = to_open(args, output).map(|command| format!("to open: {command}\n")).unwrap_or_default();
+    say(&format!("sealed:  {}\n{hint}", escaped(&output.display().to_string())));
 }
 
 /// The command that opens it, to be typed in the same directory: it writes to a name that is free. `None` if there is none that can be typed.
 fn to_open(args: &cli::Seal, output: &Path) -> Option<String> {
-    let key = args.which.key.as_ref().or(args.which.new_key.as_ref()).filter(|key| !is_dash(key))?;
-    let mut command = vec![env::args_os().next()?.to_str()?.to_owned(), "open".into(), "-k".into(), name(key)?];
-    if args.common.insecure_key_file {
-        command.push("--insecure-key-file".into());
-    }
-    if !args.common.context.is_empty() {
-        command.push(format!("--context={}", args.common.context));
-    }
+    let mut command = vec![program()?, "open".into()];
+    command.extend(how(args)?);
     command.extend(["-o".into(), name(&free(output)?)?, name(output)?]);
-    command.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>().map(|words| words.join(" "))
+    line(&command)
+}
+
+/// A directory cannot be sealed, but a command seals all that is in it.
+pub(crate) fn instead_of_directory(args: &cli::Seal, directory: &Path, failure: Failure) -> Failure {
+    let command = || {
+        let inside = directory.canonicalize().ok()?;
+        let archive = format!("{}.tar.sealed", inside.file_name()?.to_str()?);
+        let tar = line(&["tar".into(), "-cf".into(), "-".into(), name(directory)?])?;
+        let mut seal = vec![program()?, "seal".into()];
+        seal.extend(how(args)?);
+        seal.extend(["-o".into(), name(archive.as_ref())?, "-".into()]);
+        Some(format!("{tar} | {}", line(&seal)?))
+    };
+    match command().filter(|_| directory.is_dir()) {
+        Some(command) => failure.note(format_args!("to seal all that is in it, say in bash: set -o pipefail; {command}")),
+        None => failure,
+    }
+}
+
+fn program() -> Option<String> {
+    Some(env::args_os().next()?.to_str()?.to_owned())
+}
+
+/// The key and what belongs to it, as options.
+fn how(args: &cli::Seal) -> Option<Vec<String>> {
+    let mut options = Vec::new();
+    if let Some(key) = args.which.key.as_ref().or(args.which.new_key.as_ref()) {
+        options.extend(["-k".into(), name(Some(key).filter(|key| !is_dash(key))?)?]);
+    }
+    let reading = [(args.reading.insecure_key_file, "--insecure-key-file"), (args.reading.raw_key, "--raw-key")];
+    options.extend(reading.into_iter().filter(|(is_used, _)| *is_used).map(|(_, option)| option.into()));
+    if !args.common.context.is_empty() {
+        options.push(format!("--context={}", args.common.context));
+    }
+    Some(options)
+}
+
+/// As a shell reads it.
+fn line(words: &[String]) -> Option<String> {
+    words.iter().map(|word| quoted(word)).collect::<Option<Vec<_>>>().map(|words| words.join(" "))
 }
 
 /// A name beside the output that no file has.

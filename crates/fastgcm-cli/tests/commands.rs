@@ -37,7 +37,8 @@ fn pipes() {
         let sealed = bench.run_with(&["seal", "-k", "key", "-"], &text);
         assert_eq!((sealed.status.code(), sealed.stderr.len()), (Some(0), 0));
         let opened = bench.run_with(&["open", "-k", "key", "-"], &sealed.stdout);
-        assert_eq!((opened.status.code(), opened.stderr.len()), (Some(0), 0));
+        let said = format!("opened:  standard input, {len} bytes, verified to the end\n");
+        assert_eq!((opened.status.code(), String::from_utf8(opened.stderr).unwrap()), (Some(0), said));
         assert!(opened.stdout == text);
 
         bench.write("a.sealed", &sealed.stdout);
@@ -135,6 +136,187 @@ fn key_files() {
     bench.fails(1, &["seal", "-k", "missing", "-o", "b", "a"]);
     bench.fails(2, &["seal", "-k", "-", "-"]);
     bench.fails(2, &["open", "-k", "-", "-"]);
+}
+
+/// What somebody may have typed seals nothing, and what it has sealed can be opened.
+#[test]
+fn a_password_is_no_key() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    let key = |content: &[u8]| {
+        bench.write("k", content);
+        bench.set_mode("k", 0o600);
+    };
+    for (password, format) in [
+        ("correct horse battery staple 123", "cobblestone-256"),
+        ("thirty bytes and an end of it!\r\n", "cobblestone-256"),
+        ("Grüße und Küsse!", "cobblestone-128"),
+        ("0123456789abcdeF", "cobblestone-128"),
+    ] {
+        let bytes = &password.as_bytes()[..if format.ends_with("256") { 32 } else { 16 }];
+        key(bytes);
+        let seal = ["seal", "-k", "k", "--format", format, "--force", "a"];
+        let message = bench.fails(4, &seal);
+        assert!(["all printable", "`fastgcm keygen`", "--raw-key"].iter().all(|word| message.contains(word)), "{message}");
+        bench.ok(&[&seal[..], &["--raw-key"]].concat());
+        let opened = bench.run(&["open", "-q", "-k", "k", "-o", "-", "a.sealed"]);
+        let said = String::from_utf8(opened.stderr).unwrap();
+        assert!(opened.status.success() && opened.stdout == b"text" && said.starts_with("warning: key k: its "), "{said}");
+        assert_eq!(bench.ok(&["open", "--raw-key", "-k", "k", "-o", "-", "a.sealed"]), b"text");
+    }
+    // One byte that nobody types is enough.
+    key(b"correct horse battery staple 12\x07");
+    bench.ok(&["seal", "-k", "k", "--force", "a"]);
+    key(b"correct horse battery staple 12\xe9");
+    bench.ok(&["seal", "-k", "k", "--force", "a"]);
+    key(b"hunter2\n");
+    for command in ["seal", "open"] {
+        assert!(bench.fails(4, &[command, "-k", "k", "-o", "b", "a.sealed"]).contains("A password is no key: `fastgcm keygen`"));
+        assert!(bench.fails(4, &[command, "-k", ".", "-o", "b", "a.sealed"]).contains("key .: is a directory: name the key file in it"));
+    }
+    bench.passed("commands::a_password_is_no_key", 4 * 4 + 2 + 4);
+}
+
+/// Where no key is named: FASTGCM_KEY, then the user's configuration folder.
+#[test]
+fn default_keys() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    for args in [&["seal", "a"][..], &["open", "-o", "-", "a"], &["inspect", "--verify", "a"]] {
+        assert!(bench.fails(2, args).contains("a key is needed"), "{args:?}");
+    }
+    fs::create_dir_all(bench.path(".config/fastgcm")).unwrap();
+    bench.ok(&["keygen", "-o", ".config/fastgcm/key"]);
+    let said = String::from_utf8(bench.run(&["seal", "a"]).stderr).unwrap();
+    let hint = said.lines().find_map(|line| line.strip_prefix("to open: ")).expect(&said);
+    assert!(!hint.contains(" -k ") && bench.shell(hint).status.success() && bench.read("a.opened") == b"text", "{hint}");
+    assert_eq!(bench.ok(&["open", "-k", ".config/fastgcm/key", "-o", "-", "a.sealed"]), b"text");
+    assert!(String::from_utf8(bench.ok(&["inspect", "--verify", "a.sealed"])).unwrap().contains("verified: "));
+    assert!(!String::from_utf8(bench.ok(&["inspect", "a.sealed"])).unwrap().contains("verified: "));
+    // The variable comes before the folder, and what is named before both. Set to nothing it is not set.
+    let by = |key: &str, args: &[&str]| bench.command(args).env("FASTGCM_KEY", key).output().unwrap();
+    assert!(by("key", &["seal", "-o", "b", "a"]).status.success());
+    assert_eq!(by("key", &["open", "-o", "-", "b"]).stdout, b"text");
+    assert_eq!(bench.ok(&["open", "-k", "key", "-o", "-", "b"]), b"text");
+    assert_eq!(by("key128", &["open", "-k", "key", "-o", "-", "b"]).stdout, b"text");
+    assert_eq!(by("", &["open", "-o", "-", "a.sealed"]).stdout, b"text");
+    assert_eq!(by("missing", &["open", "-o", "-", "a.sealed"]).status.code(), Some(1));
+    bench.fails(3, &["open", "-o", "-", "b"]);
+    // What holds for a key that is named holds for this one.
+    bench.set_mode(".config/fastgcm/key", 0o644);
+    assert!(bench.fails(4, &["open", "-o", "-", "a.sealed"]).contains("others may read it"));
+    bench.fails(2, &["seal", "--force", "-o", ".config/fastgcm/key", "--insecure-key-file", "a"]);
+    bench.passed("commands::default_keys", 3 + 1 + 2 + 3 + 6 + 1 + 2);
+}
+
+/// A short name of each key, by which a wrong one can be told from a damaged file.
+#[test]
+fn fingerprints() {
+    let bench = Bench::new();
+    bench.write("a", &text(40_000));
+    let mark = |said: &[u8]| {
+        let said = String::from_utf8(said.to_vec()).unwrap();
+        said.split("fingerprint ").nth(1).expect(&said)[..19].to_owned()
+    };
+    let made = mark(&bench.run(&["seal", "--new-key", "new", "a"]).stderr);
+    let groups: Vec<_> = made.split('-').collect();
+    assert!(groups.len() == 4 && groups.iter().all(|group| group.len() == 4 && u16::from_str_radix(group, 16).is_ok()), "{made}");
+    assert_eq!(mark(&bench.ok(&["inspect", "-k", "new", "a.sealed"])), made);
+    let other = mark(&bench.run(&["keygen", "-o", "other"]).stderr);
+    assert_ne!(other, made);
+    let message = bench.fails(3, &["open", "-k", "other", "-o", "b", "a.sealed"]);
+    assert_eq!(mark(message.as_bytes()), other);
+    bench.ok(&["seal", "-k", "other", "-o", "b", "a"]);
+    assert_eq!(mark(&bench.ok(&["inspect", "-k", "other", "b"])), other);
+    // It is of the key, not of the file: known, for key files of raw bytes as for digits.
+    for content in [&[7; 32][..], "07".repeat(32).as_bytes()] {
+        bench.write("k", content);
+        bench.set_mode("k", 0o600);
+        assert_eq!(mark(bench.fails(3, &["open", "-k", "k", "-o", "c", "b"]).as_bytes()), "e263-c23f-42e2-8964");
+    }
+    let mut damaged = bench.read("b");
+    damaged[20_000] ^= 1;
+    bench.write("b", &damaged);
+    for command in [&["open", "-o", "c"][..], &["inspect"]] {
+        assert!(bench.fails(3, &[command, &["-k", "other", "b"]].concat()).contains("the key other is the right one: the file is damaged"));
+    }
+    bench.passed("commands::fingerprints", 1 + 1 + 1 + 1 + 2 + 2 + 2);
+}
+
+/// Each by itself: what fails is told, the others are done, and the exit code says the worst of it.
+#[test]
+fn several_files() {
+    let bench = Bench::new();
+    let names = ["a", "b", "c"];
+    let run = |args: &[&str]| {
+        let output = bench.run(args);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let all = |folder: &str| names.iter().all(|name| bench.read(&format!("{folder}{name}")) == name.as_bytes());
+    names.iter().for_each(|name| bench.write(name, name.as_bytes()));
+    assert_eq!(run(&["seal", "-k", "key", "a", "b", "c"]), (Some(0), "sealed:  3 files\n".into()));
+    fs::create_dir(bench.path("there")).unwrap();
+    names.iter().for_each(|name| fs::rename(bench.path(format!("{name}.sealed")), bench.path(format!("there/{name}.sealed"))).unwrap());
+    let opened = bench.shell("fastgcm open -k key there/*.sealed");
+    assert!(opened.status.success() && opened.stderr == b"opened:  3 files\n" && all("there/"));
+    let inspected = String::from_utf8(bench.ok(&["inspect", "-k", "key", "there/a.sealed", "there/b.sealed"])).unwrap();
+    assert_eq!(inspected.matches("verified: ").count(), 2);
+    assert_eq!(run(&["seal", "-q", "-k", "key", "--force", "a", "b"]), (Some(0), String::new()));
+
+    // The first two are there already, and one is missing: the last one is sealed.
+    let (code, said) = run(&["seal", "-k", "key", "a", "b", "missing", "c"]);
+    assert!(code == Some(5) && said.ends_with("fastgcm: sealed 1 of 4 files\n") && said.lines().count() == 4, "{said}");
+    assert_eq!(bench.ok(&["open", "-k", "key", "-o", "-", "c.sealed"]), b"c");
+    // What is not authentic counts before all else.
+    bench.write("there/bad.sealed", &[7; 100]);
+    fs::remove_file(bench.path("there/c")).unwrap();
+    let (code, said) = run(&["open", "-k", "key", "there/a.sealed", "there/bad.sealed", "there/missing.sealed", "there/c.sealed"]);
+    assert!(code == Some(3) && said.contains("opened 1 of 4 files") && all("there/") && !bench.exists("there/bad"), "{said}");
+    let inspected = bench.run(&["inspect", "-k", "key", "there/a.sealed", "there/bad.sealed", "there/b.sealed"]);
+    let shown = String::from_utf8(inspected.stdout).unwrap();
+    assert_eq!((inspected.status.code(), shown.matches("verified: ").count()), (Some(3), 2));
+
+    // A new key is made by the first that can be sealed, and is the key of the others.
+    let (code, said) = run(&["seal", "--new-key", "new", "missing", "there/a", "there/b", "key", "key128"]);
+    assert!(code == Some(1) && said.matches("new key: new, ").count() == 1, "{said}");
+    for name in ["key", "key128"] {
+        assert_eq!(bench.ok(&["open", "-k", "new", "-o", "-", &format!("{name}.sealed")]), bench.read(name));
+    }
+    let (code, said) = run(&["seal", "--new-key", "none", "missing", "there/a"]);
+    assert!(code == Some(1) && !bench.exists("none") && said.contains("sealed 0 of 2 files"), "{said}");
+
+    // Without a key nothing can be done, and that is said once.
+    let (code, said) = run(&["seal", "-k", "nowhere", "new", "there/bad.sealed"]);
+    assert!(code == Some(1) && said == "fastgcm: nowhere: No such file or directory\n", "{said}");
+    for (args, why) in [
+        (&["seal", "-k", "key", "-o", "out", "a", "b"][..], "-o is for one file, and there are 2"),
+        (&["open", "-k", "key", "-o", "-", "a", "b", "c"], "-o is for one file, and there are 3"),
+        (&["open", "-k", "key", "--range", "0..1", "a", "b"], "--range is for one file"),
+        (&["seal", "-k", "key", "new", "-"], "standard input is no file among several"),
+    ] {
+        assert!(bench.fails(2, args).contains(why), "{args:?}");
+    }
+    bench.passed("commands::several_files", 4 + 2 + 2 + 1 + 2 + 1 + 1 + 4);
+}
+
+/// `--keep-time`, and only that, takes the time of modification along.
+#[test]
+fn times() {
+    let bench = Bench::new();
+    let time = |name: &str| fs::metadata(bench.path(name)).unwrap().modified().unwrap();
+    let old = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 123_456_789);
+    bench.write("a", b"text");
+    fs::File::options().write(true).open(bench.path("a")).unwrap().set_modified(old).unwrap();
+    bench.ok(&["seal", "-k", "key", "--keep-time", "a"]);
+    bench.ok(&["open", "-k", "key", "--keep-time", "-o", "b", "a.sealed"]);
+    bench.ok(&["open", "-k", "key", "--keep-time", "--force", "a.sealed"]);
+    bench.ok(&["seal", "-k", "key", "-o", "c", "a"]);
+    assert_eq!([time("a.sealed"), time("b"), time("a"), time("c")].map(|time| time == old), [true, true, true, false]);
+    for args in [&["seal", "-k", "key", "--keep-time", "-o", "-", "a"][..], &["seal", "-k", "key", "--keep-time", "-o", "d", "-"]] {
+        let output = bench.run(args);
+        assert_eq!((output.status.code(), bench.exists("d")), (Some(2), false), "{args:?}");
+    }
+    bench.passed("commands::times", 4 + 2);
 }
 
 #[test]
@@ -294,7 +476,7 @@ fn inspect() {
     bench.fails(3, &["inspect", "-k", "key128", "b"]);
     bench.fails(3, &["inspect", "-k", "key", "random"]);
     bench.fails(4, &["inspect", "-k", "key", "--format", "cobblestone-128", "a.sealed"]);
-    for args in [&["inspect", "--context", "here", "b"][..], &["inspect", "-k", "-", "-"], &["inspect", "a.sealed", "b"]] {
+    for args in [&["inspect", "--context", "here", "b"][..], &["inspect", "-k", "-", "-"], &["inspect", "--verify", "b"]] {
         bench.fails(2, args);
     }
     let mut last = sealed;

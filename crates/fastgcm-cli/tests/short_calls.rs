@@ -56,7 +56,7 @@ fn short_and_interrupted_calls() {
             assert!(bench.read("b") == text);
             let sealed = run(&["seal", "-k", "key", "-o", "-", "a"]);
             bench.write("c.sealed", &sealed);
-            assert!(run(&["open", "-k", "key", "-o", "-", "c.sealed"]) == text);
+            assert!(run(&["open", "-q", "-k", "key", "-o", "-", "c.sealed"]) == text);
             // Without the library between: what it sealed is a sealed file.
             assert!(bench.ok(&["open", "-k", "key", "-o", "-", "a.sealed"]) == text);
         }

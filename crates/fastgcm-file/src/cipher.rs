@@ -139,7 +139,7 @@ impl Cipher {
     fn derive(key: &Key, context: &[u8], salt: &[u8; SALT_LEN]) -> Result<([u8; COMMITMENT_LEN], Self), Error> {
         let mut okm = Zeroizing::new([0; MAX_KEY_LEN + NONCE_LEN + COMMITMENT_LEN]);
         let okm = &mut okm[..key.format().key_len() + NONCE_LEN + COMMITMENT_LEN];
-        expand(key, context, salt, okm)?;
+        expand(key, &[b"c2sp.org/chunked-encryption@v1+", key.format().aead().as_bytes(), &[0], salt, context], okm)?;
         overwrite_stack();
         let (aes_key, rest) = okm.split_at(key.format().key_len());
         let (nonce, commitment) = rest.split_at(NONCE_LEN);
@@ -156,14 +156,21 @@ impl Cipher {
 
 /// HKDF-Expand. In a function of its own, because the crates `hkdf` and `sha2` leave parts of what they make on the stack: see [`overwrite_stack`].
 #[inline(never)]
-fn expand(key: &Key, context: &[u8], salt: &[u8; SALT_LEN], okm: &mut [u8]) -> Result<(), Error> {
+fn expand(key: &Key, info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
     // The crate `hkdf` wants a pseudorandom key of at least the hash's 64 bytes. HMAC pads any key with zeros to the hash's block
     // of 128 bytes (RFC 2104), so the zeros that we add here change nothing.
     let mut padded = Zeroizing::new([0; 64]);
     padded[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
     let hkdf = Hkdf::<Sha512>::from_prk(&*padded).map_err(|_| Error::KeyLength)?;
-    let info = [b"c2sp.org/chunked-encryption@v1+", key.format().aead().as_bytes(), &[0], salt, context];
-    hkdf.expand_multi_info(&info, okm).map_err(|_| Error::KeyLength)
+    hkdf.expand_multi_info(info, okm).map_err(|_| Error::KeyLength)
+}
+
+/// What people tell keys apart by ([`Key::fingerprint`]). No key of a file comes of these words: what those come of begins with other ones.
+pub(crate) fn fingerprint(key: &Key) -> Result<[u16; 4], Error> {
+    let mut bytes = [0; 8];
+    expand(key, &[b"fastgcm fingerprint@v1+", key.format().aead().as_bytes()], &mut bytes)?;
+    overwrite_stack();
+    Ok([0, 2, 4, 6].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]])))
 }
 
 /// Zeros where functions that have returned had their variables.

@@ -1,6 +1,6 @@
 //! The key that seals files. Each file has keys of its own, derived from that key ([`cipher`](crate::cipher)).
 
-use crate::{Error, Format};
+use crate::{Error, Format, cipher::fingerprint};
 use fastgcm::Backend;
 use std::fmt;
 use zeroize::Zeroizing;
@@ -65,6 +65,23 @@ impl Key {
     /// Returns the bytes of the key, which are secret. Whoever copies them must wipe the copy.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.format.key_len()]
+    }
+
+    /// Returns eight bytes of a hash of the key, as `3f2a-91c0-77de-1b04`, so that people can tell one key from another. They say nothing of
+    /// a random key, and so are no secret.
+    ///
+    /// # Errors
+    /// None of them happens.
+    ///
+    /// ```
+    /// use fastgcm_file::{Format, Key};
+    /// let key = Key::new(Format::Cobblestone256, &[7; 32])?;
+    /// assert_eq!(key.fingerprint()?, "e263-c23f-42e2-8964");
+    /// # Ok::<(), fastgcm_file::Error>(())
+    /// ```
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        let groups = fingerprint(self)?.map(|group| format!("{group:04x}"));
+        Ok(groups.join("-"))
     }
 
     /// Returns the format of the files that the key seals.

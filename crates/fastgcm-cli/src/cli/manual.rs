@@ -17,9 +17,9 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("fastgcm open -k my.key -o copy.tar photos.tar.sealed", "Open it under another name."),
     ("fastgcm open -k my.key --force photos.tar.sealed", "Open it in the place of photos.tar."),
     ("fastgcm open -k my.key --range 512..1024 photos.tar.sealed > part", "Open only some of it."),
-    ("tar c photos | fastgcm seal -k my.key - > photos.sealed", "Seal what comes from a pipe."),
-    ("fastgcm open -k my.key - < photos.sealed | tar t", "Open it into a pipe."),
-    ("for file in *.tar; do fastgcm seal -k my.key --force \"$file\"; done", "Seal several files."),
+    ("tar c photos | fastgcm seal -k my.key - > photos.sealed", "Seal what comes from a pipe (in bash after: set -o pipefail)."),
+    ("fastgcm open -k my.key - < photos.sealed | tar t", "Open it into a pipe (in bash after: set -o pipefail)."),
+    ("fastgcm seal -k my.key --force *.tar", "Seal several files, each by itself."),
 ];
 
 /// A page of the manual (roff): of one command, or of the program.
@@ -51,9 +51,15 @@ fn render(page: clap::Command, command: Option<&str>) -> io::Result<Vec<u8>> {
     for (code, meaning) in Code::MEANINGS {
         more.control("TP", []).text([bold(code.to_string())]).text([roman(meaning)]);
     }
+    more.control("SH", ["KEYS"]);
+    for key in keys() {
+        more.control("IP", ["\\(bu", "2"]).text([roman(key)]);
+    }
     more.control("SH", ["FILES"]).text([roman(FILES)]);
     more.control("SH", ["ENVIRONMENT"]);
-    more.control("TP", []).text([bold("FASTGCM_BACKEND")]).text([roman(ENVIRONMENT)]);
+    for (name, meaning) in ENVIRONMENT {
+        more.control("TP", []).text([bold(name)]).text([roman(meaning)]);
+    }
     let examples = EXAMPLES.iter().filter(|(line, _)| command.is_none_or(|name| line.contains(&format!("fastgcm {name} "))));
     for (number, (line, what)) in examples.enumerate() {
         if number == 0 {
@@ -72,4 +78,14 @@ const FILES: &str = "A new key and a text that was opened are for your eyes only
     the mode that the umask gives. What --force replaces keeps its mode, and its owner and group where the system allows that. Standard \
     output that is redirected to a file is made by the shell, not by fastgcm.";
 
-const ENVIRONMENT: &str = "The back end of the cipher, as --backend names it.";
+const ENVIRONMENT: [(&str, &str); 2] = [
+    ("FASTGCM_KEY", "The key file, where -k names none. Without both, it is fastgcm/key in $XDG_CONFIG_HOME or ~/.config."),
+    ("FASTGCM_BACKEND", "The back end of the cipher, as --backend names it."),
+];
+
+/// What README.md says of keys, point by point.
+fn keys() -> Vec<String> {
+    let section = include_str!("../../README.md").split("\n## ").find_map(|section| section.strip_prefix("Keys\n\n* "));
+    let points = section.unwrap_or_default().trim_end().split("\n* ");
+    points.map(|point| point.replace("**", "").replace('`', "").replace("\n  ", " ")).collect()
+}

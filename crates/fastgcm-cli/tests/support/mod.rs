@@ -61,10 +61,19 @@ impl Bench {
     /// The program, to be run here.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fastgcm"));
-        command.args(args).current_dir(self.dir.path()).env_remove("FASTGCM_BACKEND");
+        command.args(args);
+        self.at_home(&mut command);
         self.runs.fetch_add(1, Ordering::Relaxed);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    /// In this directory, where nothing of the user's own counts: no key and no back end.
+    fn at_home(&self, command: &mut Command) {
+        command.current_dir(self.dir.path()).env("XDG_CONFIG_HOME", self.path(".config"));
+        for name in ["FASTGCM_BACKEND", "FASTGCM_KEY"] {
+            command.env_remove(name);
+        }
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
@@ -109,9 +118,15 @@ impl Bench {
 
     /// By a shell, where `fastgcm` is the program.
     pub(crate) fn shell(&self, line: &str) -> Output {
+        self.by("sh", line)
+    }
+
+    /// By that shell.
+    pub(crate) fn by(&self, shell: &str, line: &str) -> Output {
         let line = format!("fastgcm() {{ {} \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_fastgcm"));
-        let mut command = Command::new("sh");
-        command.args(["-c", &line]).current_dir(self.dir.path()).env_remove("FASTGCM_BACKEND").stdin(Stdio::null());
+        let mut command = Command::new(shell);
+        command.args(["-c", &line]).stdin(Stdio::null());
+        self.at_home(&mut command);
         self.runs.fetch_add(1, Ordering::Relaxed);
         command.output().unwrap()
     }
@@ -125,7 +140,7 @@ impl Bench {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// It must succeed, and say nothing on standard error but what `seal` reports. What it wrote to standard output.
+    /// It must succeed, and say nothing on standard error but what a run reports. What it wrote to standard output.
     #[track_caller]
     pub(crate) fn ok(&self, args: &[&str]) -> Vec<u8> {
         let output = self.run(args);
@@ -176,8 +191,8 @@ pub(crate) fn full() -> bool {
     std::env::var_os("FASTGCM_FULL").is_some_and(|full| full == "1")
 }
 
-/// What stands on standard error beside the lines that `seal` ends with.
+/// What stands on standard error beside the lines that a run ends with.
 pub(crate) fn but_for_reports(stderr: &[u8]) -> String {
-    let reports = ["new key: ", "sealed:  ", "to open: "];
+    let reports = ["new key: ", "sealed:  ", "to open: ", "opened:  "];
     String::from_utf8_lossy(stderr).lines().filter(|line| !reports.iter().any(|report| line.starts_with(report))).collect()
 }
