@@ -5,6 +5,7 @@ use crate::{
     image::Image,
     machine::{Decoded, Machine, Processor, Result, Word, stop},
     memory::Memory,
+    unknown::Seed,
 };
 use iced_x86::Register;
 use std::{ops::Range, path::Path};
@@ -268,7 +269,7 @@ impl Subject {
     }
 
     /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.
-    pub fn machine<'a>(&'a self, decoded: &'a mut Decoded, case: &Case, seed: u64) -> Result<Machine<'a>> {
+    pub fn machine<'a>(&'a self, decoded: &'a mut Decoded, case: &Case, seed: Seed) -> Result<Machine<'a>> {
         let top = ((self.image.registers.rsp - 4096) & !15) - 16 * case.layout.stack;
         let scratch = self.image.stack.start.min(top) - STACK..top;
         let mut machine = Machine::new(&self.image, decoded, ROWS[case.row].1, seed, self.perform, scratch);

@@ -13,7 +13,7 @@ use crate::{
     machine::Decoded,
     plan,
     prove::{Failure, LEAST, prove},
-    unknown::{Map, Random},
+    unknown::{Map, Random, Seed},
 };
 use std::{
     collections::{BTreeSet, HashMap},
@@ -26,16 +26,19 @@ use std::{
 };
 
 /// What is asked for, if it is a check of this module; returns how much of it fails.
-pub fn asked(arguments: &[String], drawn: fn() -> Result<u64, String>) -> Option<Result<usize, String>> {
-    let check = arguments.iter().find_map(|argument| match &**argument {
-        "lengths" => Some(lengths as fn(&Subject, &Options<'_>, u64) -> _),
-        "flips" => Some(flips as _),
-        "forms" => Some(forms as _),
-        _ => None,
-    })?;
+pub fn asked(arguments: &[String], drawn: fn() -> Result<Seed, String>) -> Option<Result<usize, String>> {
+    let (name, known, check) = CHECKS.into_iter().find(|(name, ..)| arguments.iter().any(|argument| argument == name))?;
     let run = || {
-        let program = arguments.iter().find(|argument| argument.contains('/')).ok_or("no program is named, with its path")?;
-        let options = arguments.iter().filter_map(|argument| argument.split_once('=')).collect();
+        let mut program = None;
+        let mut options = Options::new();
+        for argument in arguments.iter().filter(|argument| **argument != name) {
+            match argument.split_once('=') {
+                Some((name, value)) if known.contains(&name) || name == "seed" => drop(options.insert(name, value)),
+                None if argument.contains('/') && program.is_none() => program = Some(argument),
+                _ => return Err(format!("{name} does not know {argument}: it takes NAME=VALUE, of {} and seed", known.join(", "))),
+            }
+        }
+        let program = program.ok_or("no program is named, with its path")?;
         let seed = if let Some(seed) = number(&options, "seed")? { seed } else { drawn()? };
         println!("points and operands drawn from seed {seed}");
         check(&Subject::start("program", program.as_ref(), &[])?, &options, seed)
@@ -43,18 +46,26 @@ pub fn asked(arguments: &[String], drawn: fn() -> Result<u64, String>) -> Option
     Some(run())
 }
 
-fn number(options: &Options<'_>, name: &str) -> Result<Option<u64>, String> {
-    options.get(name).map(|n| n.parse().map_err(|_| format!("{name}={n}"))).transpose()
+fn number<T: std::str::FromStr>(options: &Options<'_>, name: &str) -> Result<Option<T>, String> {
+    options.get(name).map(|n| n.parse().map_err(|_| format!("{name}={n} is no number"))).transpose()
 }
 
 type Options<'a> = HashMap<&'a str, &'a str>;
+
+/// A check, with its name and what it may be told.
+type Check = (&'static str, &'static [&'static str], fn(&Subject, &Options<'_>, Seed) -> Result<usize, String>);
+const CHECKS: [Check; 3] =
+    [("lengths", &["row", "verb", "key", "over", "every"], lengths), ("forms", &["tries"], forms), ("flips", &["row", "count"], flips)];
+
+/// More instructions than one of these calls takes, unless a fault has it go on for ever.
+const LIMIT: u64 = 200_000;
 
 /// Verbs whose loops are proved, by what is of any length.
 const LOOPS: [(&str, Over); 5] =
     [("seal", Over::Text), ("open", Over::Text), ("seal apart", Over::Text), ("open apart", Over::Text), ("seal", Over::Aad)];
 
 /// All lengths: a line for each row, key and verb.
-fn lengths(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, String> {
+fn lengths(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
     let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
     let mut questions = Vec::new();
     for (row, key, (verb, over)) in
@@ -69,13 +80,14 @@ fn lengths(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize,
             questions.push((case, over));
         }
     }
-    let every = number(options, "every")?.unwrap_or(1) as usize;
+    let every = number(options, "every")?.unwrap_or(1);
     println!("| row | verb | key | of any length | lengths | loop at | exits | invariant | seconds | error below |");
     println!("|---|---|---:|---|---|---|---:|---|---:|---:|");
     let failed = AtomicUsize::new(0);
     each(&questions, |n, (case, over)| {
         let start = Instant::now();
-        let answer = induct::induct(subject, &mut Decoded::default(), case, *over, every, seed.wrapping_add((n as u64) << 32));
+        let seed = seed.wrapping_add((n as Seed) << 64);
+        let answer = induct::induct(subject, &mut Decoded::default(), case, *over, every, seed);
         if !print(subject, case, *over, &answer, start.elapsed()) {
             failed.fetch_add(1, Relaxed);
         }
@@ -134,11 +146,8 @@ fn each<T: Sync>(all: &[T], work: impl Fn(usize, &T) + Sync) {
 /// A text with a turn, and with a part of a vector at the end.
 const FLIPPED: usize = 700;
 
-/// More instructions than such a call takes, unless a flipped bit has it go on for ever.
-const FLIPPED_LIMIT: u64 = 200_000;
-
 /// Bits of machine code that is executed, flipped: the proof must not go through, but where a processor ignores the bit, or it matters at other lengths only.
-fn flips(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, String> {
+fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
     let count = number(options, "count")?.unwrap_or(40);
     let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
     let verbs: Vec<usize> = ["seal", "open"].into_iter().filter_map(|verb| subject.verb(verb)).collect();
@@ -168,10 +177,10 @@ fn flips(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, S
 }
 
 /// Flips bits of instructions that the proof needs: how many are refuted, how many stop the interpreter, and which go through.
-fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: u64) -> Result<([usize; 2], Vec<String>), Failure> {
+fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: Seed) -> Result<([usize; 2], Vec<String>), Failure> {
     let case = Case { verb, row, key: 16, nonce: 12, aad: 13, text: FLIPPED, cuts: [0; 2], right: true, layout: Layout::default() };
     let mut decoded = Decoded { visited: Some(Map::default()), ..Decoded::default() };
-    prove(subject, &mut decoded, &case, seed, FLIPPED_LIMIT, false)?;
+    prove(subject, &mut decoded, &case, seed, LIMIT, false)?;
     let mut places: Vec<u64> = decoded.visited.take().into_iter().flatten().map(|(at, _)| at).collect();
     places.sort_unstable();
     let mut random = Random::new(seed, row as u64);
@@ -185,14 +194,14 @@ fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: u64) ->
         nothing.set_len(i.len());
         nothing.set_next_ip(i.next_ip());
         without.instructions.insert(at, nothing);
-        if prove(subject, &mut without, &case, seed, FLIPPED_LIMIT, false).is_ok() {
+        if prove(subject, &mut without, &case, seed, LIMIT, false).is_ok() {
             continue;
         }
         let bit = random.word() as usize % (8 * i.len());
         let place = at + bit as u64 / 8;
         let byte = subject.image.bytes::<1>(place).map_or(0, |[byte]| byte) ^ 1 << (bit % 8);
         let mut with = Decoded { patches: std::iter::once((place, byte)).collect(), ..Decoded::default() };
-        match prove(subject, &mut with, &case, seed, FLIPPED_LIMIT, false) {
+        match prove(subject, &mut with, &case, seed, LIMIT, false) {
             Err(Failure::Refuted(_)) => refuted += 1,
             Err(Failure::Stopped(_)) => stopped += 1,
             Ok(_) => {
@@ -205,8 +214,8 @@ fn flipped(subject: &Subject, row: usize, verb: usize, count: u64, seed: u64) ->
 }
 
 /// Each instruction that proofs execute, held against this processor; and semantics that are wrong on purpose, which must be found.
-fn forms(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, String> {
-    let tries = number(options, "tries")?.unwrap_or(300) as usize;
+fn forms(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
+    let tries = number(options, "tries")?.unwrap_or(300);
     let mut encodings: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut proofs = 0;
     for row in 0..ROWS.len() {
@@ -218,7 +227,7 @@ fn forms(subject: &Subject, options: &Options<'_>, seed: u64) -> Result<usize, S
                 let (key, nonce, text) = (own(&known.keys, key), own(&known.nonces, nonce), known.text(text));
                 let cuts = if known.cuts { [text / 3, text / 2] } else { [0; 2] };
                 let case = Case { verb, row, key, nonce, aad: 13, text, cuts, right: true, layout: Layout::default() };
-                proofs += usize::from(prove(subject, &mut decoded, &case, seed, 10 * FLIPPED_LIMIT, false).is_ok());
+                proofs += usize::from(prove(subject, &mut decoded, &case, seed, 10 * LIMIT, false).is_ok());
             }
         }
         let bytes = |(&at, i): (&u64, &iced_x86::Instruction)| subject.image.string(at, i.len()).map(<[u8]>::to_vec);

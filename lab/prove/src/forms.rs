@@ -8,7 +8,7 @@ use crate::{
     image::Image,
     machine::{Decoded, Flags, Machine, Word, Zero},
     memory::Memory,
-    unknown::Random,
+    unknown::{Random, Seed},
 };
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
 use std::{arch::global_asm, collections::BTreeMap};
@@ -216,7 +216,7 @@ fn general(random: &mut Random) -> u64 {
 }
 
 /// Runs each of these encodings so many times; `how`: with semantics that are broken in that way, or 0.
-pub fn run(encodings: &[Vec<u8>], tries: usize, seed: u64, how: usize) -> Result<Told, String> {
+pub fn run(encodings: &[Vec<u8>], tries: usize, seed: Seed, how: usize) -> Result<Told, String> {
     let (enter, leave, width): (Enter, usize, usize) = if is_x86_feature_detected!("avx512bw") {
         (fastgcm_forms_enter_512, fastgcm_forms_leave_512 as *const () as usize, 64)
     } else if is_x86_feature_detected!("avx") {

@@ -16,8 +16,9 @@ use crate::{
     machine::{Decoded, Degrees, Flags, Machine, Word},
     memory::Memory,
     plan::turn,
-    prove::{Failure, KEPT, Proved},
+    prove::{Failure, KEPT, LIMIT, Proved, prove},
     spec::{self, Gcm},
+    unknown::Seed,
 };
 use iced_x86::{FlowControl, Register};
 use std::collections::{BTreeMap, BTreeSet};
@@ -207,7 +208,7 @@ struct Run<'a> {
     places: Places,
     kept: [Word; 6],
     top: u64,
-    seed: u64,
+    seed: Seed,
     streams: u64,
     /// Where what is of any length is read, and written.
     read: u64,
@@ -215,7 +216,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn start(subject: &'a Subject, decoded: &'a mut Decoded, case: &Case, over: Over, range: [i128; 2], seed: u64) -> Result<Self> {
+    fn start(subject: &'a Subject, decoded: &'a mut Decoded, case: &Case, over: Over, range: [i128; 2], seed: Seed) -> Result<Self> {
         let verb: &Verb = &subject.verbs[case.verb];
         let mut machine = subject.machine(decoded, case, seed).map_err(Failure::from)?;
         let places = subject.places(case).map_err(Failure::from)?;
@@ -848,17 +849,18 @@ pub fn induct(
     case: &Case,
     over: Over,
     every: usize,
-    seed: u64,
+    seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
     let turn = turn(case.row).0 as i128;
     let mut answer = Answer::default();
     let mut ranges = vec![[0, MOST]];
+    let mut failed = None;
     while let Some([from, to]) = ranges.pop() {
         if to < LOOKED_AT * turn {
             answer.from = answer.from.max(to as u64 + 1);
             continue;
         }
-        match class(subject, decoded, case, over, [from, to], every, seed.wrapping_add(from as u64)) {
+        match class(subject, decoded, case, over, [from, to], every, seed.wrapping_add(from as Seed)) {
             Ok(class) => {
                 if class.from as i128 > from {
                     ranges.push([from, class.from as i128 - 1]);
@@ -871,13 +873,31 @@ pub fn induct(
                 };
                 ranges.extend([[from, part - 1], [part, to]]);
             }
-            Err(Stop::Failure(failure)) => return Err(failure),
+            Err(Stop::Failure(failure)) => match example(subject, case, over, [from, to], seed) {
+                Some(found) => return Err(found),
+                None => failed = failed.or(Some(failure)),
+            },
             Err(Stop::NoLoop) => return Err(Failure::Stopped(format!("no loop for lengths {from}..={to}"))),
             Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
         }
     }
     answer.classes.sort_by_key(|class| class.from);
-    Ok(answer)
+    failed.map_or(Ok(answer), Err)
+}
+
+/// A length of that range that is not proved by itself: of a fault in a loop no invariant is found, which says little.
+fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
+    let turn = turn(case.row).0 as i128;
+    let least = from.max(LOOKED_AT * turn);
+    [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
+        let mut case = case.clone();
+        *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
+        match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
+            Err(Failure::Refuted(why)) => Some(Failure::Refuted(format!("{n} bytes: {why}"))),
+            Err(Failure::Stopped(why)) => Some(Failure::Stopped(format!("{n} bytes: {why}"))),
+            Ok(_) => None,
+        }
+    })
 }
 
 fn class(
@@ -887,12 +907,12 @@ fn class(
     over: Over,
     [from, to]: [i128; 2],
     every: usize,
-    seed: u64,
+    seed: Seed,
 ) -> Result<Class> {
     let turn = turn(case.row).0 as i128;
     let long = [from.max(LOOKED_AT * turn), to];
     let heads = Run::start(subject, decoded, case, over, long, seed)?.heads()?;
-    let mut why = String::from("no head of a loop has an invariant");
+    let mut why = String::from("no loop is proved");
     for head in heads {
         let mut invariant = match Run::start(subject, decoded, case, over, long, seed)?.invariant(head) {
             Ok(invariant) => invariant,

@@ -10,7 +10,7 @@
 use crate::{
     field::{Bit, I, O, lifted, number},
     machine::{Flags, Machine, Word, Zero},
-    unknown::{Fold, Map, Random},
+    unknown::{Fold, Map, Random, Seed},
 };
 use iced_x86::{Instruction, Register};
 use std::{
@@ -82,7 +82,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    pub fn new(corners: Vec<Point>, seed: u64, stream: u64) -> Self {
+    pub fn new(corners: Vec<Point>, seed: Seed, stream: u64) -> Self {
         let random = Random::new(seed, stream);
         let stride = [0; 2];
         Self {

@@ -6,7 +6,7 @@ use crate::{
     image::Image,
     lines::Lines,
     memory::Memory,
-    unknown::{Map, Unknown},
+    unknown::{Map, Seed, Unknown},
 };
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
@@ -237,7 +237,7 @@ pub struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     /// A processor of which nothing is known, about to execute what stands at `rip`. `scratch` is the stack that it may use.
-    pub fn new(image: &'a Image, decoded: &'a mut Decoded, processor: Processor, seed: u64, rip: u64, scratch: Range<u64>) -> Self {
+    pub fn new(image: &'a Image, decoded: &'a mut Decoded, processor: Processor, seed: Seed, rip: u64, scratch: Range<u64>) -> Self {
         let mut unknown = Unknown::new(seed);
         let mut general = std::array::from_fn(|_| Word::of(std::array::from_fn(|_| unknown.random.symbol())));
         general[Register::RSP.number()] = Number(scratch.end);

@@ -7,6 +7,7 @@ use fastgcm_prove::{
     checks,
     plan::{self, How, Lengths},
     table::{self, Options},
+    unknown::Seed,
 };
 use std::{collections::HashMap, fs::File, io::Read, process::ExitCode};
 
@@ -82,9 +83,9 @@ fn work() -> Result<usize, String> {
 }
 
 /// A seed that nobody can have known when the program was compiled.
-fn drawn() -> Result<u64, String> {
-    let mut seed = [0; 8];
+fn drawn() -> Result<Seed, String> {
+    let mut seed = [0; 16];
     let mut file = File::open("/dev/urandom").map_err(|e| format!("/dev/urandom: {e}"))?;
     file.read_exact(&mut seed).map_err(|e| format!("/dev/urandom: {e}"))?;
-    Ok(u64::from_le_bytes(seed))
+    Ok(Seed::from_le_bytes(seed))
 }

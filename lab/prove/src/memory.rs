@@ -4,7 +4,7 @@ use crate::{
     field::{Bit, Byte, Vector, byte, number},
     image::{Image, LINE},
     machine::Result,
-    unknown::{Map, Random},
+    unknown::{Map, Random, Seed},
 };
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ fn parts(at: u64, n: usize) -> impl Iterator<Item = (u64, usize, usize)> {
 }
 
 impl<'a> Memory<'a> {
-    pub fn new(image: &'a Image, seed: u64, scratch: Range<u64>) -> Self {
+    pub fn new(image: &'a Image, seed: Seed, scratch: Range<u64>) -> Self {
         let random = Random::new(seed, 1);
         Self { image, random, lines: Map::default(), before: None, scratch, endless: 0..0, reach: None }
     }

@@ -5,6 +5,7 @@ use crate::{
     field::{Bit, Block, Byte, byte, none, number, xor},
     machine::{Decoded, Machine, Word},
     spec::{self, Gcm},
+    unknown::Seed,
 };
 use iced_x86::Register;
 use std::collections::HashSet;
@@ -154,7 +155,7 @@ fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, h
 
 /// Proves one call for all keys, nonces, AADs and texts of these lengths. `wiped`: and that nothing is left of secrets where the verb promises
 /// that.
-pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: u64, limit: u64, wiped: bool) -> Result<Proved, Failure> {
+pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, limit: u64, wiped: bool) -> Result<Proved, Failure> {
     let verb = &subject.verbs[case.verb];
     let mut machine = subject.machine(decoded, case, seed)?;
     let message = Message::new(&mut machine, case, verb);

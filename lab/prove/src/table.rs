@@ -5,6 +5,7 @@ use crate::{
     machine::Decoded,
     plan::Group,
     prove::{Failure, LIMIT, Proved, prove},
+    unknown::Seed,
 };
 use std::{
     sync::{
@@ -36,7 +37,7 @@ pub struct Options {
 }
 
 /// Proves all cases of all groups, and prints a line for each group when it is done. Returns how many calls are not proved.
-pub fn run(subject: &Subject, groups: &[Group], seed: u64, options: Options) -> usize {
+pub fn run(subject: &Subject, groups: &[Group], seed: Seed, options: Options) -> usize {
     println!("| {} | verb | key; lengths | calls | instructions | seconds | error below |", subject.name);
     println!("|---|---|---|---:|---:|---:|---:|");
     let cases: Vec<(usize, &Case)> =
@@ -52,7 +53,7 @@ pub fn run(subject: &Subject, groups: &[Group], seed: u64, options: Options) -> 
                     let Some(&(group, case)) = cases.get(n) else { break };
                     let start = Instant::now();
                     // Each call has points of its own.
-                    let result = prove(subject, &mut decoded, case, seed.wrapping_add(n as u64), LIMIT, options.wiped);
+                    let result = prove(subject, &mut decoded, case, seed.wrapping_add(n as Seed), LIMIT, options.wiped);
                     let mut outcome = outcomes[group].lock().expect("no panic");
                     outcome.add(case, result, start.elapsed());
                     let stops = options.stop && !outcome.failures.is_empty();

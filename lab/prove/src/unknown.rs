@@ -18,14 +18,19 @@ use std::{
     sync::LazyLock,
 };
 
+/// What the points of a run are drawn from.
+pub type Seed = u128;
+
 /// Points that are drawn at random.
 #[derive(Clone, Debug)]
 pub struct Random(ChaCha8Rng);
 
 impl Random {
     /// `stream` makes sequences of one seed independent.
-    pub fn new(seed: u64, stream: u64) -> Self {
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    pub fn new(seed: Seed, stream: u64) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&seed.to_le_bytes());
+        let mut generator = ChaCha8Rng::from_seed(bytes);
         generator.set_stream(stream);
         Self(generator)
     }
@@ -102,7 +107,7 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    pub fn new(seed: u64) -> Self {
+    pub fn new(seed: Seed) -> Self {
         static REAL: LazyLock<[u8; 256]> = LazyLock::new(sbox);
         let random = Random::new(seed, 0);
         Self {
