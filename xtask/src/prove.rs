@@ -26,11 +26,16 @@ const BUILD: &str = "
     }";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let wiped = arguments.iter().any(|argument| argument == "--wiped");
-    let program = if wiped { "wiped" } else { "c" };
+    let has = |names: &[&str]| arguments.iter().any(|argument| names.contains(&&**argument));
+    let (program, programs): (_, &[&str]) = if has(&["--wiped"]) {
+        ("wiped", &["scrub"])
+    } else if has(&["lengths", "forms", "flips"]) {
+        ("", &["fastgcm-proved"])
+    } else {
+        ("c", &["fastgcm-proved", "libfastgcm"])
+    };
     sh_run(root, &format!("{BUILD}\nmkdir -p target/proof\nlab -p fastgcm-prove -p fastgcm-proved\n{program}"))?;
     let built = root.join("target/proof/release");
-    let programs: &[&str] = if wiped { &["scrub"] } else { &["fastgcm-proved", "libfastgcm"] };
     let mut prover = Command::new(built.join("fastgcm-prove"));
     step(prover.args(programs.iter().map(|name| built.join(name))).args(arguments).current_dir(root))
 }
