@@ -37,8 +37,8 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     type_in(root, "cargo package --workspace --exclude xtask --exclude probe --no-verify --allow-dirty")?;
     let unpacked = root.join("target/packed");
     emptied(unpacked.join("crates"))?;
-    // The check `python wheels` has the sources of Python's package.
-    let all = published(root)?.into_iter().filter(|published| published.name != "fastgcm-python");
+    // The check `python wheels` has the sources of Python's package; no registry of crates has Java's.
+    let all = published(root)?.into_iter().filter(|published| !["fastgcm-python", "fastgcm-java"].contains(&published.name.as_str()));
     let (apart, members): (Vec<Published>, Vec<Published>) = all.partition(|published| published.is_apart);
     let mut patches = String::new();
     for Published { name, version, .. } in &members {

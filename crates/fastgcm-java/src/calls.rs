@@ -1,0 +1,355 @@
+//! The calls. Java has checked every length, and that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
+//! result is 0, or says what is wrong: Java throws the exception.
+
+use fastgcm::{Backend, Error, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
+use std::{
+    alloc::{Layout, alloc, dealloc},
+    ffi::c_int,
+    mem::MaybeUninit,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr, slice,
+    sync::OnceLock,
+};
+
+/// The message is not what the key's owner sealed.
+const UNAUTHENTIC: c_int = 1;
+/// Anything else: a fault of ours, or of Java's checks.
+pub(crate) const FAULT: c_int = 2;
+
+static BACKEND: OnceLock<Backend> = OnceLock::new();
+
+fn backend() -> Backend {
+    *BACKEND.get_or_init(Backend::detect)
+}
+
+/// A call, whose panic (a fault of ours) does not get out.
+#[inline(always)]
+fn status(call: impl FnOnce() -> Result<(), Error>) -> c_int {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(())) => 0,
+        Ok(Err(Error::Unauthentic)) => UNAUTHENTIC,
+        _ => FAULT,
+    }
+}
+
+/// What `make` makes, on the heap; null if there is no memory.
+fn on_heap<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> Result<(), Error>) -> *mut T {
+    const { assert!(size_of::<T>() > 0) }
+    // SAFETY: not of no bytes.
+    let place = unsafe { alloc(Layout::new::<T>()) }.cast::<T>();
+    // SAFETY: memory of that size and alignment, which nobody else has.
+    let made = !place.is_null() && status(|| make(unsafe { &mut *place.cast() })) == 0;
+    if made {
+        return place;
+    }
+    if !place.is_null() {
+        // SAFETY: as it was allocated, and nothing was made there.
+        unsafe { dealloc(place.cast(), Layout::new::<T>()) };
+    }
+    ptr::null_mut()
+}
+
+/// # Safety
+/// `on_heap` made it, and nobody uses it any more.
+unsafe fn free<T>(made: *mut T) {
+    // SAFETY: the caller's promise. Dropping it wipes it.
+    unsafe {
+        ptr::drop_in_place(made);
+        dealloc(made.cast(), Layout::new::<T>());
+    }
+}
+
+/// Bytes of Java's: its empty arrays lie somewhere too, but a foreign function may be told that nothing lies at 0.
+///
+/// # Safety
+/// So many bytes are readable there while they are used.
+unsafe fn read<'a>(at: *const u8, size: usize) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    if size == 0 { &[] } else { unsafe { slice::from_raw_parts(at, size) } }
+}
+
+/// # Safety
+/// So many bytes are writable there while they are used, and nothing else reads them.
+unsafe fn write<'a>(at: *mut u8, size: usize) -> &'a mut [u8] {
+    // SAFETY: the caller's promise.
+    if size == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(at, size) } }
+}
+
+/// The nonce, and the AAD behind it.
+///
+/// # Safety
+/// As for `read`.
+unsafe fn head<'a>(head: *const u8, nonce: usize, aad: usize) -> Result<(Nonce<'a>, &'a [u8]), Error> {
+    // SAFETY: the caller's promise.
+    unsafe { Ok((Nonce::any(read(head, nonce))?, read(head.wrapping_add(nonce), aad))) }
+}
+
+/// Sealing under that key.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[inline(always)]
+unsafe fn seal(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: usize, to: *mut u8, tag: usize) -> Result<(), Error> {
+    // SAFETY: the caller's promise. What is sealed in place is read through `to` only.
+    let made = unsafe {
+        if from == to.cast_const() {
+            key.seal(nonce, aad, write(to, size))?
+        } else {
+            key.seal_detached_to(nonce, aad, read(from, size), write(to, size))?
+        }
+    };
+    // SAFETY: likewise; the text has been written.
+    unsafe { write(to.wrapping_add(size), tag.min(16)) }.copy_from_slice(&made.0[..tag.min(16)]);
+    Ok(())
+}
+
+/// Opening under that key. What is opened in place and refused is what it was before; anything else that is refused is all zero.
+///
+/// # Safety
+/// As for `fastgcm_java_open`.
+#[inline(always)]
+unsafe fn open(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: usize, to: *mut u8, tag: usize) -> Result<(), Error> {
+    let mut expected = Tag([0; 16]);
+    // SAFETY: the caller's promise. The tag is copied before anything is written.
+    expected.0[..tag.min(16)].copy_from_slice(unsafe { read(from.wrapping_add(size), tag.min(16)) });
+    macro_rules! open {
+        ($tag:expr) => {
+            // SAFETY: likewise; what is opened in place is read through `to` only.
+            unsafe {
+                if from == to.cast_const() {
+                    key.open_restoring(nonce, aad, write(to, size), &$tag)
+                } else {
+                    key.open_detached_to(nonce, aad, read(from, size), write(to, size), &$tag)
+                }
+            }
+        };
+    }
+    match tag {
+        16 => open!(expected),
+        15 => open!(short::<15>(&expected)),
+        14 => open!(short::<14>(&expected)),
+        13 => open!(short::<13>(&expected)),
+        12 => open!(short::<12>(&expected)),
+        _ => Err(Error::InvalidLength),
+    }
+}
+
+fn short<const N: usize>(tag: &Tag) -> ShortTag<N> {
+    ShortTag(std::array::from_fn(|at| tag.0[at]))
+}
+
+/// Begins: `name` is the back end that keys are made for, if this machine can run it, else they are made for the best one. Returns how many bytes of a
+/// message go in one call, so that none takes more than 100 us: garbage collection waits for it.
+///
+/// # Safety
+/// So many bytes are readable there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_start(name: *const u8, size: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    let named = str::from_utf8(unsafe { read(name, size) }).ok().and_then(|name| name.parse::<Backend>().ok());
+    let chosen = *BACKEND.get_or_init(|| named.filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect));
+    if matches!(chosen.name(), "portable" | "vpaes-ssse3") { 4096 } else { 65536 }
+}
+
+/// Writes the name of the back end to `name`, and returns its length, of at most `size` bytes.
+///
+/// # Safety
+/// So many bytes are writable there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_backend(name: *mut u8, size: usize) -> c_int {
+    let bytes = backend().name().as_bytes();
+    let size = size.min(bytes.len());
+    // SAFETY: the caller's promise.
+    unsafe { write(name, size) }.copy_from_slice(&bytes[..size]);
+    size as c_int
+}
+
+/// Makes a key of 16, 24 or 32 bytes; null if there is no memory.
+///
+/// # Safety
+/// So many bytes are readable there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_key(bytes: *const u8, size: usize) -> *mut Key {
+    // SAFETY: the caller's promise.
+    on_heap(|place| Key::init_in_place(place, unsafe { read(bytes, size) }, backend()).map(|_| ()))
+}
+
+/// Wipes a key, and frees its memory.
+///
+/// # Safety
+/// `fastgcm_java_key` made it, and nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_key_free(key: *mut Key) {
+    // SAFETY: the caller's promise.
+    unsafe { free(key) };
+}
+
+/// Encrypts `size` bytes from `from` to `to`, and writes `tag` bytes of tag behind them. `head` is the nonce, and the AAD behind it.
+///
+/// # Safety
+/// All of that is readable and writable. What is written is what is read, or does not overlap it, and does not overlap `head`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_seal(
+    key: *const Key,
+    head_at: *const u8,
+    nonce: usize,
+    aad: usize,
+    from: *const u8,
+    size: usize,
+    to: *mut u8,
+    tag: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (nonce, aad) = head(head_at, nonce, aad)?;
+            seal(&*key, nonce, aad, from, size, to, tag)
+        }
+    })
+}
+
+/// Decrypts `size` bytes from `from` to `to`, if the `tag` bytes behind them are their tag: else returns 1. Then what was opened in place is what it was
+/// before, and anything else is all zero.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_open(
+    key: *const Key,
+    head_at: *const u8,
+    nonce: usize,
+    aad: usize,
+    from: *const u8,
+    size: usize,
+    to: *mut u8,
+    tag: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (nonce, aad) = head(head_at, nonce, aad)?;
+            open(&*key, nonce, aad, from, size, to, tag)
+        }
+    })
+}
+
+/// Encrypts or decrypts the only message of a key (`key_size` bytes), which is made and wiped meanwhile: nothing is left to be freed.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_once(
+    key: *const u8,
+    key_size: usize,
+    head_at: *const u8,
+    nonce: usize,
+    aad: usize,
+    from: *const u8,
+    size: usize,
+    to: *mut u8,
+    tag: usize,
+    seals: c_int,
+) -> c_int {
+    status(|| {
+        let mut place = MaybeUninit::uninit();
+        // SAFETY: the caller's promise. The key is dropped where it was made, and not used any more.
+        unsafe {
+            let (nonce, aad) = head(head_at, nonce, aad)?;
+            let key = Key::init_in_place(&mut place, read(key, key_size), backend())?;
+            let verb = if seals != 0 { seal } else { open };
+            let done = verb(key, nonce, aad, from, size, to, tag);
+            place.assume_init_drop();
+            done
+        }
+    })
+}
+
+/// Begins a message in pieces; null if there is no memory.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_pieces(key: *const Key, nonce: *const u8, size: usize) -> *mut Pieces {
+    on_heap(|place| {
+        // SAFETY: the caller's promise.
+        place.write(unsafe { Pieces::new(&*key, Nonce::any(read(nonce, size))?) });
+        Ok(())
+    })
+}
+
+/// Wipes a message in pieces, and frees its memory.
+///
+/// # Safety
+/// `fastgcm_java_pieces` made it, and nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_pieces_free(pieces: *mut Pieces) {
+    // SAFETY: the caller's promise.
+    unsafe { free(pieces) };
+}
+
+/// The next piece of AAD.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_aad(pieces: *mut Pieces, key: *const Key, aad: *const u8, size: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    status(|| unsafe { (*pieces).aad(&*key, read(aad, size)) })
+}
+
+/// The next piece of text. What is decrypted is not verified: Java wipes it if `fastgcm_java_end` refuses it.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_text(
+    pieces: *mut Pieces,
+    key: *const Key,
+    from: *const u8,
+    size: usize,
+    to: *mut u8,
+    seals: c_int,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise. What changes in place is read through `to` only.
+        unsafe {
+            let (pieces, key) = (&mut *pieces, &*key);
+            match (from == to.cast_const(), seals != 0) {
+                (true, true) => pieces.seal(key, write(to, size)),
+                (true, false) => pieces.open(key, write(to, size)),
+                (false, true) => pieces.seal_to(key, read(from, size), write(to, size)),
+                (false, false) => pieces.open_to(key, read(from, size), write(to, size)),
+            }
+        }
+    })
+}
+
+/// Ends the message: writes `size` bytes of its tag, or compares them.
+///
+/// # Safety
+/// As for `fastgcm_java_seal`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_end(pieces: *mut Pieces, key: *const Key, tag: *mut u8, size: usize, seals: c_int) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (pieces, key) = (&mut *pieces, &*key);
+            if seals == 0 {
+                return pieces.verify(key, read(tag, size));
+            }
+            let made = pieces.finish(key)?;
+            write(tag, size.min(16)).copy_from_slice(&made.0[..size.min(16)]);
+            Ok(())
+        }
+    })
+}
+
+/// Zeroes `size` bytes.
+///
+/// # Safety
+/// They are writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_zero(at: *mut u8, size: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { write(at, size) }.fill(0);
+}

@@ -1,0 +1,256 @@
+package io.github.fastgcm;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.InvalidAlgorithmParameterException;
+import java.security.InvalidKeyException;
+import java.security.Provider;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.crypto.AEADBadTagException;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/** What random calls do not reach. */
+final class Behaviour {
+    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
+
+    private Behaviour() {}
+
+    private static Cipher ours() throws Exception {
+        return Cipher.getInstance("AES/GCM/NoPadding", "Fastgcm");
+    }
+
+    private static GCMParameterSpec iv(int number) {
+        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
+    }
+
+    private static void check(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what);
+        }
+    }
+
+    private static void fails(Class<? extends Exception> how, Callable<?> call) {
+        try {
+            call.call();
+        } catch (Exception thrown) {
+            check(thrown.getClass() == how, "not " + how + " but " + thrown);
+            return;
+        }
+        throw new AssertionError("no " + how);
+    }
+
+    private static byte[] bytes(int size) {
+        byte[] made = new byte[size];
+        new Random(size).nextBytes(made);
+        return made;
+    }
+
+    private static byte[] sealedByTheirs(GCMParameterSpec iv, byte[] aad, byte[] text) throws Exception {
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "SunJCE");
+        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv);
+        cipher.updateAAD(aad);
+        return cipher.doFinal(text);
+    }
+
+    /** Messages that go in several calls, from and to arrays and memory outside of the heap; a wrong tag leaves what was there, or zeros. */
+    static long longMessages() throws Exception {
+        long count = 0;
+        for (int size : new int[] {Library.PART - 1, Library.PART, Library.PART + 1, 3 * Library.PART + 5, 40 * Library.PART}) {
+            for (int aad : new int[] {0, 13, Library.PART + 7}) {
+                byte[] header = bytes(aad);
+                byte[] text = bytes(size);
+                byte[] sealed = sealedByTheirs(iv(size), header, text);
+                Cipher cipher = ours();
+                for (boolean inPlace : new boolean[] {false, true}) {
+                    for (boolean direct : new boolean[] {false, true}) {
+                        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv((int) ++count));
+                        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(size));
+                        cipher.updateAAD(header);
+                        ByteBuffer from = direct ? ByteBuffer.allocateDirect(size + 16) : ByteBuffer.allocate(size + 16);
+                        ByteBuffer to = inPlace ? from.duplicate() : direct ? ByteBuffer.allocateDirect(size + 16) : ByteBuffer.allocate(size + 16);
+                        from.put(text).flip();
+                        check(cipher.doFinal(from, to) == size + 16 && !to.hasRemaining(), "positions");
+                        check(ByteBuffer.wrap(sealed).equals(to.flip()), "sealed " + size);
+
+                        cipher.init(Cipher.DECRYPT_MODE, KEY, iv(size));
+                        cipher.updateAAD(header);
+                        ByteBuffer back = inPlace ? to.duplicate() : ByteBuffer.allocate(size);
+                        check(cipher.doFinal(to.duplicate(), back) == size, "size");
+                        check(ByteBuffer.wrap(text).equals(back.flip()), "opened " + size);
+
+                        to.clear().put(sealed).put(size / 2, (byte) (sealed[size / 2] ^ 1)).flip();
+                        ByteBuffer before = ByteBuffer.allocate(size + 16).put(to.duplicate()).flip();
+                        cipher.init(Cipher.DECRYPT_MODE, KEY, iv(size));
+                        cipher.updateAAD(header);
+                        ByteBuffer refused = inPlace ? to.duplicate() : ByteBuffer.allocate(size).put(text).flip();
+                        fails(AEADBadTagException.class, () -> cipher.doFinal(to, refused));
+                        check(to.position() == 0 && before.equals(to), "a refused message has changed");
+                        check(inPlace || refused.equals(ByteBuffer.allocate(size)), "a refused text is not zero");
+                    }
+                }
+            }
+        }
+        return count;
+    }
+
+    /** After an `init` that fails nothing goes on, as Java has it; the IV that was in force is refused once more, and another key is not taken for the last. */
+    static long failedInit() throws Exception {
+        Cipher cipher = ours();
+        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
+        cipher.update(new byte[20]);
+        fails(InvalidKeyException.class, () -> {
+            cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(new byte[5], "AES"), iv(2));
+            return null;
+        });
+        fails(IllegalStateException.class, () -> cipher.doFinal(new byte[20]));
+        check(Arrays.equals(cipher.getIV(), iv(1).getIV()), "IV");
+        fails(InvalidAlgorithmParameterException.class, () -> {
+            cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
+            return null;
+        });
+        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(2));
+        check(Arrays.equals(cipher.doFinal(new byte[20]), sealedByTheirs(iv(2), new byte[0], new byte[20])), "another message");
+        return 5;
+    }
+
+    /** Many threads, each with its cipher; then all with one, which is wrong: nobody gets a wrong text, and the virtual machine lives. */
+    static long threads(int rounds) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(8);
+        try {
+            Cipher shared = ours();
+            List<Future<Integer>> results = new ArrayList<>();
+            for (int thread = 0; thread < 8; thread++) {
+                int number = thread;
+                results.add(pool.submit(() -> {
+                    Cipher cipher = ours();
+                    for (int round = 0; round < rounds; round++) {
+                        byte[] text = bytes(1 + round % 3000);
+                        GCMParameterSpec iv = iv(number * rounds + round);
+                        SecretKeySpec key = new SecretKeySpec(bytes(round % 7 == 0 ? 16 : 32), "AES");
+                        cipher.init(Cipher.ENCRYPT_MODE, key, iv);
+                        byte[] first = round % 2 == 0 ? cipher.update(text) : new byte[0];
+                        byte[] last = round % 2 == 0 ? cipher.doFinal() : cipher.doFinal(text);
+                        byte[] sealed = Arrays.copyOf(first, first.length + last.length);
+                        System.arraycopy(last, 0, sealed, first.length, last.length);
+                        cipher.init(Cipher.DECRYPT_MODE, key, iv);
+                        check(Arrays.equals(cipher.doFinal(sealed), text), "round trip");
+                    }
+                    return rounds;
+                }));
+                results.add(pool.submit(() -> {
+                    Random random = new Random(number);
+                    for (int round = 0; round < rounds; round++) {
+                        try {
+                            shared.init(1 + random.nextInt(2), new SecretKeySpec(bytes(16 * (1 + random.nextInt(2))), "AES"), iv(random.nextInt()));
+                            shared.updateAAD(new byte[random.nextInt(300)]);
+                            shared.update(new byte[random.nextInt(300)]);
+                            shared.doFinal(new byte[random.nextInt(300)]);
+                        } catch (java.security.GeneralSecurityException | RuntimeException thrown) {
+                            // whatever it is
+                        }
+                    }
+                    return rounds;
+                }));
+            }
+            long count = 0;
+            for (Future<Integer> result : results) {
+                count += result.get();
+            }
+            return count;
+        } finally {
+            pool.shutdown();
+        }
+    }
+
+    private static long resident() throws Exception {
+        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+            if (line.startsWith("VmRSS:")) {
+                return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
+            }
+        }
+        throw new AssertionError("no VmRSS");
+    }
+
+    /** Native memory is given back: by `init` with another key, by the end of a message, and by the garbage collector for those who do neither. */
+    static long memory(int rounds) throws Exception {
+        byte[] text = new byte[100];
+        long start = 0;
+        for (int round = 0; round < rounds; round++) {
+            Cipher cipher = ours();
+            SecretKeySpec key = new SecretKeySpec(ByteBuffer.allocate(16).putInt(round).array(), "AES");
+            cipher.init(Cipher.ENCRYPT_MODE, key, iv(0));
+            cipher.doFinal(text);
+            cipher.init(Cipher.ENCRYPT_MODE, key, iv(1));
+            cipher.doFinal(text);
+            cipher.init(Cipher.ENCRYPT_MODE, key, iv(2));
+            cipher.update(text);
+            if (round % 2 == 0) {
+                cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(3));
+            }
+            if (round == rounds / 4) {
+                start = resident();
+            }
+        }
+        long grown = resident() - start;
+        check(grown < 64, "resident memory has grown by " + grown + " MiB"); // nobody gives back 4 KiB a round: that would be more
+        return rounds;
+    }
+
+    /** Another Java, which gets those options. Returns what it says. */
+    static String java(String... options) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                System.getProperty("java.home") + "/bin/java", "-cp", System.getProperty("java.class.path")));
+        command.addAll(List.of(options));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes());
+        check(process.waitFor() == 0, said);
+        return said;
+    }
+
+    /** Without a library Java goes on with its own provider, and is told why, once. With it a line of `java.security` is enough. */
+    static long installations(Path folder) throws Exception {
+        Path broken = Files.writeString(Files.createDirectories(folder).resolve("broken.so"), "nothing of the kind");
+        String said = java("-Dfastgcm.library=" + broken, Installed.class.getName(), "insert");
+        check(said.contains("SunJCE") && said.split("fastgcm is not used", -1).length == 2, said);
+        check(java("-Dos.arch=pdp11", Installed.class.getName(), "insert").contains("the jar has no library for linux-pdp11"), "pdp11");
+        check(java("-Djava.io.tmpdir=" + folder.resolve("nowhere"), Installed.class.getName(), "insert").contains("SunJCE"), "nowhere");
+        check(java(Installed.class.getName(), "insert").contains("Fastgcm"), "insertProviderAt");
+        check(java(Installed.class.getName(), "named").contains("Fastgcm"), "by name");
+        Path lines = Files.writeString(folder.resolve("fastgcm.security"), java(Main.class.getName(), "--security"));
+        said = java("-Djava.security.properties=" + lines, Installed.class.getName());
+        check(said.contains("Fastgcm") && said.contains("SunJSSE"), said);
+        said = java("-Djava.security.properties=" + lines, "-Dfastgcm.library=" + broken, Installed.class.getName());
+        check(said.contains("SunJCE") && said.split("fastgcm is not used", -1).length == 2, said);
+        said = java(Main.class.getName());
+        check(said.contains(Fastgcm.backend()) && said.contains(Fastgcm.way()), said);
+        return 8;
+    }
+
+    /** What `installations` starts: who encrypts, and who does TLS. */
+    static final class Installed {
+        private Installed() {}
+
+        public static void main(String[] arguments) throws Exception {
+            String how = arguments.length > 0 ? arguments[0] : "";
+            if (how.equals("insert")) {
+                java.security.Security.insertProviderAt(new Fastgcm(), 1);
+            }
+            Provider provider = how.equals("named") ? new Fastgcm() : null;
+            Cipher cipher = provider != null ? Cipher.getInstance("AES/GCM/NoPadding", provider) : Cipher.getInstance("AES/GCM/NoPadding");
+            cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
+            check(Arrays.equals(cipher.doFinal(new byte[9]), sealedByTheirs(iv(1), new byte[0], new byte[9])), "another ciphertext");
+            System.out.println(cipher.getProvider().getName());
+            System.out.println(javax.net.ssl.SSLContext.getDefault().getProvider().getName());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.github.fastgcm;
+
+import java.nio.file.Path;
+import java.security.Security;
+import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * All tests: `Tests CAVP WYCHEPROOF FOLDER`, which are files with published answers, and a folder for what is made. With the property `full` they take
+ * minutes; `random SEED CIPHERS LONGEST` are random calls only.
+ */
+final class Tests {
+    private Tests() {}
+
+    private interface Test {
+        long run() throws Exception;
+    }
+
+    private static void test(String name, Test test) throws Exception {
+        long count = test.run();
+        if (count == 0) {
+            throw new AssertionError(name + " has done nothing");
+        }
+        System.out.println("java::" + (Fastgcm.way().equals("JNI") ? "jni" : "foreign") + "::" + name + " ok " + count);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Security.addProvider(new Fastgcm());
+        if (arguments[0].equals("random")) {
+            long[] numbers = Arrays.stream(arguments).skip(1).mapToLong(Long::parseLong).toArray();
+            test("random_calls_beside_SunJCE", () -> RandomCalls.run(numbers[0], (int) numbers[1], (int) numbers[2]));
+            return;
+        }
+        Path folder = Path.of(arguments[2]);
+        boolean full = Boolean.getBoolean("full");
+        IntUnaryOperator times = few -> full ? 50 * few : few;
+        test("random_calls_beside_SunJCE", () -> RandomCalls.run(1, times.applyAsInt(8000), 3000));
+        test("random_long_calls_beside_SunJCE", () -> RandomCalls.run(2, times.applyAsInt(200), 4 * Library.PART));
+        test("cavp", () -> Vectors.cavp(Path.of(arguments[0])));
+        test("wycheproof", () -> Vectors.wycheproof(Path.of(arguments[1])));
+        test("long_messages", Behaviour::longMessages);
+        test("failed_init", Behaviour::failedInit);
+        test("threads", () -> Behaviour.threads(times.applyAsInt(2000)));
+        test("memory", () -> Behaviour.memory(times.applyAsInt(100_000)));
+        test("installations", () -> Behaviour.installations(folder));
+    }
+}
