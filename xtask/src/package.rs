@@ -37,8 +37,9 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     type_in(root, "cargo package --workspace --exclude xtask --exclude probe --no-verify --allow-dirty")?;
     let unpacked = root.join("target/packed");
     emptied(unpacked.join("crates"))?;
-    // The check `python wheels` has the sources of Python's package; no registry of crates has Java's.
-    let all = published(root)?.into_iter().filter(|published| !["fastgcm-python", "fastgcm-java"].contains(&published.name.as_str()));
+    // The checks `python wheels` and `node packages` have the sources of those packages; no registry of crates has Java's.
+    let elsewhere = ["fastgcm-java", "fastgcm-node", "fastgcm-python"];
+    let all = published(root)?.into_iter().filter(|published| !elsewhere.contains(&published.name.as_str()));
     let (apart, members): (Vec<Published>, Vec<Published>) = all.partition(|published| published.is_apart);
     let mut patches = String::new();
     for Published { name, version, .. } in &members {

@@ -1,0 +1,29 @@
+/// <reference types="node" />
+
+import { Transform, TransformOptions } from 'node:stream';
+import { AESGCM, Bytes } from './index.js';
+
+export interface UnverifiedOpenerOptions extends TransformOptions {
+    /** Associated data. */
+    aad?: Bytes | null;
+    /** The tag, if it does not stand behind the ciphertext. */
+    tag?: Bytes | null;
+}
+
+/**
+ * Decrypts one message of AES-GCM in pieces, and hands out **text that nobody has verified**. It must have no effect before the stream has ended
+ * without an error, or before `verify` has returned.
+ */
+export class UnverifiedOpener extends Transform {
+    constructor(key: AESGCM, nonce: Bytes, options?: UnverifiedOpenerOptions);
+    /** Takes more associated data, before the first ciphertext. */
+    updateAad(aad: Bytes): void;
+    /** Decrypts the next piece, which is not verified. */
+    update(data: Bytes): Buffer;
+    /**
+     * Ends the message.
+     *
+     * @throws {InvalidTag} if `tag` is not its tag: then the caller destroys all text.
+     */
+    verify(tag: Bytes): void;
+}

@@ -1,0 +1,5 @@
+'use strict';
+
+const { UnverifiedOpener } = require('./lib/streams.js');
+
+module.exports = { UnverifiedOpener };

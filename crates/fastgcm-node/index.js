@@ -1,0 +1,32 @@
+'use strict';
+
+const { AESGCM, AESGCMSIV, XAES256GCM } = require('./lib/aead.js');
+const { InvalidTag } = require('./lib/errors.js');
+const { SealedFile, openFile, sealFile } = require('./lib/files.js');
+const native = require('./lib/native.js');
+const { CounterNonces, RandomNonces, SealingKey } = require('./lib/nonces.js');
+const { CobblestoneOpener, CobblestoneSealer, Sealer } = require('./lib/streams.js');
+const { version } = require('./package.json');
+
+function cpu() {
+    const [backend, ...available] = native.cpu().split(' ');
+    return { backend, available };
+}
+
+module.exports = {
+    AESGCM,
+    AESGCMSIV,
+    CobblestoneOpener,
+    CobblestoneSealer,
+    CounterNonces,
+    InvalidTag,
+    RandomNonces,
+    SealedFile,
+    Sealer,
+    SealingKey,
+    XAES256GCM,
+    cpu,
+    openFile,
+    sealFile,
+    version,
+};

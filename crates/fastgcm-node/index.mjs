@@ -1,0 +1,19 @@
+import fastgcm from './index.js';
+
+export const {
+    AESGCM,
+    AESGCMSIV,
+    CobblestoneOpener,
+    CobblestoneSealer,
+    CounterNonces,
+    InvalidTag,
+    RandomNonces,
+    SealedFile,
+    Sealer,
+    SealingKey,
+    XAES256GCM,
+    cpu,
+    openFile,
+    sealFile,
+    version,
+} = fastgcm;

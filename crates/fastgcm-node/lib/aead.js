@@ -1,0 +1,283 @@
+'use strict';
+// Whole messages, and batches.
+
+const { KeyObject, randomFillSync } = require('node:crypto');
+const native = require('./native.js');
+const { done, fail, made, plain } = require('./errors.js');
+
+const TAG = 16;
+
+/** Calls `make` with the bytes of a key, which may be a `KeyObject`. */
+function withKey(key, make) {
+    if (!(key instanceof KeyObject)) {
+        plain(key, 'key');
+        return make(key);
+    }
+    if (key.type !== 'secret') throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'key must be a secret KeyObject');
+    const bytes = key.export();
+    try {
+        return make(bytes);
+    } finally {
+        bytes.fill(0);
+    }
+}
+
+/** As many random bytes. */
+function random(length) {
+    return randomFillSync(Buffer.allocUnsafeSlow(length));
+}
+
+/** New bytes. Text must not be longer than a Buffer may be. */
+function room(length) {
+    return Buffer.allocUnsafe(length);
+}
+
+/** The length of the text in sealed bytes with `more` bytes beside it. What is too short is no message. */
+function textLength(data, more) {
+    const length = data.byteLength - more;
+    // The library says so.
+    return length < 0 ? 0 : length;
+}
+
+/** What the keys of all kinds have. */
+class Aead {
+    #key;
+
+    constructor(make, key) {
+        this.#key = done(withKey(key, make));
+    }
+
+    /** For what is made of a key. */
+    static handle(aead) {
+        return aead.#key;
+    }
+
+    seal(nonce, data, aad) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        if (aad != null) plain(aad, 'aad');
+        const out = Buffer.allocUnsafe(data.byteLength + TAG);
+        const fault = native.seal(this.#key, nonce, data, aad, out);
+        if (fault !== undefined) fail(fault);
+        return out;
+    }
+
+    open(nonce, data, aad) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        if (aad != null) plain(aad, 'aad');
+        const out = Buffer.allocUnsafe(textLength(data, TAG));
+        const fault = native.open(this.#key, nonce, data, aad, out);
+        if (fault !== undefined) fail(fault);
+        return out;
+    }
+
+    sealInto(nonce, data, out, aad) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        plain(out, 'out');
+        if (aad != null) plain(aad, 'aad');
+        const fault = native.seal(this.#key, nonce, data, aad, out);
+        if (fault !== undefined) fail(fault);
+        return out;
+    }
+
+    openInto(nonce, data, out, aad) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        plain(out, 'out');
+        if (aad != null) plain(aad, 'aad');
+        const fault = native.open(this.#key, nonce, data, aad, out);
+        if (fault !== undefined) fail(fault);
+        return out;
+    }
+
+    sealDetached(nonce, data, aad) {
+        plain(data, 'data');
+        const both = Buffer.allocUnsafe(data.byteLength + TAG);
+        const [ciphertext, tag] = [both.subarray(0, -TAG), both.subarray(-TAG)];
+        this.sealDetachedInto(nonce, data, ciphertext, tag, aad);
+        return { ciphertext, tag };
+    }
+
+    openDetached(nonce, data, tag, aad) {
+        plain(data, 'data');
+        return this.openDetachedInto(nonce, data, tag, Buffer.allocUnsafe(data.byteLength), aad);
+    }
+
+    sealDetachedInto(nonce, data, out, tag, aad) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        plain(out, 'out');
+        plain(tag, 'tag');
+        if (aad != null) plain(aad, 'aad');
+        const fault = native.seal(this.#key, nonce, data, aad, out, tag);
+        if (fault !== undefined) fail(fault);
+        return out;
+    }
+
+    openDetachedInto(nonce, data, tag, out, aad) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        plain(tag, 'tag');
+        plain(out, 'out');
+        if (aad != null) plain(aad, 'aad');
+        const fault = native.open(this.#key, nonce, data, aad, out, tag);
+        if (fault !== undefined) fail(fault);
+        return out;
+    }
+
+    async sealAsync(nonce, data, aad) {
+        return this.#background(true, nonce, data, aad, (data) => data.byteLength + TAG);
+    }
+
+    async openAsync(nonce, data, aad) {
+        return this.#background(false, nonce, data, aad, (data) => textLength(data, TAG));
+    }
+
+    async #background(seals, nonce, data, aad, length) {
+        plain(nonce, 'nonce');
+        plain(data, 'data');
+        if (aad != null) plain(aad, 'aad');
+        // Not of Node's pool: nobody has this memory but the thread that works, until it is done.
+        const out = Buffer.allocUnsafeSlow(length(data));
+        done(await done(native.background(this.#key, seals, nonce, data, aad, out)));
+        return out;
+    }
+
+    sealBatch(nonces, datas, aads) {
+        return this.#batch(true, TAG, nonces, datas, aads);
+    }
+
+    openBatch(nonces, datas, aads) {
+        return this.#batch(false, -TAG, nonces, datas, aads);
+    }
+
+    #batch(seals, more, nonces, datas, aads) {
+        listed(nonces, 'nonces', 'nonce');
+        if (aads != null) listed(aads, 'aads', 'aad');
+        if (!Array.isArray(datas)) {
+            plain(datas, 'datas');
+            const count = Array.isArray(nonces) ? nonces.length : nonces.byteLength / this.constructor.nonceLength;
+            const out = room(Math.max(0, Math.floor(datas.byteLength + more * count)) || 0);
+            done(native.batch(this.#key, seals, nonces, datas, aads, out));
+            return out;
+        }
+        // Once, so that a list whose items change has the lengths that were added up.
+        const items = Array.from(datas);
+        const ends = new Array(items.length);
+        let total = 0;
+        for (let row = 0; row < items.length; row++) {
+            plain(items[row], 'data');
+            total += Math.max(0, items[row].byteLength + more);
+            ends[row] = total;
+        }
+        const out = room(total);
+        done(native.batch(this.#key, seals, nonces, items, aads, out));
+        return ends.map((end, row) => out.subarray(row === 0 ? 0 : ends[row - 1], end));
+    }
+
+    sealBatchInto(nonces, datas, out, aads) {
+        return this.#batchInto(true, nonces, datas, out, aads);
+    }
+
+    openBatchInto(nonces, datas, out, aads) {
+        return this.#batchInto(false, nonces, datas, out, aads);
+    }
+
+    #batchInto(seals, nonces, datas, out, aads) {
+        listed(nonces, 'nonces', 'nonce');
+        listed(datas, 'datas', 'data');
+        if (aads != null) listed(aads, 'aads', 'aad');
+        plain(out, 'out');
+        done(native.batch(this.#key, seals, nonces, datas, aads, out));
+        return out;
+    }
+
+    destroy() {
+        native.destroy(this.#key);
+    }
+}
+
+/** Each item of a list, or one buffer. */
+function listed(list, name, ofItem) {
+    if (!Array.isArray(list)) plain(list, name);
+    else for (const item of list) plain(item, ofItem);
+}
+
+Object.defineProperty(Aead.prototype, Symbol.dispose ?? Symbol.for('nodejs.dispose'), {
+    value: Aead.prototype.destroy,
+    configurable: true,
+    writable: true,
+});
+
+/** Checks the number of bits of a key that is made. */
+function bits(wanted, allowed) {
+    if (!allowed.includes(wanted)) throw made(RangeError, 'ERR_INVALID_ARG_VALUE', `a key has ${allowed.join(' or ')} bits`);
+    return random(wanted / 8);
+}
+
+class AESGCM extends Aead {
+    static nonceLength = 12;
+
+    constructor(key) {
+        super(native.gcm, key);
+    }
+
+    static generateKey(length = 256) {
+        return bits(length, [128, 192, 256]);
+    }
+}
+
+class AESGCMSIV extends Aead {
+    static nonceLength = 12;
+
+    constructor(key) {
+        super(native.siv, key);
+    }
+
+    static generateKey(length = 256) {
+        return bits(length, [128, 256]);
+    }
+}
+
+class XAES256GCM extends Aead {
+    static nonceLength = 24;
+
+    constructor(key) {
+        super(native.xaes, key);
+    }
+
+    static generateKey() {
+        return random(32);
+    }
+
+    sealRandom(data, aad) {
+        return sealDrawn(Aead.handle(this), undefined, 24, data, aad);
+    }
+
+    openRandom(data, aad) {
+        return openDrawn(Aead.handle(this), 24, data, aad);
+    }
+}
+
+/** A nonce, ciphertext and tag, one behind the other. */
+function sealDrawn(key, nonces, nonceLength, data, aad) {
+    plain(data, 'data');
+    if (aad != null) plain(aad, 'aad');
+    const out = Buffer.allocUnsafe(nonceLength + data.byteLength + TAG);
+    const fault = native.sealDrawn(key, nonces, data, aad, out);
+    if (fault !== undefined) fail(fault);
+    return out;
+}
+
+function openDrawn(key, nonceLength, data, aad) {
+    plain(data, 'data');
+    if (aad != null) plain(aad, 'aad');
+    const out = Buffer.allocUnsafe(textLength(data, nonceLength + TAG));
+    const fault = native.openDrawn(key, data, aad, out);
+    if (fault !== undefined) fail(fault);
+    return out;
+}
+
+module.exports = { AESGCM, AESGCMSIV, Aead, XAES256GCM, openDrawn, sealDrawn, withKey };

@@ -1,0 +1,206 @@
+'use strict';
+// Sealed files: whole ones, which appear complete or not at all, and ranges of them.
+
+const { randomBytes } = require('node:crypto');
+const { createReadStream } = require('node:fs');
+const fs = require('node:fs/promises');
+const path = require('node:path');
+const { Readable } = require('node:stream');
+const { fileURLToPath } = require('node:url');
+const native = require('./native.js');
+const { withKey } = require('./aead.js');
+const { InvalidTag, copied, done, examined, made } = require('./errors.js');
+const { CobblestoneOpener, CobblestoneSealer } = require('./streams.js');
+
+// The format (docs of fastgcm-file): salt and commitment, then chunks of text, each with its tag; the last is shorter than the others.
+const HEADER = 56;
+const TAG = 16;
+const CHUNK = 16384;
+const SEALED_CHUNK = CHUNK + TAG;
+/** Chunks that are read and opened at a time. */
+const TOGETHER = 16;
+
+async function sealFile(key, source, target, { context, overwrite = false, signal } = {}) {
+    await through(new CobblestoneSealer(key, { context }), source, target, overwrite, 0o666, signal);
+}
+
+async function openFile(key, source, target, { context, overwrite = false, signal } = {}) {
+    await through(new CobblestoneOpener(key, { context }), source, target, overwrite, 0o600, signal);
+}
+
+/** A file that is written under another name beside it, and then renamed. A link stays, and what it leads to is replaced. */
+async function through(stream, source, target, overwrite, mode, signal) {
+    let place = target instanceof URL ? fileURLToPath(target) : target;
+    const there = await fs.lstat(place).catch(() => undefined);
+    if (there && !overwrite) {
+        stream.destroy();
+        throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
+    }
+    if (there) place = await fs.realpath(place).catch(() => place);
+    const partial = path.join(path.dirname(place), `.${path.basename(place)}.${randomBytes(8).toString('hex')}.partial`);
+    const handle = await fs.open(partial, 'wx', mode).catch((error) => {
+        stream.destroy();
+        throw error;
+    });
+    try {
+        try {
+            for await (const piece of createReadStream(source, { highWaterMark: TOGETHER * CHUNK, signal })) {
+                await handle.writeFile(stream.update(piece)); // from where it is
+            }
+            await handle.writeFile(stream.final());
+            await handle.sync();
+        } finally {
+            stream.destroy();
+            await handle.close();
+        }
+        if (overwrite) {
+            await fs.rename(partial, place);
+        } else {
+            await fs.link(partial, place); // fails if it is there by now
+            await fs.unlink(partial);
+        }
+    } catch (error) {
+        await fs.unlink(partial).catch(() => undefined);
+        throw error;
+    }
+    // The name of a file is on the disk, and not only its content.
+    const folder = await fs.open(path.dirname(place), 'r');
+    await folder.sync().finally(() => folder.close());
+}
+
+/** Where the bytes of a sealed file come from. */
+class Source {
+    constructor(size, read, close) {
+        Object.assign(this, { size, read, close });
+    }
+
+    static async of(source) {
+        if (typeof source === 'object' && source !== null && Number.isSafeInteger(source.size) && typeof source.read === 'function') {
+            return new Source(source.size, (offset, length) => source.read(offset, length), async () => source.close?.());
+        }
+        const handle = await fs.open(source, 'r');
+        const read = async (offset, length) => {
+            const bytes = Buffer.allocUnsafeSlow(length);
+            for (let at = 0; at < length; ) {
+                const { bytesRead } = await handle.read(bytes, at, length - at, offset + at);
+                if (bytesRead === 0) return bytes.subarray(0, at);
+                at += bytesRead;
+            }
+            return bytes;
+        };
+        try {
+            return new Source((await handle.stat()).size, read, () => handle.close());
+        } catch (error) {
+            await handle.close();
+            throw error;
+        }
+    }
+
+    /** Exactly so many bytes. */
+    async exactly(offset, length) {
+        const bytes = await this.read(offset, length);
+        examined(bytes, 'data');
+        if (bytes.byteLength !== length) throw new InvalidTag('the sealed file ends too early');
+        return bytes;
+    }
+}
+
+const OPENED = Symbol('opened');
+
+class SealedFile {
+    #source;
+    #file;
+    #length;
+    #closed = false;
+
+    constructor(key, source, file, length) {
+        if (key !== OPENED) throw made(TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'SealedFile.open(key, source) makes one');
+        this.#source = source;
+        this.#file = file;
+        this.#length = length;
+    }
+
+    static async open(key, source, { context = Buffer.alloc(0) } = {}) {
+        // Read before anything is awaited: who calls may change them then.
+        const bound = copied(context, 'context');
+        const use = withKey(key, (bytes) => copied(bytes, 'key'));
+        let from;
+        try {
+            from = await Source.of(source);
+            const [length, last] = lengths(from.size);
+            const file = done(native.file(use, bound, await from.exactly(0, HEADER)));
+            const opened = new SealedFile(OPENED, from, file, length);
+            // The last chunk says whether the file was cut, and so whether its length is what was sealed.
+            const sealed = await from.exactly(HEADER + last * SEALED_CHUNK, length - last * CHUNK + TAG);
+            done(native.fileOpen(file, last, sealed, Buffer.alloc(sealed.byteLength - TAG)), 'chunk');
+            return opened;
+        } catch (error) {
+            await from?.close();
+            throw error;
+        } finally {
+            use.fill(0);
+        }
+    }
+
+    get length() {
+        return this.#length;
+    }
+
+    async read(start = 0, end = this.#length) {
+        this.#within(start, end);
+        const out = Buffer.allocUnsafe(end - start);
+        let at = 0;
+        for await (const piece of this.#pieces(start, end)) at += piece.copy(out, at);
+        return out;
+    }
+
+    stream(start = 0, end = this.#length) {
+        this.#within(start, end);
+        return Readable.from(this.#pieces(start, end), { objectMode: false });
+    }
+
+    #within(start, end) {
+        if (this.#closed) throw made(Error, 'ERR_DESTROYED', 'the file is closed');
+        const are = [start, end].every((at) => Number.isSafeInteger(at) && at >= 0);
+        if (!are || start > end || end > this.#length) {
+            throw made(RangeError, 'ERR_OUT_OF_RANGE', `${start} to ${end} is not within the ${this.#length} bytes of the text`);
+        }
+    }
+
+    /** The text from `start` to `end`, some chunks at a time, each verified. */
+    async *#pieces(start, end) {
+        const chunks = Math.floor(this.#length / CHUNK) + 1;
+        for (let first = Math.floor(start / CHUNK); first * CHUNK < end; first += TOGETHER) {
+            const behind = Math.min(first + TOGETHER, Math.ceil(end / CHUNK));
+            // The last chunk is not full.
+            const length = behind === chunks ? this.#length - first * CHUNK + (behind - first) * TAG : (behind - first) * SEALED_CHUNK;
+            const sealed = await this.#source.exactly(HEADER + first * SEALED_CHUNK, length);
+            const text = Buffer.allocUnsafeSlow(length - (behind - first) * TAG);
+            done(native.fileOpen(this.#file, first, sealed, text), 'chunk');
+            yield text.subarray(Math.max(0, start - first * CHUNK), Math.min(text.length, end - first * CHUNK));
+        }
+    }
+
+    async close() {
+        if (this.#closed) return;
+        this.#closed = true;
+        native.fileDestroy(this.#file);
+        await this.#source.close();
+    }
+}
+
+/** Bytes of text in a sealed file of that size, and the number of its last chunk. */
+function lengths(size) {
+    const chunks = Math.floor((size - HEADER) / SEALED_CHUNK);
+    const last = size - HEADER - chunks * SEALED_CHUNK;
+    if (size < HEADER + TAG || last < TAG) throw new InvalidTag('the sealed file ends too early');
+    return [chunks * CHUNK + last - TAG, chunks];
+}
+
+Object.defineProperty(SealedFile.prototype, Symbol.asyncDispose ?? Symbol.for('nodejs.asyncDispose'), {
+    value: SealedFile.prototype.close,
+    configurable: true,
+    writable: true,
+});
+
+module.exports = { SealedFile, openFile, sealFile };

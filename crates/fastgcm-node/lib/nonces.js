@@ -1,0 +1,89 @@
+'use strict';
+// Nonces that end before they repeat, and a key that has them.
+
+const native = require('./native.js');
+const { AESGCM, Aead, openDrawn, sealDrawn } = require('./aead.js');
+const { done, made, plain } = require('./errors.js');
+
+class Nonces {
+    #nonces;
+
+    constructor(nonces) {
+        this.#nonces = done(nonces);
+    }
+
+    static handle(nonces) {
+        return nonces.#nonces;
+    }
+
+    static is(nonces) {
+        return #nonces in nonces;
+    }
+
+    draw() {
+        return this.drawBatch(1);
+    }
+
+    drawBatch(count) {
+        if (!Number.isSafeInteger(count) || count < 0) throw made(RangeError, 'ERR_OUT_OF_RANGE', 'count must be a whole number from 0 on');
+        const out = Buffer.allocUnsafe(12 * count);
+        done(native.draw(this.#nonces, out));
+        return out;
+    }
+}
+
+class CounterNonces extends Nonces {
+    constructor(fixed, start = 0) {
+        plain(fixed, 'fixed');
+        super(native.counterNonces(fixed, start));
+    }
+
+    get position() {
+        return native.position(Nonces.handle(this)) ?? null;
+    }
+}
+
+class RandomNonces extends Nonces {
+    constructor(used = 0) {
+        super(native.randomNonces(used));
+    }
+
+    get used() {
+        return Number(native.position(Nonces.handle(this)));
+    }
+}
+
+class SealingKey {
+    #aead;
+    #key;
+    #nonces;
+
+    constructor(key, nonces) {
+        if (typeof nonces !== 'object' || nonces === null || !Nonces.is(nonces)) {
+            throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'nonces must be CounterNonces or RandomNonces');
+        }
+        this.#aead = new AESGCM(key);
+        this.#key = Aead.handle(this.#aead);
+        this.#nonces = Nonces.handle(nonces);
+    }
+
+    seal(data, aad) {
+        return sealDrawn(this.#key, this.#nonces, 12, data, aad);
+    }
+
+    open(data, aad) {
+        return openDrawn(this.#key, 12, data, aad);
+    }
+
+    destroy() {
+        this.#aead.destroy();
+    }
+}
+
+Object.defineProperty(SealingKey.prototype, Symbol.dispose ?? Symbol.for('nodejs.dispose'), {
+    value: SealingKey.prototype.destroy,
+    configurable: true,
+    writable: true,
+});
+
+module.exports = { CounterNonces, RandomNonces, SealingKey };

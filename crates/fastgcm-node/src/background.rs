@@ -1,0 +1,127 @@
+//! One message in a thread of Node's pool, while JavaScript runs.
+//!
+//! All that is read is copied before the call returns: JavaScript may change or detach its buffers from then on. What is written is memory that
+//! `lib/aead.js` hands out only when the work is done.
+
+use crate::{
+    aead::{Aead, AnyNonce, of_length, tag_of, text_len},
+    fault::{Fault, Kind, Name},
+    js::{Bytes, Call, Value, copied, writable},
+};
+use fastgcm::{TAG_LEN, Tag};
+use napi_sys as sys;
+use std::{
+    ffi::c_void,
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr, slice,
+};
+
+/// A message that is sealed or opened.
+struct Work {
+    key: Aead,
+    seals: bool,
+    nonce: AnyNonce,
+    aad: Vec<u8>,
+    tag: Tag,
+    out: *mut u8,
+    len: usize,
+    done: Result<(), Fault>,
+    /// It keeps the memory of `out`.
+    kept: sys::napi_ref,
+    promise: sys::napi_deferred,
+    work: sys::napi_async_work,
+}
+
+impl Work {
+    fn run(&mut self) -> Result<(), Fault> {
+        // SAFETY: memory that is kept, and that nobody else uses until the work is done.
+        let out = unsafe { slice::from_raw_parts_mut(self.out, self.len) };
+        if !self.seals {
+            return Ok(self.key.open(self.nonce.get(), &self.aad, None, out, &self.tag)?);
+        }
+        let (text, tag) = out.split_at_mut(self.len - TAG_LEN);
+        // What is too long must not lie there as text.
+        tag.copy_from_slice(
+            &self.key.seal(self.nonce.get(), &self.aad, None, text).inspect_err(|_| text.fill(0))?.0,
+        );
+        Ok(())
+    }
+}
+
+/// `background(key, seals, nonce, data, aad, out)`: a promise of `undefined` or of a fault's number.
+pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
+    let (key, seals) = (call.get::<Aead>(0)?.clone(), call.flag(1));
+    let nonce = key.nonce(call.bytes(2, Name::Nonce)?.get())?;
+    let (data, aad) = (call.bytes(3, Name::Data)?, call.optional(4, Name::Aad)?.unwrap_or(Bytes::EMPTY));
+    let text = if seals { data.len() } else { text_len(data.len(), 0)? };
+    let tag = if seals { Tag([0; TAG_LEN]) } else { tag_of(&data.get()[text..])? };
+    let bytes = of_length(call.bytes(5, Name::Out)?, if seals { text + TAG_LEN } else { text })?;
+    let aad_copy = copied(aad.get())?;
+    let (_, out) = writable(bytes, Bytes::EMPTY, &[data, aad])?;
+    out[..text].copy_from_slice(&data.get()[..text]);
+    let (out, len) = (out.as_mut_ptr(), out.len());
+    let (kept, promise, work) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    let work = Box::into_raw(Box::new(Work {
+        key,
+        seals,
+        nonce,
+        aad: aad_copy,
+        tag,
+        out,
+        len,
+        done: Ok(()),
+        kept,
+        promise,
+        work,
+    }));
+    let (name, mut value) = (call.text("fastgcm"), ptr::null_mut());
+    // SAFETY: values of this call; `work` lives until `complete` takes it back, which Node calls in this thread.
+    let queued = unsafe {
+        let ok =
+            |status| if status == sys::Status::napi_ok { Ok(()) } else { Err(Fault::from(Kind::Internal)) };
+        ok(sys::napi_create_reference(call.env, call.argument(5), 1, &mut (*work).kept))
+            .and_then(|()| ok(sys::napi_create_promise(call.env, &mut (*work).promise, &mut value)))
+            .and_then(|()| {
+                let (run, end) = (Some(execute as _), Some(complete as _));
+                ok(sys::napi_create_async_work(
+                    call.env,
+                    ptr::null_mut(),
+                    name.0,
+                    run,
+                    end,
+                    work.cast(),
+                    &mut (*work).work,
+                ))
+            })
+            .and_then(|()| ok(sys::napi_queue_async_work(call.env, (*work).work)))
+    };
+    if let Err(fault) = queued {
+        // SAFETY: nobody else has got it.
+        drop(unsafe { Box::from_raw(work) });
+        return Err(fault);
+    }
+    Ok(Value(value))
+}
+
+unsafe extern "C" fn execute(_: sys::napi_env, work: *mut c_void) {
+    // SAFETY: `background` made it, and this thread alone has it now.
+    let work = unsafe { &mut *work.cast::<Work>() };
+    work.done = catch_unwind(AssertUnwindSafe(|| work.run())).unwrap_or_else(|_| Err(Kind::Internal.into()));
+}
+
+unsafe extern "C" fn complete(env: sys::napi_env, status: sys::napi_status, work: *mut c_void) {
+    // SAFETY: `background` made it, and this is called once.
+    let work = unsafe { Box::from_raw(work.cast::<Work>()) };
+    let done = if status == sys::Status::napi_ok { work.done } else { Err(Kind::Internal.into()) };
+    let mut value = ptr::null_mut();
+    // SAFETY: Node calls this in the thread of `env`; these are of the same, and end here.
+    unsafe {
+        match done {
+            Ok(()) => sys::napi_get_undefined(env, &mut value),
+            Err(fault) => sys::napi_create_double(env, fault.number(), &mut value),
+        };
+        sys::napi_resolve_deferred(env, work.promise, value);
+        sys::napi_delete_reference(env, work.kept);
+        sys::napi_delete_async_work(env, work.work);
+    }
+}

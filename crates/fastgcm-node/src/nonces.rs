@@ -1,0 +1,80 @@
+//! Nonces that end before they repeat.
+
+use crate::{
+    fault::{Fault, Kind, Name},
+    js::{Bytes, Call, Object, Value, writable},
+};
+use fastgcm::{Error, nonces::CounterNonces, nonces::RandomNonces};
+
+/// Counters with a fixed field of each length, and random nonces.
+macro_rules! nonces {
+    ($($variant:ident $fixed:literal),+) => {
+        pub(crate) enum Nonces {
+            Random(RandomNonces),
+            $($variant(CounterNonces<$fixed>)),+
+        }
+
+        impl Nonces {
+            fn counting(fixed: &[u8], start: u64) -> Result<Self, Fault> {
+                match fixed.len() {
+                    $($fixed => {
+                        let fixed = fixed.first_chunk().copied().unwrap_or_default();
+                        Ok(CounterNonces::<$fixed>::starting_at(fixed, start).map(Self::$variant)?)
+                    })+
+                    _ => Err(Fault::of(Kind::Length, Name::Fixed)),
+                }
+            }
+
+            pub(crate) fn draw(&mut self) -> Result<[u8; 12], Error> {
+                match self {
+                    Self::Random(nonces) => nonces.draw(),
+                    $(Self::$variant(nonces) => nonces.draw()),+
+                }
+            }
+
+            /// The number of the next one; of random ones how many there were. `None` if a counter has ended.
+            fn position(&self) -> Option<u64> {
+                match self {
+                    Self::Random(nonces) => Some(nonces.used()),
+                    $(Self::$variant(nonces) => nonces.position()),+
+                }
+            }
+        }
+    };
+}
+
+nonces!(F4 4, F5 5, F6 6, F7 7, F8 8, F9 9, F10 10, F11 11);
+
+impl Object for Nonces {
+    const KIND: u64 = 2;
+    const MORE: i64 = 0;
+}
+
+/// `counterNonces(fixed, start)`.
+pub(crate) fn counter(call: &Call) -> Result<Value, Fault> {
+    call.object(Nonces::counting(call.bytes(0, Name::Fixed)?.get(), call.whole(1, Name::Start)?)?)
+}
+
+/// `randomNonces(used)`.
+pub(crate) fn random(call: &Call) -> Result<Value, Fault> {
+    call.object(Nonces::Random(RandomNonces::after(call.whole(0, Name::Used)?)))
+}
+
+/// `draw(nonces, out)`: as many as `out` has room for, one behind the other.
+pub(crate) fn draw(call: &Call) -> Result<Value, Fault> {
+    let mut nonces = call.get_mut::<Nonces>(0)?;
+    let (_, out) = writable(call.bytes(1, Name::Out)?, Bytes::EMPTY, &[])?;
+    let (places, rest) = out.as_chunks_mut();
+    if !rest.is_empty() {
+        return Err(Fault::of(Kind::Length, Name::Out));
+    }
+    for place in places {
+        *place = nonces.draw()?;
+    }
+    Ok(Value::UNDEFINED)
+}
+
+/// `position(nonces)`.
+pub(crate) fn position(call: &Call) -> Result<Value, Fault> {
+    Ok(call.get::<Nonces>(0)?.position().map_or(Value::UNDEFINED, |at| call.bigint(at)))
+}

@@ -1,0 +1,173 @@
+'use strict';
+// Random calls of every kind beside node:crypto: each gives the same bytes.
+
+const assert = require('node:assert/strict');
+const crypto = require('node:crypto');
+const test = require('node:test');
+const { AESGCM, AESGCMSIV, CounterNonces, InvalidTag, RandomNonces, Sealer, SealingKey, XAES256GCM } = require('..');
+const { UnverifiedOpener } = require('../hazmat.js');
+const { full, numbers, suite } = require('./support.js');
+
+const passed = suite('beside');
+const below = numbers(7);
+/** Buffers of all kinds with that content: what a caller may have. */
+const kinds = [
+    (bytes) => Buffer.from(bytes),
+    (bytes) => new Uint8Array(bytes),
+    (bytes) => new DataView(Uint8Array.from([1, ...bytes, 2]).buffer, 1, bytes.length),
+    (bytes) => Uint8Array.from(bytes).buffer,
+    (bytes) => new Uint16Array(Uint8Array.from([9, 9, ...bytes, 9]).buffer.slice(0, (2 + bytes.length) & ~1), 2),
+];
+const kind = (bytes) => kinds[below(bytes.length % 2 === 0 && bytes.length < 5000 ? 5 : 4)](bytes);
+const length = () => [below(20), below(300), below(300), below(2000), below(20000)][below(5)];
+const random = (count) => crypto.randomBytes(count);
+
+/** What node:crypto makes of it: ciphertext and tag. */
+function theirs(key, nonce, text, aad) {
+    const cipher = crypto.createCipheriv(`aes-${8 * key.length}-gcm`, key, nonce);
+    cipher.setAAD(aad);
+    return Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+test('random calls', async () => {
+    for (let round = 0; round < (full ? 20000 : 1500); round++) {
+        const key = random([16, 24, 32][below(3)]);
+        const nonce = random(below(4) === 0 ? 1 + below(128) : 12);
+        const [text, aad] = [random(length()), random(below(3) === 0 ? length() : below(40))];
+        const sealed = theirs(key, nonce, text, aad);
+        const [ciphertext, tag] = [sealed.subarray(0, -16), sealed.subarray(-16)];
+        const aead = new AESGCM(below(2) === 0 ? kind(key) : crypto.createSecretKey(key));
+        const optional = aad.length === 0 && below(2) === 0 ? [undefined, null][below(2)] : kind(aad);
+
+        assert.deepEqual(aead.seal(kind(nonce), kind(text), optional), sealed);
+        assert.deepEqual(aead.open(kind(nonce), kind(sealed), optional), text);
+
+        const out = Buffer.alloc(sealed.length + 2, 7);
+        aead.sealInto(nonce, text, out.subarray(1, -1), aad);
+        assert.deepEqual(out, Buffer.concat([Buffer.of(7), sealed, Buffer.of(7)]));
+        aead.openInto(nonce, sealed, out.subarray(1, 1 + text.length), aad);
+        assert.deepEqual(out, Buffer.concat([Buffer.of(7), text, tag, Buffer.of(7)]));
+
+        const place = Buffer.concat([text, Buffer.alloc(16)]);
+        aead.sealInto(nonce, place.subarray(0, text.length), place, aad);
+        assert.deepEqual(place, sealed);
+        aead.openInto(nonce, place, place.subarray(0, text.length), aad);
+        assert.deepEqual(place.subarray(0, text.length), text);
+
+        const apart = aead.sealDetached(nonce, text, aad);
+        assert.deepEqual([apart.ciphertext, apart.tag], [ciphertext, tag]);
+        assert.deepEqual(aead.openDetached(nonce, ciphertext, tag, aad), text);
+        const [here, found] = [Buffer.from(text), Buffer.alloc(16)];
+        aead.sealDetachedInto(nonce, here, here, found, aad);
+        assert.deepEqual([here, found], [ciphertext, tag]);
+        aead.openDetachedInto(nonce, here, found, here, aad);
+        assert.deepEqual(here, text);
+
+        const [sealer, opener] = [new Sealer(aead, nonce, { aad }), new UnverifiedOpener(aead, nonce, { aad })];
+        const pieces = [];
+        for (let at = 0; at < text.length; ) {
+            const piece = text.subarray(at, (at += 1 + below(1 + below(3000))));
+            pieces.push(sealer.update(piece));
+            assert.deepEqual(opener.update(pieces.at(-1)), piece);
+        }
+        assert.deepEqual(Buffer.concat([...pieces, sealer.final()]), sealed);
+        opener.verify(sealer.tag);
+
+        if (round % 16 === 0) {
+            assert.deepEqual(await aead.sealAsync(nonce, text, aad), sealed);
+            assert.deepEqual(await aead.openAsync(nonce, sealed, aad), text);
+        }
+        // One bit of what is opened.
+        const at = below(8 * sealed.length);
+        const forged = Buffer.from(sealed);
+        forged[at >> 3] ^= 1 << (at & 7);
+        const zeroed = Buffer.alloc(text.length, 7);
+        assert.throws(() => aead.openInto(nonce, forged, zeroed, aad), InvalidTag);
+        assert.deepEqual(zeroed, Buffer.alloc(text.length));
+        aead.openInto(nonce, sealed, zeroed, aad);
+        passed(1);
+    }
+});
+
+test('batches', () => {
+    for (let round = 0; round < 150; round++) {
+        const xaes = below(3) === 0;
+        const key = random(32);
+        const aead = xaes ? new XAES256GCM(key) : [new AESGCM(key), new AESGCMSIV(key)][below(2)];
+        const count = below(40);
+        const nonces = Array.from({ length: count }, () => random(xaes ? 24 : 12));
+        const datas = nonces.map(() => random(below(200)));
+        const aads = [undefined, random(9), nonces.map(() => random(below(30)))][below(3)];
+        const aad = (row) => (Array.isArray(aads) ? aads[row] : aads);
+        const one = datas.map((data, row) => aead.seal(nonces[row], data, aad(row)));
+        const given = below(2) === 0 ? nonces : Buffer.concat(nonces);
+        assert.deepEqual(aead.sealBatch(given, datas, aads), one);
+        assert.deepEqual(aead.openBatch(given, one, aads), datas);
+        const [out, text] = [Buffer.concat(one.map((sealed) => Buffer.alloc(sealed.length))), Buffer.concat(datas)];
+        assert.deepEqual(aead.sealBatchInto(given, datas, out, aads), Buffer.concat(one));
+        assert.deepEqual(aead.openBatchInto(given, one, Buffer.alloc(text.length), aads), text);
+
+        const records = random(32 * count);
+        const sealed = aead.sealBatch(given, records, aads);
+        assert.deepEqual(sealed, Buffer.concat(nonces.map((nonce, row) => aead.seal(nonce, records.subarray(32 * row, 32 * row + 32), aad(row)))));
+        assert.deepEqual(aead.openBatch(given, sealed, aads), records);
+        if (count > 0) {
+            const row = below(count);
+            const forged = one.map((sealed) => Buffer.from(sealed));
+            forged[row][below(forged[row].length)] ^= 1;
+            const zeroed = Buffer.alloc(text.length, 7);
+            assert.throws(() => aead.openBatchInto(given, forged, zeroed, aads), { name: 'InvalidTag', row });
+            assert.deepEqual(zeroed, Buffer.alloc(text.length));
+        }
+        passed(1);
+    }
+});
+
+test('nonces', () => {
+    const fixed = Buffer.from('left');
+    for (const start of [0, 1, 255, 2 ** 32, 2n ** 63n]) {
+        const nonces = new CounterNonces(fixed, start);
+        const [first, two] = [nonces.draw(), nonces.drawBatch(2)];
+        const numbered = [first, two.subarray(0, 12), two.subarray(12)].map((nonce) => nonce.readBigUInt64BE(4));
+        assert.deepEqual(numbered, [0n, 1n, 2n].map((more) => BigInt(start) + more));
+        assert.deepEqual(first.subarray(0, 4), fixed);
+        assert.equal(nonces.position, BigInt(start) + 3n);
+    }
+    const last = new CounterNonces(Buffer.from('eleven byte'), 254);
+    last.drawBatch(2);
+    assert.equal(last.position, null);
+    assert.throws(() => last.draw(), { code: 'ERR_NONCES_EXHAUSTED' });
+    const near = new RandomNonces(2 ** 32 - 1);
+    assert.equal(near.draw().length, 12);
+    assert.equal(near.used, 2 ** 32);
+    assert.throws(() => near.draw(), { code: 'ERR_NONCES_EXHAUSTED' });
+
+    const key = random(16);
+    const left = new SealingKey(key, new CounterNonces(fixed));
+    const seen = new Set();
+    for (let round = 0; round < 100; round++) {
+        const [text, aad] = [random(below(300)), random(9)];
+        for (const sealing of [left, new SealingKey(key, new RandomNonces(round))]) {
+            const sealed = sealing.seal(text, aad);
+            seen.add(sealed.toString('hex', 0, 12));
+            assert.deepEqual(sealed.subarray(12), theirs(key, sealed.subarray(0, 12), text, aad));
+            assert.deepEqual(sealing.open(sealed, aad), text);
+            assert.throws(() => sealing.open(sealed), InvalidTag);
+        }
+        const xaes = new XAES256GCM(Buffer.alloc(32, round));
+        const sealed = xaes.sealRandom(text, aad);
+        seen.add(sealed.toString('hex', 0, 24));
+        assert.deepEqual(xaes.open(sealed.subarray(0, 24), sealed.subarray(24), aad), text);
+        assert.deepEqual(xaes.openRandom(sealed, aad), text);
+        assert.throws(() => xaes.openRandom(sealed.subarray(1), aad), InvalidTag);
+        passed(3);
+    }
+    assert.equal(seen.size, 300);
+    // The nonces of an object that ended seal nothing.
+    const ended = new SealingKey(key, near);
+    assert.throws(() => ended.seal(random(3)), { code: 'ERR_NONCES_EXHAUSTED' });
+    // What is refused before takes none.
+    const counted = new CounterNonces(fixed);
+    assert.throws(() => new SealingKey(key, counted).seal('text'), TypeError);
+    assert.equal(counted.position, 0n);
+});

@@ -1,0 +1,363 @@
+'use strict';
+// Wrong arguments in each place of each call: an error with a code, and nothing changes. Buffers that change while they are used.
+
+const assert = require('node:assert/strict');
+const crypto = require('node:crypto');
+const { once } = require('node:events');
+const { pipeline } = require('node:stream/promises');
+const { Readable, Writable } = require('node:stream');
+const test = require('node:test');
+const { Worker } = require('node:worker_threads');
+const fastgcm = require('..');
+const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, InvalidTag, RandomNonces, SealedFile, Sealer, SealingKey, XAES256GCM } = fastgcm;
+const { UnverifiedOpener } = require('../hazmat.js');
+const { suite } = require('./support.js');
+
+const passed = suite('hostile');
+const random = (count) => crypto.randomBytes(count);
+
+const resizable = () => {
+    const buffer = new ArrayBuffer(8, { maxByteLength: 16 });
+    return buffer.resizable ? new Uint8Array(buffer) : undefined; // Node 18 has none
+};
+const detached = (length) => {
+    const bytes = new Uint8Array(length);
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    return bytes;
+};
+/** What is no buffer for any argument. */
+const noBuffers = [
+    ['a string', 'twelve bytes', TypeError],
+    ['a number', 12, TypeError],
+    ['a bigint', 12n, TypeError],
+    ['a boolean', true, TypeError],
+    ['an object', {}, TypeError],
+    ['one that lies', { byteLength: 12, length: 12, buffer: { resizable: false } }, TypeError],
+    ['a list', [1, 2, 3], TypeError],
+    ['a function', () => 0, TypeError],
+    ['a symbol', Symbol('x'), TypeError],
+    ['a proxy', new Proxy(new Uint8Array(12), {}), TypeError],
+    ['a promise', Promise.resolve(new Uint8Array(12)), TypeError],
+    ['shared', new Uint8Array(new SharedArrayBuffer(12)), TypeError],
+    ['shared itself', new SharedArrayBuffer(12), TypeError],
+    ['resizable', resizable(), TypeError],
+    ['resizable itself', resizable()?.buffer, TypeError],
+    ['detached', detached(12), TypeError],
+    ['detached itself', detached(12).buffer, TypeError],
+    ['a detached view', (() => { const view = new DataView(new ArrayBuffer(12)); structuredClone(view.buffer, { transfer: [view.buffer] }); return view; })(), TypeError],
+].filter(([, value]) => value !== undefined);
+const missing = [['undefined', undefined, TypeError], ['null', null, TypeError]];
+
+/** Each call: a function of its arguments, right arguments, and which of them must not be left out, are lists, and are written. */
+function calls(Class) {
+    const xaes = Class === XAES256GCM;
+    const aead = new Class(Buffer.alloc(32, 5));
+    const nonce = random(xaes ? 24 : 12);
+    const [text, aad] = [random(40), random(9)];
+    const sealed = aead.seal(nonce, text, aad);
+    const [ciphertext, tag] = [sealed.subarray(0, -16), sealed.subarray(-16)];
+    const call = (name) => (...given) => aead[name](...given);
+    const nonces = [nonce, random(nonce.length)];
+    const two = nonces.map((nonce) => aead.seal(nonce, text, aad));
+    const made = [
+        ['seal', [nonce, text, aad], 2, []],
+        ['open', [nonce, sealed, aad], 2, []],
+        ['sealInto', [nonce, text, Buffer.alloc(56, 7), aad], 3, [2]],
+        ['openInto', [nonce, sealed, Buffer.alloc(40, 7), aad], 3, [2]],
+        ['sealDetached', [nonce, text, aad], 2, []],
+        ['openDetached', [nonce, ciphertext, tag, aad], 3, []],
+        ['sealDetachedInto', [nonce, text, Buffer.alloc(40, 7), Buffer.alloc(16, 7), aad], 4, [2, 3]],
+        ['openDetachedInto', [nonce, ciphertext, tag, Buffer.alloc(40, 7), aad], 4, [3]],
+        ['sealAsync', [nonce, text, aad], 2, []],
+        ['openAsync', [nonce, sealed, aad], 2, []],
+        ['sealBatch', [nonces, [text, text], aad], 2, []],
+        ['openBatch', [nonces, two, aad], 2, []],
+        ['sealBatchInto', [nonces, [text, text], Buffer.alloc(112, 7), aad], 3, [2]],
+        ['openBatchInto', [nonces, two, Buffer.alloc(80, 7), aad], 3, [2]],
+    ].map(([name, given, needed, written]) => [`${Class.name}.${name}`, call(name), given, needed, written]);
+    if (xaes) {
+        made.push(['sealRandom', call('sealRandom'), [text, aad], 1, []], ['openRandom', call('openRandom'), [aead.sealRandom(text, aad), aad], 1, []]);
+    }
+    return made;
+}
+
+function others() {
+    const key = new AESGCM(Buffer.alloc(16));
+    const file = new CobblestoneSealer(Buffer.alloc(32));
+    const bytes = Buffer.concat([file.update(random(30)), file.final()]);
+    const sealing = new SealingKey(Buffer.alloc(16), new RandomNonces());
+    const [running, opener] = [new CobblestoneSealer(Buffer.alloc(32)), new CobblestoneOpener(Buffer.alloc(32))];
+    return [
+        ['new AESGCM', (key) => new AESGCM(key), [Buffer.alloc(16)], 1, []],
+        ['new AESGCMSIV', (key) => new AESGCMSIV(key), [Buffer.alloc(16)], 1, []],
+        ['new XAES256GCM', (key) => new XAES256GCM(key), [Buffer.alloc(32)], 1, []],
+        ['new SealingKey', (key) => new SealingKey(key, new RandomNonces()), [Buffer.alloc(16)], 1, []],
+        ['SealingKey.seal', (...given) => sealing.seal(...given), [random(5), random(5)], 1, []],
+        ['SealingKey.open', (...given) => sealing.open(...given), [sealing.seal(random(5), Buffer.alloc(2)), Buffer.alloc(2)], 1, []],
+        ['new CounterNonces', (fixed) => new CounterNonces(fixed), [Buffer.alloc(4)], 1, []],
+        ['new Sealer', (nonce, aad) => new Sealer(key, nonce, { aad }), [random(12), random(3)], 1, []],
+        ['Sealer.update', (data) => new Sealer(key, Buffer.alloc(12)).update(data), [random(3)], 1, []],
+        ['Sealer.updateAad', (data) => new Sealer(key, Buffer.alloc(12)).updateAad(data), [random(3)], 1, []],
+        ['new UnverifiedOpener', (nonce, tag) => new UnverifiedOpener(key, nonce, { tag }), [random(12), random(16)], 1, []],
+        ['UnverifiedOpener.update', (data) => new UnverifiedOpener(key, Buffer.alloc(12)).update(data), [random(3)], 1, []],
+        ['new CobblestoneSealer', (key, context) => new CobblestoneSealer(key, { context }), [Buffer.alloc(16), random(3)], 1, []],
+        ['new CobblestoneOpener', (key, context) => new CobblestoneOpener(key, { context }), [Buffer.alloc(16), random(3)], 1, []],
+        ['CobblestoneSealer.update', (data) => running.update(data), [random(3)], 1, []],
+        ['CobblestoneOpener.update', (data) => opener.update(data), [random(3)], 1, []],
+        ['SealedFile.open', (key, context) => SealedFile.open(key, { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) }, { context }), [Buffer.alloc(32), Buffer.alloc(0)], 1, []],
+        ['SealedFile read', (what) => SealedFile.open(Buffer.alloc(32), { size: bytes.length, read: (at, length) => (at === 0 ? bytes.subarray(at, at + length) : what) }), [bytes.subarray(56)], 1, []],
+    ];
+}
+
+/** The error that it throws or rejects with. */
+async function errorOf(work) {
+    try {
+        await work();
+    } catch (error) {
+        return error;
+    }
+    return undefined;
+}
+
+test('each bad argument of each call', async () => {
+    const all = [AESGCM, AESGCMSIV, XAES256GCM].flatMap(calls).concat(others());
+    for (const [name, call, right, needed, written] of all) {
+        assert.equal(await errorOf(() => call(...right)), undefined, name);
+        for (const at of written) right[at].fill(7);
+        const before = right.map((argument) => structuredClone(argument));
+        for (let at = 0; at < right.length; at++) {
+            for (const [what, bad, Class] of at < needed ? [...noBuffers, ...missing] : noBuffers) {
+                if (name === 'SealedFile read' && what === 'a promise') continue; // it may be one
+                const takesLists = /Batch/.test(name) && !written.includes(at) && what === 'a list';
+                const given = Object.assign([...right], { [at]: bad });
+                const error = await errorOf(() => call(...given));
+                assert.ok(error instanceof Class, `${name}, argument ${at} is ${what}: ${error}`);
+                assert.ok(takesLists || (typeof error.code === 'string' && error.message.length > 10), `${name}, argument ${at} is ${what}: ${error.stack}`);
+                // In a list.
+                if (Array.isArray(right[at])) {
+                    const error = await errorOf(() => call(...Object.assign([...right], { [at]: [right[at][0], bad] })));
+                    assert.ok(error instanceof Class && typeof error.code === 'string', `${name}, argument ${at} has ${what}: ${error?.stack}`);
+                    passed(1);
+                }
+                passed(1);
+            }
+        }
+        assert.deepEqual(right.map((argument) => structuredClone(argument)), before, name);
+    }
+});
+
+test('lengths and places', () => {
+    for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+        const aead = new Class(Buffer.alloc(32, 5));
+        const nonce = random(Class === XAES256GCM ? 24 : 12);
+        const text = random(40);
+        const sealed = aead.seal(nonce, text);
+        const memory = Buffer.alloc(200, 7);
+        const at = (start, length) => memory.subarray(start, start + length);
+        const value = { code: 'ERR_INVALID_ARG_VALUE' };
+        const wrong = [
+            [value, () => aead.seal(Buffer.alloc(0), text)],
+            ...(Class === AESGCM ? [] : [[value, () => aead.seal(random(16), text)]]),
+            [value, () => aead.sealInto(nonce, text, at(0, 55))],
+            [value, () => aead.sealInto(nonce, text, at(0, 57))],
+            [value, () => aead.openInto(nonce, sealed, at(0, 39))],
+            [value, () => aead.openInto(nonce, sealed, at(0, 41))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 41), at(100, 16))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(100, 15))],
+            [value, () => aead.openDetached(nonce, text, at(100, 17))],
+            // Over each other.
+            [value, () => aead.sealInto(nonce, at(1, 40), at(0, 56))],
+            [value, () => aead.sealInto(nonce, at(1, 40), at(2, 56))],
+            [value, () => aead.sealInto(nonce, at(0, 40), at(0, 56), at(55, 3))],
+            [value, () => aead.sealInto(nonce, text, at(0, 56), at(20, 3))],
+            [value, () => aead.openInto(nonce, at(3, 56), at(1, 40))],
+            [value, () => aead.openInto(nonce, sealed, at(1, 40), at(40, 1))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(39, 16))],
+            [value, () => aead.sealDetachedInto(nonce, at(100, 40), at(0, 40), at(139, 16))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(100, 16), at(115, 2))],
+            [value, () => aead.sealBatchInto([nonce], [at(0, 40)], at(0, 56))],
+            [value, () => aead.sealBatchInto([nonce], [text], at(0, 56), at(50, 9))],
+            [value, () => aead.sealBatchInto(at(0, nonce.length), [text], at(0, 56))],
+            [value, () => aead.sealBatchInto([nonce], [text], at(0, 57))],
+            [value, () => aead.sealBatch([nonce, nonce], [text, text])],
+            [value, () => aead.sealBatch([nonce], [text, text])],
+            [value, () => aead.sealBatch([nonce], [text], [text, text])],
+            [value, () => aead.sealBatch(random(nonce.length + 1), [text])],
+            [value, () => aead.sealBatch([random(nonce.length - 1)], [text])],
+            [value, () => aead.sealBatch(random(2 * nonce.length), random(41))],
+            [value, () => aead.sealBatch([], text)],
+            // Too short for a tag.
+            ...[0, 1, 15].flatMap((length) => [
+                [{ code: 'ERR_INVALID_TAG' }, () => aead.open(nonce, random(length))],
+                [{ code: 'ERR_INVALID_TAG' }, () => aead.openInto(nonce, random(length), at(0, 0))],
+                [{ code: 'ERR_INVALID_TAG' }, () => aead.openBatch([nonce], [random(length)])],
+            ]),
+        ];
+        for (const [error, call] of wrong) {
+            assert.throws(call, error, String(call));
+            assert.deepEqual(memory, Buffer.alloc(200, 7), String(call));
+            passed(1);
+        }
+        // A nonce may lie where is written.
+        assert.deepEqual(aead.sealInto(Object.assign(at(0, nonce.length), nonce), text, at(0, 56)), sealed);
+        memory.fill(7);
+    }
+    for (const length of [0, 1, 15, 17, 23, 25, 31, 33, 64]) {
+        for (const make of [(key) => new AESGCM(key), (key) => new AESGCMSIV(key), (key) => new XAES256GCM(key), (key) => new CobblestoneSealer(key)]) {
+            assert.throws(() => make(random(length)), { name: 'RangeError', code: 'ERR_INVALID_ARG_VALUE' });
+            passed(1);
+        }
+    }
+    assert.throws(() => new AESGCMSIV(random(24)), RangeError);
+    assert.throws(() => new AESGCM(crypto.generateKeyPairSync('ed25519').publicKey), TypeError);
+    for (const bits of [0, 64, 127, 512, '256', NaN]) assert.throws(() => AESGCM.generateKey(bits), RangeError);
+    for (const bad of [-1, 1.5, NaN, Infinity, '1', 2 ** 60, -1n, 2n ** 64n, {}]) {
+        assert.throws(() => new CounterNonces(Buffer.alloc(4), bad), { code: 'ERR_OUT_OF_RANGE' }, String(bad));
+        assert.throws(() => new RandomNonces(bad), { code: 'ERR_OUT_OF_RANGE' }, String(bad));
+        passed(2);
+    }
+    for (const bad of [-1, 1.5, NaN, Infinity, '1', 1n]) assert.throws(() => new RandomNonces().drawBatch(bad), { code: 'ERR_OUT_OF_RANGE' });
+    for (const length of [0, 3, 12]) assert.throws(() => new CounterNonces(Buffer.alloc(length)), { code: 'ERR_INVALID_ARG_VALUE' });
+    assert.throws(() => new CounterNonces(Buffer.alloc(11), 256), { code: 'ERR_NONCES_EXHAUSTED' });
+    for (const bad of [undefined, null, {}, 'x', new AESGCM(Buffer.alloc(16))]) assert.throws(() => new SealingKey(Buffer.alloc(16), bad), TypeError);
+    for (const bad of [undefined, null, {}, new XAES256GCM(Buffer.alloc(32)), Object.create(AESGCM.prototype)]) assert.throws(() => new Sealer(bad, Buffer.alloc(12)), TypeError);
+});
+
+test('what was destroyed, or has ended', async () => {
+    for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+        for (const [name, , right] of calls(Class)) {
+            const aead = new Class(Buffer.alloc(32, 5));
+            const verb = name.split('.').at(-1);
+            const kept = verb === 'sealAsync' ? aead.sealAsync(...right) : undefined;
+            aead.destroy();
+            aead[Symbol.dispose ?? Symbol.for('nodejs.dispose')](); // once more
+            assert.equal((await errorOf(() => aead[verb](...right)))?.code, 'ERR_DESTROYED', name);
+            // What was begun before ends.
+            if (kept) assert.equal((await kept).length, 56);
+            passed(1);
+        }
+    }
+    const aead = new AESGCM(Buffer.alloc(16));
+    const sealer = new Sealer(aead, Buffer.alloc(12));
+    aead.destroy();
+    sealer.update(Buffer.alloc(3));
+    assert.throws(() => sealer.updateAad(Buffer.alloc(3)), { code: 'ERR_OUT_OF_ORDER' });
+    sealer.final();
+    for (const call of [() => sealer.update(Buffer.alloc(3)), () => sealer.final(), () => new Sealer(aead, Buffer.alloc(12))]) {
+        assert.throws(call, { code: 'ERR_DESTROYED' });
+    }
+    assert.throws(() => AESGCM.prototype.seal.call({}, Buffer.alloc(12), Buffer.alloc(1)), TypeError);
+    assert.throws(() => AESGCM(Buffer.alloc(16)), TypeError);
+    passed(4);
+});
+
+test('buffers that change while they are used', async () => {
+    const aead = new AESGCM(Buffer.alloc(32, 5));
+    const [nonce, aad] = [random(12), random(100)];
+    const text = new Uint8Array(random(3_000_000)); // of its own
+    const sealed = aead.seal(nonce, text, aad);
+    // All that is read was read when the call returns.
+    for (let round = 0; round < 4; round++) {
+        const arguments_ = [nonce, round % 2 ? sealed : text, aad].map((bytes) => Uint8Array.from(bytes));
+        const work = round % 2 ? aead.openAsync(...arguments_) : aead.sealAsync(...arguments_);
+        for (const bytes of arguments_) {
+            bytes.fill(1);
+            if (round > 1) structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+        }
+        assert.ok((await work).equals(round % 2 ? Buffer.from(text) : sealed));
+        passed(1);
+    }
+    // A getter in a list runs before any byte is looked at.
+    const taken = Uint8Array.from(text.subarray(0, 64));
+    const list = [taken, taken];
+    let runs = 0;
+    Object.defineProperty(list, 1, {
+        get() {
+            if (++runs > 1 && taken.byteLength > 0) structuredClone(taken.buffer, { transfer: [taken.buffer] });
+            return Buffer.alloc(64);
+        },
+    });
+    const out = Buffer.alloc(160, 7);
+    const error = await errorOf(() => aead.sealBatchInto([nonce, random(12)], list, out));
+    assert.equal(error?.code, 'ERR_INVALID_ARG_TYPE', error?.stack);
+    assert.deepEqual(out, Buffer.alloc(160, 7));
+    const throwing = Object.defineProperty([0], 0, { get: () => { throw new Error('mine'); } });
+    assert.throws(() => aead.sealBatchInto([nonce], throwing, out), { message: 'mine' });
+    // A piece of a stream that is taken away between two of its parts.
+    for (const stream of [new Sealer(aead, nonce), new CobblestoneSealer(Buffer.alloc(32))]) {
+        const piece = Uint8Array.from(text);
+        stream.on('data', () => piece.byteLength > 0 && structuredClone(piece.buffer, { transfer: [piece.buffer] }));
+        stream.on('end', () => assert.fail('it ended as if all had come'));
+        stream.write(piece);
+        stream.end();
+        const [error] = await once(stream, 'error');
+        assert.ok(error instanceof TypeError, String(error));
+        passed(1);
+    }
+    passed(3);
+});
+
+test('streams', async () => {
+    const aead = new AESGCM(Buffer.alloc(32, 5));
+    const [nonce, aad, text] = [random(12), random(9), random(1_000_003)];
+    const collect = async (...streams) => {
+        const pieces = [];
+        await pipeline(...streams, new Writable({ write: (piece, _, callback) => (pieces.push(piece), callback()) }));
+        return Buffer.concat(pieces);
+    };
+    const sealed = aead.seal(nonce, text, aad);
+    for (const size of [1 << 20, 65536, 9999, 17]) {
+        const pieces = () => Readable.from((function* () {
+            const short = size < 100 ? text.subarray(0, 5000) : text;
+            for (let at = 0; at < short.length; at += size) yield short.subarray(at, at + size);
+        })());
+        const whole = size < 100 ? aead.seal(nonce, text.subarray(0, 5000), aad) : sealed;
+        assert.deepEqual(await collect(pieces(), new Sealer(aead, nonce, { aad })), whole);
+        const apart = new Sealer(aead, nonce, { aad, appendTag: false });
+        assert.equal(apart.tag, null);
+        assert.deepEqual(await collect(pieces(), apart), whole.subarray(0, -16));
+        assert.deepEqual(apart.tag, whole.subarray(-16));
+        assert.deepEqual(await collect(Readable.from([whole]), new UnverifiedOpener(aead, nonce, { aad })), await collect(pieces()));
+        assert.deepEqual(await collect(Readable.from([whole.subarray(0, -16)]), new UnverifiedOpener(aead, nonce, { aad, tag: apart.tag })), await collect(pieces()));
+        const key = Buffer.alloc(16, 3);
+        assert.deepEqual(await collect(pieces(), new CobblestoneSealer(key, { context: aad }), new CobblestoneOpener(key, { context: aad })), await collect(pieces()));
+        passed(6);
+    }
+    for (const opener of [new UnverifiedOpener(aead, nonce), new UnverifiedOpener(aead, nonce, { aad, tag: Buffer.alloc(16) })]) {
+        await assert.rejects(collect(Readable.from([sealed]), opener), InvalidTag);
+        passed(1);
+    }
+    await assert.rejects(collect(Readable.from([sealed.subarray(0, 15)]), new UnverifiedOpener(aead, nonce)), InvalidTag);
+    // Other events have their turn while a long piece is worked on.
+    const stream = new Sealer(aead, nonce);
+    let turns = 0;
+    const ticking = setImmediate(function tick() {
+        turns++;
+        ticking.next = setImmediate(tick);
+    });
+    await collect(Readable.from([Buffer.alloc(8 << 20)]), stream);
+    clearImmediate(ticking);
+    clearImmediate(ticking.next);
+    assert.ok(turns >= 16, `${turns} turns`);
+    passed(2);
+});
+
+test('threads', async () => {
+    const code = `
+        const { parentPort, workerData } = require('node:worker_threads');
+        const { AESGCM, cpu } = require(workerData);
+        const aead = new AESGCM(Buffer.alloc(32, 5));
+        for (let round = 0; round < 50; round++) aead.sealAsync(Buffer.alloc(12), Buffer.alloc(300_000)); // and ends meanwhile
+        parentPort.postMessage(aead.seal(Buffer.alloc(12), Buffer.from('text')));
+    `;
+    const here = new AESGCM(Buffer.alloc(32, 5)).seal(Buffer.alloc(12), Buffer.from('text'));
+    await Promise.all(Array.from({ length: 4 }, async (_, number) => {
+        const worker = new Worker(code, { eval: true, workerData: require.resolve('..') });
+        const ended = once(worker, 'exit');
+        const [message] = await once(worker, 'message');
+        assert.deepEqual(Buffer.from(message), here);
+        if (number % 2) worker.terminate();
+        await ended;
+        passed(1);
+    }));
+});

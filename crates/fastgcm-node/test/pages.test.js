@@ -1,0 +1,29 @@
+'use strict';
+// The code of README.md and docs/node.md: each block is a file that somebody types and runs. (Those in TypeScript are for lab/node/packages.py.)
+
+const assert = require('node:assert/strict');
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { folder: newFolder, suite } = require('./support.js');
+
+const passed = suite('pages');
+const here = path.join(__dirname, '..');
+const folder = newFolder();
+fs.mkdirSync(path.join(folder, 'node_modules'));
+fs.symlinkSync(here, path.join(folder, 'node_modules/fastgcm'));
+
+for (const page of ['README.md', '../../docs/node.md']) {
+    const blocks = fs.readFileSync(path.join(here, page), 'utf8').matchAll(/^```js\n(.*?)^```/gms);
+    for (const [number, [, code]] of [...blocks].entries()) {
+        test(`${page}, block ${number}`, () => {
+            const file = path.join(folder, `${path.basename(page, '.md')}-${number}.mjs`);
+            fs.writeFileSync(file, code);
+            const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+            // A wrong assertion of `console` only says so.
+            assert.deepEqual([status, stdout, stderr], [0, '', '']);
+            passed(1);
+        });
+    }
+}
