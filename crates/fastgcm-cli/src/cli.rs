@@ -33,6 +33,11 @@ pub(crate) enum Command {
     Seal(Seal),
     /// Open a sealed file.
     Open(Open),
+    /// Seal files anew, under another key.
+    ///
+    /// The new file takes the place of the old one when it is complete and on the disk, and opens to the same text. Whatever stops the run before,
+    /// the old file is as it was. Run again, it goes on with the files that are still under the old key.
+    Rekey(Rekey),
     /// Tell what can be told of a sealed file without its key; with the key, verify it without opening it.
     ///
     /// A sealed file begins with random bytes and has no mark of its own. Without the key it can be told only
@@ -144,6 +149,38 @@ pub(crate) struct Open {
     /// The sealed file; `-` for standard input. Of several files each is opened by itself, and what fails keeps none of the others back.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rekey {
+    /// The key file that the files are sealed under; `-` for standard input. Without it, the file that FASTGCM_KEY names, or else fastgcm/key in
+    /// your configuration folder.
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) to: RekeyTo,
+    /// Give the new file the time of modification of the old one.
+    #[arg(long)]
+    pub(crate) keep_time: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// The sealed files. Each is replaced by itself, and what fails keeps none of the others back.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// One of the two.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RekeyTo {
+    /// The key file to seal them under. Its length tells the format.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) to: Option<PathBuf>,
+    /// Make a new key first, for cobblestone-256, and write it to KEY, which must not exist.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) new_key: Option<PathBuf>,
 }
 
 /// How a key file is read.

@@ -67,6 +67,26 @@ impl Input {
         self.metadata.modified().ok().filter(|_| self.metadata.is_file())
     }
 
+    /// The same file from its start once more. One of them is read at a time.
+    pub(crate) fn again(&self) -> Result<Self, Failure> {
+        let start = || {
+            let mut file = self.file.try_clone()?;
+            file.rewind()?;
+            Ok(Self { file, name: self.name.clone(), metadata: self.metadata.clone(), ..*self })
+        };
+        start().map_err(|error| Failure::io(self, error))
+    }
+
+    /// Fails unless the path leads to that file, as it was when it was opened.
+    pub(crate) fn check_place(&self, path: &Path) -> Result<(), Failure> {
+        let is_same = |now: &Metadata| Identity::of(now) == self.identity() && is_unchanged(&self.metadata, now);
+        match std::fs::metadata(path) {
+            Ok(now) if is_same(&now) => Ok(()),
+            Ok(_) => Err(Failure::io(self, changed())),
+            Err(error) => Err(Failure::io(self, error)),
+        }
+    }
+
     /// To be read from start to end. A regular file must keep its length and its time of modification meanwhile: what it says at
     /// its end is otherwise an error, not an end, so that nobody takes a mixture of two states of a file for one of them.
     pub(crate) fn watch(self, progress: Progress) -> Watched {
@@ -124,10 +144,15 @@ pub(crate) struct Watched {
 impl Watched {
     fn check(&self) -> io::Result<()> {
         let Some(len) = self.input.len else { return Ok(()) };
-        let (before, now) = (&self.input.metadata, self.input.file.metadata()?);
-        let same_time = (before.mtime(), before.mtime_nsec()) == (now.mtime(), now.mtime_nsec());
-        if self.read == len && before.len() == now.len() && same_time { Ok(()) } else { Err(changed()) }
+        let now = self.input.file.metadata()?;
+        if self.read == len && is_unchanged(&self.input.metadata, &now) { Ok(()) } else { Err(changed()) }
     }
+}
+
+/// The file has the length and the time of modification that it had.
+fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
+    let facts = |of: &Metadata| (of.len(), of.mtime(), of.mtime_nsec());
+    facts(before) == facts(now)
 }
 
 fn changed() -> io::Error {

@@ -60,6 +60,78 @@ impl Wanted<'_> {
     }
 }
 
+/// The key that a run seals with: one that there is, or a new one.
+pub(crate) struct SealingKey<'a> {
+    pub(crate) wanted: Wanted<'a>,
+    /// Where a new one shall go.
+    pub(crate) new: Option<&'a Path>,
+    /// A new one, and its place if it was not written yet.
+    pub(crate) made: Option<(Key, Option<Target>)>,
+}
+
+impl SealingKey<'_> {
+    /// Reads or makes it, if that was not done yet, and refuses what would replace it. Nothing is written.
+    pub(crate) fn prepare(&mut self, target: &Target) -> Result<(), Failure> {
+        match self.new {
+            None => self.wanted.get()?.refuse_same(target),
+            Some(path) if self.made.is_none() => {
+                self.made = Some(self.make(path, target).map_err(Failure::last)?);
+                Ok(())
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// The key, if it was read or made.
+    pub(crate) fn known(&self) -> Option<&Key> {
+        self.made.as_ref().map(|(key, _)| key).or(self.wanted.read.as_ref().map(|file| &file.key))
+    }
+
+    /// The key. A new one is on the disk when this returns, which says whether it has just been written.
+    pub(crate) fn get(&mut self) -> Result<(&Key, bool), Failure> {
+        match &mut self.made {
+            None => Ok((&self.wanted.get()?.key, false)),
+            Some((key, place)) => {
+                let place = place.take();
+                let is_new = place.is_some();
+                if let Some(place) = place {
+                    create(place, key).map_err(Failure::last)?;
+                }
+                Ok((key, is_new))
+            }
+        }
+    }
+
+    /// A new key, and where it will go.
+    fn make(&self, path: &Path, target: &Target) -> Result<(Key, Option<Target>), Failure> {
+        let place = Target::plan_new(path)?;
+        if matches!(place, Target::Stream(..)) {
+            return Err(Failure::usage(format_args!("{}: a new key needs a file that lasts", path.display())));
+        }
+        if place.is_same_place(target) {
+            return Err(Failure::usage(format_args!("{} is both key and output", path.display())));
+        }
+        let key = Key::generate(self.wanted.format.unwrap_or_default()).and_then(|key| key.with_backend(self.wanted.backend));
+        Ok((key.map_err(|error| Failure::file("key", error))?, Some(place)))
+    }
+
+    /// Says which key is new, if it is.
+    pub(crate) fn report(&self, is_new: bool) -> Result<(), Failure> {
+        match (self.new, &self.made) {
+            (Some(path), Some((key, _))) if is_new => report::made(path, key),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is to be said of a new key where the run fails.
+    pub(crate) fn failed(&self, failure: Failure) -> Failure {
+        match (self.new, &self.made) {
+            (Some(path), Some((_, None))) => failure.note(format_args!("the new key was written to {} and stays there", path.display())),
+            _ => failure,
+        }
+    }
+}
+
 impl KeyFile {
     /// An output must not replace the key.
     pub(crate) fn refuse_same(&self, target: &Target) -> Result<(), Failure> {

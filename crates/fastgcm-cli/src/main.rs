@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · inspect · keygen · cpu · selftest (acvp) · doctor   one command each
+//!      ── seal · open · rekey · inspect · keygen · cpu · selftest (acvp) · doctor   one command each
 //!           └── input · output · keyfile · progress · report   files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
@@ -22,6 +22,7 @@ mod keygen;
 mod open;
 mod output;
 mod progress;
+mod rekey;
 mod report;
 mod seal;
 mod selftest;
@@ -54,6 +55,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Keygen(args) => keygen::run(&args),
         Command::Seal(args) => seal::run(&args),
         Command::Open(args) => open::run(&args),
+        Command::Rekey(args) => rekey::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Cpu(args) => cpu::run(&args),
         Command::Selftest(args) => selftest::run(&args),

@@ -19,7 +19,7 @@ use rustix::{
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal, Seek, Write},
     num::NonZero,
     os::{
         fd::{AsRawFd, OwnedFd},
@@ -244,7 +244,7 @@ impl NewFile {
     pub(crate) fn create(place: Place) -> Result<Self, Failure> {
         #[cfg(target_os = "linux")]
         {
-            let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
             match retry_on_intr(|| rustix::fs::openat(&place.directory, ".", flags, place.mode)) {
                 // It gets its name through /proc, so without that it had better have one from the start.
                 Ok(file) if Path::new(&link_to(&file)).exists() => {
@@ -259,7 +259,7 @@ impl NewFile {
 
     fn create_named(place: Place) -> Result<Self, Failure> {
         let temporary = random_name().map_err(|error| Failure::io(&place.path, error))?;
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match retry_on_intr(|| rustix::fs::openat(&place.directory, &temporary, flags, place.mode)) {
             Ok(file) => Ok(Self { place, file: file.into(), temporary: Some(temporary), written: 0, started: 0 }),
             Err(error) => Err(Failure::io(&place.path, error.into())),
@@ -351,6 +351,17 @@ impl Output {
             Self::Stream(..) => Ok(()),
             Self::New(file) => file.commit(),
         }
+    }
+
+    /// The new file, to be read from its start, as it is on the disk.
+    pub(crate) fn read_back(&self) -> io::Result<File> {
+        let Self::New(new) = self else { return Err(io::Error::other("a stream cannot be read back")) };
+        new.file.sync_all()?;
+        // What is on the disk need not be kept in memory: advice, by which it is read from there.
+        let _ = rustix::fs::fadvise(&new.file, 0, None, Advice::DontNeed);
+        let mut file = new.file.try_clone()?;
+        file.rewind()?;
+        Ok(file)
     }
 
     /// Gives the file that time of modification, which another file has.

@@ -329,7 +329,7 @@ fn the_manual() {
     let readme = include_str!("../README.md");
     let page = |args: &[&str]| String::from_utf8(bench.ok(&[&["man"], args].concat())).unwrap();
     let program = page(&[]);
-    let commands = ["keygen", "seal", "open", "inspect", "cpu", "selftest", "doctor", "completions", "man"];
+    let commands = ["keygen", "seal", "open", "rekey", "inspect", "cpu", "selftest", "doctor", "completions", "man"];
     for page in commands.iter().map(|command| page(&[command])).chain([program.clone()]) {
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "\"EXIT STATUS\"", "KEYS", "FILES", "ENVIRONMENT"] {
             assert!(page.contains(&format!(".SH {section}\n")), "{section}: {page}");
@@ -352,7 +352,7 @@ fn the_manual() {
     let start = program.find(".SH EXAMPLES").unwrap();
     let examples: Vec<_> =
         program[start..].split(".EX\n").skip(1).map(|rest| rest.split("\n.EE").next().unwrap().replace("\\-", "-")).collect();
-    assert_eq!(examples.len(), 9);
+    assert_eq!(examples.len(), 10);
     bench.write("photos.tar", &text(100_000));
     fs::create_dir(bench.path("photos")).unwrap();
     for example in &examples {

@@ -131,6 +131,109 @@ fn killed_in_the_middle_it_leaves_nothing() {
     }
 }
 
+/// The old file goes when the new one is there, has its text, and is on the disk; and its mode, its time and the links to it stay.
+#[test]
+fn rekeyed() {
+    let bench = Bench::new();
+    let text = text(700_000);
+    bench.ok(&["keygen", "-o", "new"]);
+    let by = |key: &str, name: &str| bench.run(&["open", "-q", "-k", key, "--context", "here", "-o", "-", name]);
+    let is_under =
+        |key: &str, name: &str| by(key, name).stdout == text && !by(if key == "key" { "new" } else { "key" }, name).status.success();
+    for name in ["a", "b", "c"] {
+        bench.write(name, &text);
+        bench.ok(&["seal", "-k", "key", "--context", "here", name]);
+    }
+    let old = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    fs::File::options().write(true).open(bench.path("a.sealed")).unwrap().set_modified(old).unwrap();
+    bench.set_mode("a.sealed", 0o640);
+    symlink("a.sealed", bench.path("link")).unwrap();
+    let rekey = ["rekey", "-k", "key", "--to", "new", "--context", "here"];
+    let said = |args: &[&str]| {
+        let output = bench.run(&[&rekey[..], args].concat());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(said(&["--keep-time", "link"]), (Some(0), "rekeyed: link\n".into()));
+    assert!(is_under("new", "a.sealed") && fs::read_link(bench.path("link")).unwrap() == Path::new("a.sealed"));
+    assert_eq!((bench.mode("a.sealed"), fs::metadata(bench.path("a.sealed")).unwrap().modified().unwrap()), (0o640, old));
+    // A second run goes on where the first one ended.
+    let before = bench.read("a.sealed");
+    assert_eq!(said(&["a.sealed"]), (Some(0), "rekeyed: a.sealed before this\n".into()));
+    assert!(bench.read("a.sealed") == before);
+    let (code, all) = said(&["a.sealed", "b.sealed", "missing", "c.sealed"]);
+    assert!(code == Some(1) && all.ends_with("fastgcm: rekeyed 3 of 4 files\n"), "{all}");
+    assert!(is_under("new", "b.sealed") && is_under("new", "c.sealed"));
+    // To a key of the other length, and to one that is made for it.
+    bench.ok(&["rekey", "-q", "-k", "new", "--to", "key128", "--context", "here", "b.sealed"]);
+    assert!(by("key128", "b.sealed").stdout == text);
+    let made = bench.run(&["rekey", "-k", "new", "--new-key", "made", "--context", "here", "c.sealed"]);
+    assert!(String::from_utf8(made.stderr).unwrap().starts_with("new key: made, fingerprint ") && by("made", "c.sealed").stdout == text);
+
+    // What cannot be done changes nothing.
+    bench.write("cut", &before[..before.len() - 1]);
+    let mut damaged = before.clone();
+    damaged[400_000] ^= 1;
+    bench.write("damaged", &damaged);
+    for (code, args) in [
+        (3, &["--to", "key", "--context", "there", "a.sealed"][..]),
+        (3, &["--to", "key", "--context", "here", "cut"]),
+        (3, &["--to", "key", "--context", "here", "damaged"]),
+        (3, &["--new-key", "other", "--context", "here", "cut"]),
+        (5, &["--new-key", "key", "--context", "here", "a.sealed"]),
+        (2, &["--to", "new", "--context", "here", "a.sealed"]),
+        (2, &["--to", "key", "--context", "here", "-"]),
+        (2, &["--to", "key", "--context", "here", "/dev/null"]),
+        (2, &["--to", "key", "--context", "here", "new"]),
+        (2, &["--to", "key", "--context", "here", "key"]),
+        (2, &["--context", "here", "a.sealed"]),
+    ] {
+        bench.fails(code, &[&["rekey", "-k", "new"], args].concat());
+    }
+    bench.passed("nothing_lost::rekeyed", 4 + 3 + 1 + 1 + 4 + 2 + 2 + 11);
+}
+
+/// What was written is not what was read, and somebody else's file has come to the name: the old file, or the other one, stays.
+#[test]
+fn rekeyed_in_bad_company() {
+    const BETWEEN: &str = r#"
+        use std::{ffi::c_int, env, fs, os::unix::fs::FileExt, os::fd::FromRawFd};
+        unsafe extern "C" { fn fdatasync(file: c_int) -> c_int; }
+        // The new file is complete: now the disk turns a bit over, or somebody else has a newer file for the name.
+        #[unsafe(no_mangle)] unsafe extern "C" fn fsync(file: c_int) -> c_int {
+            if let Ok(at) = env::var("FLIP") {
+                let file = std::mem::ManuallyDrop::new(unsafe { fs::File::from_raw_fd(file) });
+                let mut byte = [0];
+                file.read_exact_at(&mut byte, at.parse().unwrap()).unwrap();
+                file.write_all_at(&[byte[0] ^ 1], at.parse().unwrap()).unwrap();
+            } else if fs::exists("newer").unwrap() {
+                fs::rename("newer", "a.sealed").unwrap();
+            }
+            unsafe { fdatasync(file) }
+        }
+    "#;
+    let bench = Bench::new();
+    let library = bench.compile("between", BETWEEN);
+    bench.write("a", &text(100_000));
+    bench.ok(&["keygen", "-o", "new"]);
+    bench.ok(&["seal", "-k", "key", "a"]);
+    let (sealed, names) = (bench.read("a.sealed"), bench.names());
+    let mut rekey = bench.command(&["rekey", "-k", "key", "--to", "new", "a.sealed"]);
+    rekey.env("LD_PRELOAD", library);
+    for at in [0, 55, 56, 50_000, sealed.len() - 1] {
+        let output = rekey.env("FLIP", at.to_string()).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{at}: {message}");
+        assert!(message.contains("a.sealed: what was written does not open") && message.contains("a.sealed is as it was"), "{message}");
+        assert!(bench.read("a.sealed") == sealed && bench.names() == names, "{at}");
+    }
+    bench.write("newer", b"newer");
+    let output = rekey.env_remove("FLIP").output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && message.contains("a.sealed: changed while it was read"), "{message}");
+    assert!(bench.read("a.sealed") == b"newer" && bench.names() == names);
+    println!("nothing_lost::rekeyed_in_bad_company ok 6");
+}
+
 /// Something comes to the target's name while the program works.
 #[test]
 fn a_target_that_appears_meanwhile_is_untouched() {

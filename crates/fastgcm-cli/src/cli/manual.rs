@@ -10,7 +10,7 @@ use clap_mangen::{
 use std::io;
 
 /// A command line, and what it does. A test runs all of them, one after the other.
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
     ("fastgcm keygen -o my.key", "Make a key that only you may read."),
     ("fastgcm seal -k my.key photos.tar", "Seal a file: this writes photos.tar.sealed."),
     ("fastgcm inspect -k my.key photos.tar.sealed", "Verify all of a sealed file, and write nothing."),
@@ -20,6 +20,7 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("tar c photos | fastgcm seal -k my.key - > photos.sealed", "Seal what comes from a pipe (in bash after: set -o pipefail)."),
     ("fastgcm open -k my.key - < photos.sealed | tar t", "Open it into a pipe (in bash after: set -o pipefail)."),
     ("fastgcm seal -k my.key --force *.tar", "Seal several files, each by itself."),
+    ("fastgcm rekey -k my.key --new-key new.key photos.tar.sealed", "Seal it anew under another key, in the place of the old file."),
 ];
 
 /// A page of the manual (roff): of one command, or of the program.

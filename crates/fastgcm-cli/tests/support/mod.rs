@@ -193,6 +193,6 @@ pub(crate) fn full() -> bool {
 
 /// What stands on standard error beside the lines that a run ends with.
 pub(crate) fn but_for_reports(stderr: &[u8]) -> String {
-    let reports = ["new key: ", "sealed:  ", "to open: ", "opened:  "];
+    let reports = ["new key: ", "sealed:  ", "to open: ", "opened:  ", "rekeyed: "];
     String::from_utf8_lossy(stderr).lines().filter(|line| !reports.iter().any(|report| line.starts_with(report))).collect()
 }
