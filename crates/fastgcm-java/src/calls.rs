@@ -1,4 +1,4 @@
-//! The calls. Java has checked every length, and that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
+//! The calls. What may be an array of Java comes as where it begins and a place in it (`at`), because Java makes a slice slower than we add. Java has checked every length, and that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
 //! result is 0, or says what is wrong: Java throws the exception.
 
 use fastgcm::{Backend, Error, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
@@ -195,10 +195,13 @@ pub unsafe extern "C" fn fastgcm_java_seal(
     nonce: usize,
     aad: usize,
     from: *const u8,
+    from_at: usize,
     size: usize,
     to: *mut u8,
+    to_at: usize,
     tag: usize,
 ) -> c_int {
+    let (from, to) = (from.wrapping_add(from_at), to.wrapping_add(to_at));
     status(|| {
         // SAFETY: the caller's promise.
         unsafe {
@@ -220,10 +223,13 @@ pub unsafe extern "C" fn fastgcm_java_open(
     nonce: usize,
     aad: usize,
     from: *const u8,
+    from_at: usize,
     size: usize,
     to: *mut u8,
+    to_at: usize,
     tag: usize,
 ) -> c_int {
+    let (from, to) = (from.wrapping_add(from_at), to.wrapping_add(to_at));
     status(|| {
         // SAFETY: the caller's promise.
         unsafe {
@@ -245,11 +251,14 @@ pub unsafe extern "C" fn fastgcm_java_once(
     nonce: usize,
     aad: usize,
     from: *const u8,
+    from_at: usize,
     size: usize,
     to: *mut u8,
+    to_at: usize,
     tag: usize,
     seals: c_int,
 ) -> c_int {
+    let (from, to) = (from.wrapping_add(from_at), to.wrapping_add(to_at));
     status(|| {
         let mut place = MaybeUninit::uninit();
         // SAFETY: the caller's promise. The key is dropped where it was made, and not used any more.
@@ -292,9 +301,9 @@ pub unsafe extern "C" fn fastgcm_java_pieces_free(pieces: *mut Pieces) {
 /// # Safety
 /// As for `fastgcm_java_seal`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_aad(pieces: *mut Pieces, key: *const Key, aad: *const u8, size: usize) -> c_int {
+pub unsafe extern "C" fn fastgcm_java_aad(pieces: *mut Pieces, key: *const Key, aad: *const u8, at: usize, size: usize) -> c_int {
     // SAFETY: the caller's promise.
-    status(|| unsafe { (*pieces).aad(&*key, read(aad, size)) })
+    status(|| unsafe { (*pieces).aad(&*key, read(aad.wrapping_add(at), size)) })
 }
 
 /// The next piece of text. What is decrypted is not verified: Java wipes it if `fastgcm_java_end` refuses it.
@@ -306,10 +315,13 @@ pub unsafe extern "C" fn fastgcm_java_text(
     pieces: *mut Pieces,
     key: *const Key,
     from: *const u8,
+    from_at: usize,
     size: usize,
     to: *mut u8,
+    to_at: usize,
     seals: c_int,
 ) -> c_int {
+    let (from, to) = (from.wrapping_add(from_at), to.wrapping_add(to_at));
     status(|| {
         // SAFETY: the caller's promise. What changes in place is read through `to` only.
         unsafe {
@@ -329,7 +341,15 @@ pub unsafe extern "C" fn fastgcm_java_text(
 /// # Safety
 /// As for `fastgcm_java_seal`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_end(pieces: *mut Pieces, key: *const Key, tag: *mut u8, size: usize, seals: c_int) -> c_int {
+pub unsafe extern "C" fn fastgcm_java_end(
+    pieces: *mut Pieces,
+    key: *const Key,
+    tag: *mut u8,
+    at: usize,
+    size: usize,
+    seals: c_int,
+) -> c_int {
+    let tag = tag.wrapping_add(at);
     status(|| {
         // SAFETY: the caller's promise.
         unsafe {
@@ -349,7 +369,7 @@ pub unsafe extern "C" fn fastgcm_java_end(pieces: *mut Pieces, key: *const Key, 
 /// # Safety
 /// They are writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_zero(at: *mut u8, size: usize) {
+pub unsafe extern "C" fn fastgcm_java_zero(to: *mut u8, at: usize, size: usize) {
     // SAFETY: the caller's promise.
-    unsafe { write(at, size) }.fill(0);
+    unsafe { write(to.wrapping_add(at), size) }.fill(0);
 }

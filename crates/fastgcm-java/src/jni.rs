@@ -37,11 +37,6 @@ impl Held {
         }
         Some(held)
     }
-
-    /// Where its byte `at` lies: of memory elsewhere this is its address.
-    fn at(&self, at: jlong) -> *mut u8 {
-        self.start.with_addr(self.start.addr().wrapping_add(at as usize))
-    }
 }
 
 impl Drop for Held {
@@ -53,40 +48,38 @@ impl Drop for Held {
     }
 }
 
-type Place = (jbyteArray, jlong);
-
-/// What `call` makes of where something lies that is only read.
+/// What `call` makes of where that begins, which is only read.
 ///
 /// # Safety
 /// As for `Held::new`.
-unsafe fn reading<T>(env: *mut JNIEnv, from: Place, failed: T, call: impl FnOnce(*const u8) -> T) -> T {
+unsafe fn reading<T>(env: *mut JNIEnv, from: jbyteArray, failed: T, call: impl FnOnce(*const u8) -> T) -> T {
     // SAFETY: the caller's promise.
-    unsafe { Held::new(env, from.0, JNI_ABORT) }.map_or(failed, |held| call(held.at(from.1)))
+    unsafe { Held::new(env, from, JNI_ABORT) }.map_or(failed, |held| call(held.start))
 }
 
-/// What `call` makes of where something lies that is written.
+/// What `call` makes of where that begins, which is written.
 ///
 /// # Safety
 /// As for `Held::new`.
-unsafe fn writing(env: *mut JNIEnv, to: Place, call: impl FnOnce(*mut u8) -> jint) -> jint {
+unsafe fn writing(env: *mut JNIEnv, to: jbyteArray, call: impl FnOnce(*mut u8) -> jint) -> jint {
     // SAFETY: the caller's promise.
-    unsafe { Held::new(env, to.0, 0) }.map_or(FAULT, |held| call(held.at(to.1)))
+    unsafe { Held::new(env, to, 0) }.map_or(FAULT, |held| call(held.start))
 }
 
-/// What `call` makes of where something is read, and something is written. An array that is both is held once.
+/// What `call` makes of where these begin, of which one is read, and one written. An array that is both is held once.
 ///
 /// # Safety
 /// As for `Held::new`, but that no array is held yet.
 #[inline(always)]
-unsafe fn both(env: *mut JNIEnv, from: Place, to: Place, call: impl FnOnce(*const u8, *mut u8) -> jint) -> jint {
+unsafe fn both(env: *mut JNIEnv, from: jbyteArray, to: jbyteArray, call: impl FnOnce(*const u8, *mut u8) -> jint) -> jint {
     // SAFETY: the caller's promise.
     unsafe {
-        let same = !from.0.is_null() && java!(env, IsSameObject, from.0, to.0) != JNI_FALSE;
-        let Some(target) = Held::new(env, to.0, 0) else { return FAULT };
+        let same = !from.is_null() && java!(env, IsSameObject, from, to) != JNI_FALSE;
+        let Some(target) = Held::new(env, to, 0) else { return FAULT };
         if same {
-            return call(target.at(from.1), target.at(to.1));
+            return call(target.start, target.start);
         }
-        reading(env, from, FAULT, |from| call(from, target.at(to.1)))
+        reading(env, from, FAULT, |from| call(from, target.start))
     }
 }
 
@@ -126,11 +119,11 @@ macro_rules! native {
 
 native! {
     fn Java_io_github_fastgcm_Native_start(env, name: jbyteArray, size: jint) -> jint {
-        reading(env, (name, 0), 0, |name| fastgcm_java_start(name, size as usize))
+        reading(env, name, 0, |name| fastgcm_java_start(name, size as usize))
     }
 
     fn Java_io_github_fastgcm_Native_backend(env, name: jbyteArray, size: jint) -> jint {
-        writing(env, (name, 0), |name| fastgcm_java_backend(name, size as usize))
+        writing(env, name, |name| fastgcm_java_backend(name, size as usize))
     }
 
     fn Java_io_github_fastgcm_Native_address(env, buffer: jobject) -> jlong {
@@ -138,7 +131,7 @@ native! {
     }
 
     fn Java_io_github_fastgcm_Native_key(env, bytes: jbyteArray, size: jint) -> jlong {
-        reading(env, (bytes, 0), 0, |bytes| fastgcm_java_key(bytes, size as usize) as jlong)
+        reading(env, bytes, 0, |bytes| fastgcm_java_key(bytes, size as usize) as jlong)
     }
 
     fn Java_io_github_fastgcm_Native_freeKey(_env, key: jlong) -> () {
@@ -148,16 +141,16 @@ native! {
     fn Java_io_github_fastgcm_Native_seal(
         env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint, to: jbyteArray, to_at: jlong, tag: jint
     ) -> jint {
-        copied(env, head, nonce + aad, |head| both(env, (from, from_at), (to, to_at), |from, to| {
-            fastgcm_java_seal(key as *const Key, head, nonce as usize, aad as usize, from, size as usize, to, tag as usize)
+        copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| {
+            fastgcm_java_seal(key as *const Key, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize)
         }))
     }
 
     fn Java_io_github_fastgcm_Native_open(
         env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint, to: jbyteArray, to_at: jlong, tag: jint
     ) -> jint {
-        copied(env, head, nonce + aad, |head| both(env, (from, from_at), (to, to_at), |from, to| {
-            fastgcm_java_open(key as *const Key, head, nonce as usize, aad as usize, from, size as usize, to, tag as usize)
+        copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| {
+            fastgcm_java_open(key as *const Key, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize)
         }))
     }
 
@@ -166,15 +159,15 @@ native! {
         to: jbyteArray, to_at: jlong, tag: jint, seals: jboolean
     ) -> jint {
         // No copy of the key, which would have to be wiped.
-        copied(env, head, nonce + aad, |head| both(env, (from, from_at), (to, to_at), |from, to| reading(env, (key, 0), FAULT, |key| {
+        copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| reading(env, key, FAULT, |key| {
             fastgcm_java_once(
-                key, key_size as usize, head, nonce as usize, aad as usize, from, size as usize, to, tag as usize, seals as c_int
+                key, key_size as usize, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize, seals as c_int
             )
         })))
     }
 
     fn Java_io_github_fastgcm_Native_pieces(env, key: jlong, nonce: jbyteArray, size: jint) -> jlong {
-        reading(env, (nonce, 0), 0, |nonce| fastgcm_java_pieces(key as *const Key, nonce, size as usize) as jlong)
+        reading(env, nonce, 0, |nonce| fastgcm_java_pieces(key as *const Key, nonce, size as usize) as jlong)
     }
 
     fn Java_io_github_fastgcm_Native_freePieces(_env, pieces: jlong) -> () {
@@ -182,26 +175,26 @@ native! {
     }
 
     fn Java_io_github_fastgcm_Native_aad(env, pieces: jlong, key: jlong, aad: jbyteArray, aad_at: jlong, size: jint) -> jint {
-        reading(env, (aad, aad_at), FAULT, |aad| fastgcm_java_aad(pieces as *mut Pieces, key as *const Key, aad, size as usize))
+        reading(env, aad, FAULT, |aad| fastgcm_java_aad(pieces as *mut Pieces, key as *const Key, aad, aad_at as usize, size as usize))
     }
 
     fn Java_io_github_fastgcm_Native_text(
         env, pieces: jlong, key: jlong, from: jbyteArray, from_at: jlong, size: jint, to: jbyteArray, to_at: jlong, seals: jboolean
     ) -> jint {
-        both(env, (from, from_at), (to, to_at), |from, to| {
-            fastgcm_java_text(pieces as *mut Pieces, key as *const Key, from, size as usize, to, seals as c_int)
+        both(env, from, to, |from, to| {
+            fastgcm_java_text(pieces as *mut Pieces, key as *const Key, from, from_at as usize, size as usize, to, to_at as usize, seals as c_int)
         })
     }
 
     fn Java_io_github_fastgcm_Native_end(env, pieces: jlong, key: jlong, tag: jbyteArray, tag_at: jlong, size: jint, seals: jboolean) -> jint {
-        writing(env, (tag, tag_at), |tag| {
-            fastgcm_java_end(pieces as *mut Pieces, key as *const Key, tag, size as usize, seals as c_int)
+        writing(env, tag, |tag| {
+            fastgcm_java_end(pieces as *mut Pieces, key as *const Key, tag, tag_at as usize, size as usize, seals as c_int)
         })
     }
 
     fn Java_io_github_fastgcm_Native_zero(env, to: jbyteArray, to_at: jlong, size: jint) -> () {
-        writing(env, (to, to_at), |to| {
-            fastgcm_java_zero(to, size as usize);
+        writing(env, to, |to| {
+            fastgcm_java_zero(to, to_at as usize, size as usize);
             0
         });
     }

@@ -280,19 +280,7 @@ final class Gcm extends CipherSpi {
         checkKeySize(bytes.length);
         boolean isNew = key == null || !equal(bytes, key);
         if (isNew) {
-            if (memory != null) {
-                enter();
-                try {
-                    free();
-                } finally {
-                    leave();
-                }
-            }
-            if (key != null && key != lastKey) {
-                Arrays.fill(key, (byte) 0);
-            }
-            key = bytes;
-            used = false;
+            renew(bytes);
         }
         if (newSeals) {
             if (lastKey != null && lastKey != key) {
@@ -312,6 +300,23 @@ final class Gcm extends CipherSpi {
         spent = false;
         initialised = true;
         return isNew;
+    }
+
+    /** Another key: what there is of the one before is wiped. */
+    private void renew(byte[] bytes) {
+        if (memory != null) {
+            enter();
+            try {
+                free();
+            } finally {
+                leave();
+            }
+        }
+        if (key != null && key != lastKey) {
+            Arrays.fill(key, (byte) 0);
+        }
+        key = bytes;
+        used = false;
     }
 
     /** In a time that depends on the lengths only. */

@@ -1,0 +1,119 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.security.Provider;
+import java.security.Security;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Providers in turn, in one virtual machine: `init`, `updateAAD` of 13 bytes and `doFinal` from one array to another (AES-256). Prints lines of `verb size provider best median`, in
+ * nanoseconds of the thread's processor time a message; best and median are those of the rounds, after a third of them that warm up. All answers are compared first.
+ */
+public final class Figures {
+    private static final int[] SIZES = {16, 64, 256, 1420, 4096, 16384, 65536, 1 << 20};
+    private static final byte[] AAD = "what it is to".getBytes();
+    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
+    private static final int ROUNDS = Integer.getInteger("rounds", 90);
+
+    private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
+
+    private static long number;
+
+    private Figures() {}
+
+    private static GCMParameterSpec next() {
+        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putLong(4, ++number).array());
+    }
+
+    /** Messages of one provider. */
+    private static final class Side {
+        final Provider provider;
+        final Cipher cipher;
+        final byte[] text;
+        final byte[] sealed;
+        final byte[] out;
+
+        Side(Provider provider, int size) throws Exception {
+            this.provider = provider;
+            cipher = Cipher.getInstance("AES/GCM/NoPadding", provider);
+            text = new byte[size];
+            Arrays.fill(text, (byte) 7);
+            sealed = new byte[size + 16];
+            out = new byte[size];
+        }
+
+        void seal(GCMParameterSpec iv) throws Exception {
+            cipher.init(Cipher.ENCRYPT_MODE, KEY, iv);
+            cipher.updateAAD(AAD);
+            cipher.doFinal(text, 0, text.length, sealed, 0);
+        }
+
+        void open(GCMParameterSpec iv) throws Exception {
+            cipher.init(Cipher.DECRYPT_MODE, KEY, iv);
+            cipher.updateAAD(AAD);
+            cipher.doFinal(sealed, 0, sealed.length, out, 0);
+        }
+    }
+
+    private static double time(Side side, boolean seals, int messages) throws Exception {
+        GCMParameterSpec[] ivs = new GCMParameterSpec[messages];
+        GCMParameterSpec sealed = next();
+        side.seal(sealed);
+        for (int message = 0; message < messages; message++) {
+            ivs[message] = seals ? next() : sealed;
+        }
+        long start = CLOCK.getCurrentThreadCpuTime();
+        for (GCMParameterSpec iv : ivs) {
+            if (seals) {
+                side.seal(iv);
+            } else {
+                side.open(iv);
+            }
+        }
+        return (CLOCK.getCurrentThreadCpuTime() - start) / (double) messages;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        List<Provider> providers = new ArrayList<>(List.of(new io.github.fastgcm.Fastgcm(), Security.getProvider("SunJCE")));
+        try {
+            providers.add((Provider) Class.forName("com.amazon.corretto.crypto.provider.AmazonCorrettoCryptoProvider").getField("INSTANCE").get(null));
+        } catch (ClassNotFoundException none) {
+            // it is not on the class path
+        }
+        System.out.println("# Java " + Runtime.version() + ", " + providers + ", " + io.github.fastgcm.Fastgcm.backend() + " by " + io.github.fastgcm.Fastgcm.way());
+        for (int size : SIZES) {
+            List<Side> sides = new ArrayList<>();
+            GCMParameterSpec iv = next();
+            for (Provider provider : providers) {
+                Side side = new Side(provider, size);
+                side.seal(iv);
+                side.open(iv);
+                if (!Arrays.equals(side.out, side.text) || !Arrays.equals(side.sealed, sides.isEmpty() ? side.sealed : sides.get(0).sealed)) {
+                    throw new AssertionError(provider + " has another answer");
+                }
+                sides.add(side);
+            }
+            for (boolean seals : new boolean[] {true, false}) {
+                int messages = Math.max(8, 3_000_000 / (size + 500));
+                double[][] times = new double[sides.size()][ROUNDS];
+                for (int round = 0; round < ROUNDS; round++) {
+                    for (int turn = 0; turn < sides.size(); turn++) {
+                        int side = (round + turn) % sides.size();
+                        times[side][round] = time(sides.get(side), seals, messages);
+                    }
+                }
+                for (int side = 0; side < sides.size(); side++) {
+                    double[] kept = Arrays.copyOfRange(times[side], ROUNDS / 3, ROUNDS);
+                    Arrays.sort(kept);
+                    String name = sides.get(side).provider.getName();
+                    System.out.printf("%s %d %s %.1f %.1f%n", seals ? "seal" : "open", size, name, kept[0], kept[kept.length / 2]);
+                }
+            }
+        }
+    }
+}
