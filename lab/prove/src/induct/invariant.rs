@@ -1,0 +1,216 @@
+//! What changes from head to head of a loop: looked for in three heads.
+
+use super::{
+    LOOKED_AT, Over, Result, Stop,
+    run::Run,
+    state::{At, State, block_of, sum},
+    stopped,
+};
+use crate::{
+    calls::RETURN,
+    field::{Bit, Block, Byte, O, number},
+    lines::Line,
+    prove::Failure,
+};
+use iced_x86::FlowControl;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What changes from head to head, and how.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Invariant {
+    pub(super) head: u64,
+    /// The turn before which the head is met first.
+    pub(super) first: i128,
+    /// Words of so many bytes: as functions of N at the first head, and by how much they grow in a turn.
+    pub(super) words: BTreeMap<At, (usize, Line, i128)>,
+    /// Blocks with the number of blocks before them in the last four bytes, plus this.
+    pub(super) counters: BTreeMap<At, i128>,
+    /// The hash.
+    pub(super) hashes: BTreeSet<At>,
+    pub(super) is_mirrored: bool,
+    /// Bytes before this turn that are not in the hash yet.
+    pub(super) pending: usize,
+    /// Bytes that are those of the text so far before this turn.
+    pub(super) copies: BTreeMap<At, usize>,
+    /// Bytes and registers of which nothing is said.
+    pub(super) others: BTreeSet<At>,
+}
+
+impl std::fmt::Display for Invariant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { words, counters, hashes, pending, others, copies, .. } = self;
+        let (words, counters, hashes) = (words.len(), counters.len(), hashes.len());
+        let (copies, others) = (copies.len(), others.len());
+        write!(
+            f,
+            "{words} words count, {counters} counters in blocks, hash in {hashes}, {pending} bytes wait, {copies} bytes are in \
+             registers as well, {others} places are unknown"
+        )
+    }
+}
+
+impl Invariant {
+    /// Nothing is said any more of what is there.
+    pub(super) fn forget(&mut self, places: &BTreeSet<At>) {
+        for &at in places {
+            match (self.words.remove(&at), at) {
+                (Some((n, ..)), At::Memory(at)) => self.others.extend((at..at + n as u64).map(At::Memory)),
+                _ => drop(self.others.insert(at)),
+            }
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Places that may be the head of the loop: where a jump leads, or does not lead, in a turn.
+    pub(super) fn heads(&mut self) -> Result<Vec<u64>> {
+        let (read, turn) = (self.read, self.turn as u64);
+        let mut met: BTreeMap<u64, (u64, usize)> = BTreeMap::new();
+        let (mut heads, mut looped) = (Vec::new(), false);
+        while self.progress(read) < (LOOKED_AT as u64 - 3) * turn {
+            let from = self.machine.rip;
+            let jumps = self.machine.fetch(from).map_err(Failure::from)?.flow_control() != FlowControl::Next;
+            self.step()?;
+            if looped && jumps && !heads.contains(&self.machine.rip) {
+                heads.push(self.machine.rip);
+            }
+            let (to, progress) = (self.machine.rip, self.progress(read));
+            if to == RETURN {
+                return Err(Stop::NoLoop);
+            }
+            if to <= from && from - to < 1 << 16 {
+                let (last, times) = met.entry(to).or_insert((progress, 0));
+                if progress >= *last + turn {
+                    *times = if progress == *last + turn { *times + 1 } else { 0 };
+                    *last = progress;
+                    looped |= *times == 4;
+                }
+            }
+        }
+        Ok(heads)
+    }
+
+    /// Looks at three heads one after the other.
+    pub(super) fn invariant(&mut self, head: u64) -> Result<Invariant> {
+        let (read, turn) = (self.read, self.turn);
+        let plain = self.string(read, turn * LOOKED_AT as usize)?;
+        self.machine.memory.reach = None;
+        let first = self.arrive(head, read, None)?;
+        if !first.is_multiple_of(turn as u64) || first > 4 * turn as u64 {
+            return stopped("the loop has its head amid a turn");
+        }
+        let mut states = vec![State::of(&self.machine)];
+        for n in 1..3 {
+            self.arrive(head, read, Some(first + n * turn as u64))?;
+            states.push(State::of(&self.machine));
+        }
+        let done = first as usize;
+        let ciphertext = if self.opens || self.over == Over::Aad { plain } else { self.string(self.write, done + turn)? };
+        let mut new = Invariant { head, first: (done / turn) as i128, ..Invariant::default() };
+        let hashes = [self.hashes(&ciphertext[..done]), self.hashes(&ciphertext[..done + turn])];
+        let [a, b, c] = &mut states[..] else { unreachable!("three") };
+        if a.masks != b.masks || b.masks != c.masks {
+            return stopped("masks change");
+        }
+        let mut changed: BTreeSet<At> =
+            (0..16).filter(|&r| a.general[r] != b.general[r] || b.general[r] != c.general[r]).map(At::General).collect();
+        for (v, byte) in (0..32).flat_map(|v| (0..64).map(move |byte| (v, byte))) {
+            let bits = |state: &State<'_>| -> [Bit; 8] { std::array::from_fn(|j| state.vectors[v][8 * byte + j]) };
+            if bits(a) != bits(b) || bits(b) != bits(c) {
+                changed.insert(At::Vector(v, byte));
+            }
+        }
+        let memory = [b.memory.differing_from(&a.memory), c.memory.differing_from(&b.memory)].concat();
+        changed.extend(memory.into_iter().map(At::Memory));
+        let blocks: BTreeSet<At> = changed.iter().filter_map(|at| block_of(*at)).collect();
+        for at in blocks {
+            let three = [a.block(at)?, b.block(at)?, c.block(at)?];
+            let found = hashes[0].iter().find(|(pending, is, y)| {
+                *y == three[0] && hashes[1].iter().any(|(later, also, y)| later == pending && also == is && *y == three[1])
+            });
+            if let Some((pending, is_mirrored, _)) = found {
+                (new.pending, new.is_mirrored) = (*pending, *is_mirrored);
+                new.hashes.insert(at);
+            } else if let Some(plus) = counter(&three, new.first, turn as i128 / 16) {
+                new.counters.insert(at, plus);
+            } else {
+                continue;
+            }
+            changed.retain(|byte| block_of(*byte) != Some(at));
+        }
+        // Copies of the turn before.
+        let mut texts = Vec::new();
+        for n in 0..3 {
+            let end = self.cursor(first + n * turn as u64);
+            let before = if end < self.written() + turn as u64 { Vec::new() } else { self.string(end - turn as u64, turn)? };
+            let places: crate::unknown::Map<Byte, usize> = before.into_iter().zip((1..=turn).rev()).collect();
+            texts.push(places);
+        }
+        for &at in &changed {
+            if matches!(at, At::General(_)) {
+                continue;
+            }
+            let three = [a.bytes(at, 1)?[0], b.bytes(at, 1)?[0], c.bytes(at, 1)?[0]];
+            let behind: Vec<_> = three.iter().zip(&texts).map(|(byte, places)| places.get(byte).copied()).collect();
+            if let [Some(a), Some(b), Some(c)] = behind[..]
+                && a == b
+                && b == c
+            {
+                new.copies.insert(at, a);
+            }
+        }
+        changed.retain(|at| !new.copies.contains_key(at));
+        let mut words: BTreeSet<(At, usize)> = BTreeSet::new();
+        for at in &changed {
+            match *at {
+                At::General(_) => drop(words.insert((*at, 8))),
+                At::Memory(at) => words.extend([(At::Memory(at & !7), 8), (At::Memory(at & !3), 4)]),
+                At::Vector(..) => {}
+            }
+        }
+        // Words of eight bytes first: half of one is a line as well.
+        let mut words: Vec<_> = words.into_iter().collect();
+        words.sort_by_key(|(_, n)| 8 - n);
+        for (at, n) in words {
+            let inside = |byte: &At| matches!((at, *byte), (At::Memory(word), At::Memory(byte)) if (word..word + n as u64).contains(&byte));
+            if !changed.contains(&at) && !changed.iter().any(inside) {
+                continue;
+            }
+            let lines = self.machine.unknown.lines.as_ref().expect("they are there");
+            let line = |state: &mut State<'_>| -> Result<_> { Ok(lines.line(state.bytes(at, n)?.as_flattened())) };
+            if let (Some(x), Some(y), Some(z)) = (line(a)?, line(b)?, line(c)?) {
+                let (by, again) = (y.sub(&x), z.sub(&y));
+                if by == again && by.is_number() && by.plus.abs() < 1 << 20 {
+                    new.words.insert(at, (n, x, by.plus));
+                    changed.retain(|byte| *byte != at && !inside(byte));
+                }
+            }
+        }
+        new.others = changed;
+        if new.hashes.is_empty() {
+            return stopped("the hash is not found");
+        }
+        Ok(new)
+    }
+}
+
+/// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do.
+pub(super) fn counter(three: &[Block; 3], first: i128, blocks: i128) -> Option<i128> {
+    let last = |block: &Block| -> Option<u64> {
+        let word: Vec<Bit> = (0..32).map(|j| block[15 - j / 8][j % 8]).collect();
+        number(&word)
+    };
+    let change = |a: usize| {
+        let change = sum(&three[a], &three[a + 1]);
+        if change[..12].iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
+    };
+    let changes = [change(0)?, change(1)?];
+    if changes == [0, 0] {
+        return None;
+    }
+    let fits = |plus: &i128| {
+        let number = |n: i128| (blocks * (first + n) + plus) as u64 & 0xffff_ffff;
+        changes == [number(0) ^ number(1), number(1) ^ number(2)]
+    };
+    (-2..=2).map(|n| n * blocks).filter(|plus| blocks * first + plus >= 0).find(fits)
+}

@@ -1,0 +1,272 @@
+//! All lengths: the loop over turns, by induction.
+//!
+//! ```text
+//! base   from the start to the head of the loop, with a length N of which only a range is known
+//! step   from the head to the head, in turn i of any number, with L bytes left of any number: N = i * turn + L
+//! exit   from the head to the end, in turn i of any number, for each L with which the loop may end
+//! ```
+//! Lengths, pointers and counters are [lines](crate::lines): what is compared is decided for all of them, or not at all. What else changes from head to
+//! head is known from an invariant, which is looked for and then proved: words that count, counters inside blocks, and the hash,
+//! which is Y of all before, for any Y. Whatever has no part in it is a fresh symbol each time.
+
+mod invariant;
+mod run;
+mod state;
+mod steps;
+
+use crate::{
+    calls::{Case, Subject},
+    lines::Line,
+    machine::Decoded,
+    plan::turn,
+    prove::{Failure, LIMIT, Proved, prove},
+    unknown::Seed,
+};
+use invariant::Invariant;
+use run::Run;
+use state::At;
+use std::collections::BTreeSet;
+use steps::Known;
+
+/// What is of any length.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Over {
+    Text,
+    Aad,
+}
+
+/// What is proved of one class of lengths.
+#[derive(Clone, Debug)]
+pub struct Class {
+    pub from: u64,
+    pub to: u64,
+    /// Where the loop has its head.
+    pub head: String,
+    /// Bytes with which it may end: each has an exit of its own.
+    pub exits: usize,
+    pub invariant: String,
+    pub proved: Proved,
+}
+
+/// What came of it: classes, and below which length there is no loop.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    pub classes: Vec<Class>,
+    pub from: u64,
+}
+
+enum Stop {
+    Failure(Failure),
+    /// What is compared is negative for some lengths only.
+    Doubt(Line),
+    /// More of the state changes than was thought.
+    Weaker(BTreeSet<At>),
+    /// It ends before it has met the loop.
+    NoLoop,
+}
+
+type Result<T> = std::result::Result<T, Stop>;
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+fn stopped<T>(why: impl Into<String>) -> Result<T> {
+    Err(Stop::Failure(Failure::Stopped(why.into())))
+}
+
+fn refuted<T>(why: impl Into<String>) -> Result<T> {
+    Err(Stop::Failure(Failure::Refuted(why.into())))
+}
+
+/// A text that no process has: where it is written, and how far behind that one is that is only read.
+const LONG: u64 = 0x2000_0000_0000;
+const APART: u64 = 1 << 41;
+
+/// The longest text of SP 800-38D. AAD is not followed further than that either.
+const MOST: i128 = (1 << 36) - 32;
+
+/// Turns that are looked at to find an invariant.
+const LOOKED_AT: i128 = 12;
+
+/// The turn that stands for all: far from where a text begins.
+const REFERENCE: i128 = 1 << 20;
+
+/// Where what is compared changes, if it is a function of one unknown: the first that belongs to the upper part, above `least`.
+fn parted(doubt: &Line, of: usize, least: i128) -> Option<i128> {
+    let (times, plus) = (doubt.times[of], doubt.plus);
+    if times == 0 || doubt.times[1 - of] != 0 {
+        return None;
+    }
+    // The least n with times * n + plus >= 0, or > 0.
+    let (up, down) = if times > 0 { (times, -plus) } else { (-times, plus + 1) };
+    let first = down.div_euclid(up) + i128::from(down.rem_euclid(up) != 0);
+    Some(first.max(least + 1))
+}
+
+/// Proves that verb for all lengths for which it has a loop; `every`: with each how-manieth number of bytes left.
+pub fn induct(
+    subject: &Subject,
+    decoded: &mut Decoded,
+    case: &Case,
+    over: Over,
+    every: usize,
+    seed: Seed,
+) -> std::result::Result<Answer, Failure> {
+    let turn = turn(case.row).0 as i128;
+    let mut answer = Answer::default();
+    let mut ranges = vec![[0, MOST]];
+    let mut failed = None;
+    while let Some([from, to]) = ranges.pop() {
+        if to < LOOKED_AT * turn {
+            answer.from = answer.from.max(to as u64 + 1);
+            continue;
+        }
+        match class(subject, decoded, case, over, [from, to], every, seed.wrapping_add(from as Seed)) {
+            Ok(class) => {
+                if class.from as i128 > from {
+                    ranges.push([from, class.from as i128 - 1]);
+                }
+                answer.classes.push(class);
+            }
+            Err(Stop::Doubt(doubt)) => {
+                let Some(part) = parted(&doubt, 0, from).filter(|part| *part <= to) else {
+                    return Err(Failure::Stopped(format!("no part of {from}..={to} decides {doubt:?}")));
+                };
+                ranges.extend([[from, part - 1], [part, to]]);
+            }
+            Err(Stop::Failure(failure)) => match example(subject, case, over, [from, to], seed) {
+                Some(found) => return Err(found),
+                None => failed = failed.or(Some(failure)),
+            },
+            Err(Stop::NoLoop) => return Err(Failure::Stopped(format!("no loop for lengths {from}..={to}"))),
+            Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
+        }
+    }
+    answer.classes.sort_by_key(|class| class.from);
+    failed.map_or(Ok(answer), Err)
+}
+
+/// A length of that range that is not proved by itself: of a fault in a loop no invariant is found, which says little.
+fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
+    let turn = turn(case.row).0 as i128;
+    let least = from.max(LOOKED_AT * turn);
+    [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
+        let mut case = case.clone();
+        *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
+        match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
+            Err(Failure::Refuted(why)) => Some(Failure::Refuted(format!("{n} bytes: {why}"))),
+            Err(Failure::Stopped(why)) => Some(Failure::Stopped(format!("{n} bytes: {why}"))),
+            Ok(_) => None,
+        }
+    })
+}
+
+fn class(
+    subject: &Subject,
+    decoded: &mut Decoded,
+    case: &Case,
+    over: Over,
+    [from, to]: [i128; 2],
+    every: usize,
+    seed: Seed,
+) -> Result<Class> {
+    let turn = turn(case.row).0 as i128;
+    let long = [from.max(LOOKED_AT * turn), to];
+    let heads = Run::start(subject, decoded, case, over, long, seed)?.heads()?;
+    let mut why = String::from("no loop is proved");
+    for head in heads {
+        let mut invariant = match Run::start(subject, decoded, case, over, long, seed)?.invariant(head) {
+            Ok(invariant) => invariant,
+            Err(Stop::Failure(failure)) => {
+                why += &format!("; head {}: {failure}", subject.image.place(head));
+                continue;
+            }
+            Err(other) => return Err(other),
+        };
+        // From the least length on with which it comes to the head for sure.
+        let mut least = from.max(invariant.first * turn);
+        loop {
+            let result = Run::start(subject, decoded, case, over, [least, to], seed)?.base(&invariant).map(|_| ());
+            least = match result {
+                Ok(()) => break,
+                Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
+                Err(Stop::NoLoop) if least < to => least + 1,
+                Err(other) => return Err(other),
+            };
+        }
+        let mut run = Run::start(subject, decoded, case, over, [least, to], seed)?;
+        match run.prove(&mut invariant, least, to, every) {
+            Err(Stop::Failure(failure)) => why += &format!("; head {}: {failure}", subject.image.place(head)),
+            Err(other) => return Err(other),
+            Ok(exits) => {
+                let longest = Case { text: 2 * turn as usize, ..case.clone() };
+                let proved = Proved::new(&run.machine, &longest, subject.verbs[case.verb].form);
+                let head = subject.image.place(head);
+                return Ok(Class { from: least as u64, to: to as u64, head, exits, invariant: invariant.to_string(), proved });
+            }
+        }
+    }
+    stopped(why)
+}
+
+impl<'a> Run<'a> {
+    /// Base, step and all exits; returns how many of these.
+    fn prove(&mut self, invariant: &mut Invariant, least: i128, most: i128, every: usize) -> Result<usize> {
+        let (turn, first) = (self.turn as i128, invariant.first);
+        let base = &mut self.base(invariant)?;
+        let known = Known::new(self.lines(), base);
+        self.machine.unknown.remember();
+        // The step: from as many bytes left as it goes on with for sure.
+        let mut bottom = turn;
+        loop {
+            match self.turn(invariant, base, &known, bottom, [least, most]) {
+                Ok(()) => break,
+                Err(Stop::Weaker(places)) => invariant.forget(&places),
+                // Of the length of all: for another class.
+                Err(Stop::Doubt(Line { times: [a, b], plus })) if a == turn * b => {
+                    return Err(Stop::Doubt(Line { times: [b, 0], plus }));
+                }
+                Err(Stop::Doubt(doubt)) => match parted(&doubt, 1, bottom) {
+                    Some(part) if part < 4 * turn => bottom = part,
+                    // So many turns are not possible with more bytes left.
+                    _ if doubt.times[1] == 0 && bottom < 4 * turn => bottom += 16,
+                    _ => return stopped(format!("step: it depends on the turn: {doubt:?}")),
+                },
+                Err(Stop::NoLoop) if bottom < 4 * turn => bottom += 1,
+                Err(other) => return Err(other),
+            }
+        }
+        let lowest = (bottom - turn).min(least - first * turn).max(0);
+        let mut exits = 0;
+        let possible = |left: i128| [first.max((least - left + turn - 1).div_euclid(turn)), (most - left).div_euclid(turn)];
+        let all_left = (lowest..bottom).map(|left| (left, possible(left))).filter(|(_, turns)| turns[0] <= turns[1]);
+        for (left, turns) in all_left.step_by(every) {
+            exits += 1;
+            // No more of them: what was stored of a length has no bit above that of the greatest one.
+            self.region(turns.map(|i| [i, 0]).into());
+            let i = Line { times: [1, 0], plus: 0 };
+            let mut parts = match self.exit(invariant, base, &known, &i, left as usize) {
+                Ok(()) => continue,
+                Err(Stop::Doubt(doubt)) => vec![(turns, doubt)],
+                Err(other) => return Err(other),
+            };
+            // Not alike in all turns.
+            while let Some(([from, to], doubt)) = parts.pop() {
+                let at = parted(&doubt, 0, from).filter(|at| *at <= to);
+                let halves = at.map_or(vec![[from, to]], |at| vec![[from, at - 1], [at, to]]);
+                for half @ [from, to] in halves {
+                    self.region(half.map(|i| [i, 0]).into());
+                    let i = if from == to { Line::number(from) } else { i };
+                    match self.exit(invariant, base, &known, &i, left as usize) {
+                        Err(Stop::Doubt(doubt)) if from < to => parts.push((half, doubt)),
+                        other => other?,
+                    }
+                }
+            }
+        }
+        Ok(exits)
+    }
+}

@@ -1,0 +1,199 @@
+//! One call with a text of any length, up to wherever it stands; and what must be at its end.
+
+use super::{
+    APART, LONG, Over, Result, Stop, refuted,
+    state::{in_block, mirrored},
+    stopped,
+};
+use crate::{
+    calls::{AROUND_BOTH, Case, Places, RETURN, Shape, Subject, Verb, place},
+    field::{Block, Byte, O, xor},
+    lines::{Line, Lines},
+    machine::{Decoded, Machine, Word},
+    plan::turn,
+    prove::{Failure, KEPT},
+    spec::{self, Gcm},
+    unknown::Seed,
+};
+use iced_x86::Register;
+
+/// One call up to wherever it stands.
+pub(super) struct Run<'a> {
+    pub(super) machine: Machine<'a>,
+    pub(super) over: Over,
+    pub(super) opens: bool,
+    pub(super) turn: usize,
+    pub(super) gcm: Gcm,
+    pub(super) nonce: Vec<Byte>,
+    pub(super) aad: Vec<Byte>,
+    pub(super) text: Vec<Byte>,
+    pub(super) given: Block,
+    pub(super) places: Places,
+    pub(super) kept: [Word; 6],
+    pub(super) top: u64,
+    pub(super) seed: Seed,
+    pub(super) streams: u64,
+    /// Where what is of any length is read, and written.
+    pub(super) read: u64,
+    pub(super) write: u64,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn start(
+        subject: &'a Subject,
+        decoded: &'a mut Decoded,
+        case: &Case,
+        over: Over,
+        range: [i128; 2],
+        seed: Seed,
+    ) -> Result<Self> {
+        let verb: &Verb = &subject.verbs[case.verb];
+        let mut machine = subject.machine(decoded, case, seed).map_err(Failure::from)?;
+        let places = subject.places(case).map_err(Failure::from)?;
+        machine.unknown.lines = Some(Lines::new(range.map(|n| [n, 0]).into(), seed, 2));
+        machine.memory.endless = LONG..LONG + 2 * APART;
+        let mut string = |n: usize| machine.unknown.random.string(n);
+        let [key, nonce, aad, text, given] = [case.key, case.nonce, case.aad, case.text, 16].map(&mut string);
+        let gcm = Gcm::new(&mut machine.unknown, &key);
+        for (at, what) in [(places.key, &key), (places.nonce, &nonce), (places.aad, &aad), (places.to, &text), (places.tag, &given)] {
+            let around = machine.unknown.random.string(AROUND_BOTH);
+            place(&mut machine.memory, &around, at, what).map_err(Failure::from)?;
+        }
+        let apart = matches!(verb.shape, Shape::Apart);
+        let mut read = LONG;
+        let mut long = vec![];
+        match over {
+            Over::Text if apart => {
+                read = LONG + APART;
+                long.extend([(subject.second_text(), LONG), (subject.second_text() - 16, read)]);
+            }
+            Over::Text => long.push((subject.second_text(), LONG)),
+            Over::Aad => long.push((subject.aad(), LONG)),
+        }
+        let lines = machine.unknown.lines.as_mut().expect("they are there");
+        let (n, no_degrees) = (lines.bits(&Line { times: [1, 0], plus: 0 }), [1; 8]);
+        for (at, start) in long {
+            machine.memory.write(at, &crate::field::lifted::<64>(start), &no_degrees).map_err(Failure::from)?;
+            machine.memory.write(at + 8, &n, &no_degrees).map_err(Failure::from)?;
+        }
+        let kept = KEPT.map(|r| machine.register(r));
+        let top = machine.register(Register::RSP).number().map_err(Failure::from)?;
+        machine.memory.watch();
+        let given = given.try_into().expect("16 bytes");
+        let turn = turn(case.row).0;
+        let opens = verb.opens;
+        Ok(Self { machine, over, opens, turn, gcm, nonce, aad, text, given, places, kept, top, seed, streams: 3, read, write: LONG })
+    }
+
+    pub(super) fn step(&mut self) -> Result<()> {
+        self.machine.step().map_err(|why| match self.lines().doubt.take() {
+            Some(doubt) if !doubt.is_number() => Stop::Doubt(doubt),
+            _ => Stop::Failure(Failure::Stopped(why)),
+        })
+    }
+
+    pub(super) fn lines(&mut self) -> &mut Lines {
+        self.machine.unknown.lines.as_mut().expect("they are there")
+    }
+
+    /// How far it has read from there on.
+    pub(super) fn progress(&self, from: u64) -> u64 {
+        self.machine.memory.reach.map_or(0, |reach| reach.1.saturating_sub(from))
+    }
+
+    /// Runs until it stands at the head, and has read so much; the first time if that is `None`.
+    pub(super) fn arrive(&mut self, head: u64, from: u64, want: Option<u64>) -> Result<u64> {
+        let limit = self.machine.steps + 100_000;
+        loop {
+            if self.machine.rip == head && want.is_none_or(|want| want == self.progress(from)) {
+                return Ok(self.progress(from));
+            }
+            if self.machine.rip == RETURN {
+                return Err(Stop::NoLoop);
+            }
+            if self.machine.steps > limit || want.is_some_and(|want| want < self.progress(from)) {
+                return stopped("the loop does not meet its head");
+            }
+            self.step()?;
+        }
+    }
+
+    /// AES of a counter block.
+    pub(super) fn stream(&mut self, counter: &Line) -> Block {
+        let bits = self.lines().bits(counter);
+        let mut block = in_block(&bits[..32]);
+        block[..12].copy_from_slice(&self.nonce);
+        spec::cipher(&mut self.machine.unknown, &self.gcm.keys, &block)
+    }
+
+    /// What the standard makes of that part of the text, which begins with that block of it.
+    pub(super) fn other(&mut self, text: &[Byte], block: &Line) -> Vec<Byte> {
+        let mut other = Vec::with_capacity(text.len());
+        for (part, j) in text.chunks(16).zip(2..) {
+            let stream = self.stream(&block.add_number(j));
+            other.extend(part.iter().zip(&stream).map(|(a, b)| xor(a, b)));
+        }
+        other
+    }
+
+    pub(super) fn string(&mut self, at: u64, n: usize) -> Result<Vec<Byte>> {
+        Ok(self.machine.memory.string(at, n).map_err(Failure::from)?)
+    }
+
+    pub(super) fn expect(&mut self, what: &str, at: u64, want: &[Byte]) -> Result<()> {
+        let have = self.string(at, want.len())?;
+        match have.iter().zip(want).position(|(have, want)| have != want) {
+            Some(i) => refuted(format!("{what}: byte {i} of {} is not what the standard says", want.len())),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing else of memory is written than `n` bytes there, the tag at the end, and statics that hold numbers.
+    pub(super) fn only(&mut self, what: &str, at: u64, n: usize, is_end: bool) -> Result<()> {
+        let tag = self.places.tag..self.places.tag + if is_end { 16 } else { 0 };
+        let apart = self.places.to..self.places.to + self.text.len() as u64;
+        for byte in self.machine.memory.changed() {
+            let own = (at..at + n as u64).contains(&byte) || tag.contains(&byte) || self.over == Over::Aad && apart.contains(&byte);
+            let is_static =
+                !self.machine.memory.endless.contains(&byte) && !(self.places.key - 4096..self.places.place.end).contains(&byte);
+            let is_number = is_static && self.machine.memory.number(byte, 1).map_err(Failure::from)?.is_some();
+            if !own && !is_number {
+                return refuted(format!("{what}: memory at {byte:#x} is written, which is not its own"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the ciphertext is that waits: what is sealed where it is written, what is opened where it is read.
+    pub(super) fn written(&self) -> u64 {
+        if self.opens { self.read } else { self.write }
+    }
+
+    pub(super) fn cursor(&self, progress: u64) -> u64 {
+        self.written() + progress
+    }
+
+    /// What the hash may look like where this ciphertext is done: what waits, whether it is mirrored, and the block.
+    pub(super) fn hashes(&mut self, done: &[Byte]) -> Vec<(usize, bool, Block)> {
+        let mut all = Vec::new();
+        for pending in [0, self.turn] {
+            if pending > done.len() {
+                continue;
+            }
+            let y = self.hash(&done[..done.len() - pending]);
+            all.extend([true, false].map(|is| (pending, is, mirrored(&y, is))));
+        }
+        all
+    }
+
+    /// Y behind AAD and so much ciphertext, or behind so much AAD.
+    pub(super) fn hash(&mut self, done: &[Byte]) -> Block {
+        let mut data = Vec::new();
+        if self.over == Over::Text {
+            data.extend(&self.aad);
+            spec::pad(&mut data);
+        }
+        data.extend(done);
+        self.gcm.h.ghash(&mut self.machine.unknown, &[[O; 8]; 16], &data)
+    }
+}

@@ -1,0 +1,323 @@
+//! Base, step and exit, from an invariant.
+
+use super::{
+    Over, REFERENCE, Result, Stop,
+    invariant::Invariant,
+    refuted,
+    run::Run,
+    state::{At, State, block_of, in_block, mirrored, put, sum},
+    stopped,
+};
+use crate::{
+    calls::RETURN,
+    field::{Bit, Block, none, xor},
+    lines::{Line, Lines},
+    machine::Word,
+    prove::{Failure, KEPT},
+    spec,
+};
+use iced_x86::Register;
+use std::collections::BTreeSet;
+
+impl<'a> Run<'a> {
+    /// From the start to the first head; returns the state there.
+    pub(super) fn base(&mut self, new: &Invariant) -> Result<State<'a>> {
+        let (read, turn) = (self.read, self.turn);
+        let done = new.first as usize * turn;
+        let plain = self.string(read, done)?;
+        self.machine.memory.reach = None;
+        self.arrive(new.head, read, Some(done as u64))?;
+        let mut hashed = plain.clone();
+        if self.over == Over::Text {
+            let other = self.other(&plain, &Line::number(0));
+            self.expect("base: the text", self.write, &other)?;
+            self.only("base", self.write, done, false)?;
+            if !self.opens {
+                hashed = other;
+            }
+        } else {
+            self.only("base", 0, 0, false)?;
+        }
+        let mut state = State::of(&self.machine);
+        for (&at, &behind) in &new.copies {
+            if state.bytes(at, 1)? != self.string(self.cursor(done as u64) - behind as u64, 1)? {
+                return refuted("base: a copy of the text");
+            }
+        }
+        let y = self.hash(&hashed[..done - new.pending]);
+        for &at in &new.hashes {
+            if state.block(at)? != mirrored(&y, new.is_mirrored) {
+                return refuted("base: the hash");
+            }
+        }
+        Ok(state)
+    }
+
+    /// Stands at the head in a turn of which as much is known as the invariant says; returns the hash.
+    pub(super) fn havoc(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: &Line) -> Result<Block> {
+        let turn = self.turn as i128;
+        let total = i.scaled(turn).add(left);
+        base.restore(&mut self.machine, new.head);
+        // What is a function of N is the same function of this N.
+        let mut others: crate::unknown::Map<Bit, Bit> = crate::unknown::Map::default();
+        for (core, bits) in &known.cores {
+            let line = total.scaled(core.times[0]).add_number(core.plus);
+            let now = self.lines().bits(&line);
+            others.extend(bits.iter().map(|&(bit, j)| (bit, now[j])));
+        }
+        let translated = |bit: Bit| others.get(&bit).copied().unwrap_or(bit);
+        self.machine.memory.translate(&known.memory, translated);
+        self.machine.vectors.as_flattened_mut().iter_mut().for_each(|bit| *bit = translated(*bit));
+        for word in &mut self.machine.general {
+            *word = Word::of(word.bits().map(translated));
+        }
+        for &at in &new.others {
+            match at {
+                At::General(r) => self.machine.general[r] = Word::of(std::array::from_fn(|_| self.machine.unknown.random.symbol())),
+                _ => {
+                    let symbols = self.machine.unknown.random.symbols();
+                    put(&mut self.machine, at, &[symbols])?;
+                }
+            }
+        }
+        for (&at, word) in &new.words {
+            let bits = self.lines().bits(&value(new, word, i, left, turn));
+            put(&mut self.machine, at, &bits.as_chunks().0[..word.0])?;
+        }
+        for (&at, &plus) in &new.counters {
+            let block = self.counter(new, base, at, plus, i, translated)?;
+            put(&mut self.machine, at, &block)?;
+        }
+        for (&at, &behind) in &new.copies {
+            let [read, write] = self.cursors(i);
+            let text = self.string(if self.opens { read } else { write } - behind as u64, 1)?;
+            put(&mut self.machine, at, &text)?;
+        }
+        let y: Block = std::array::from_fn(|_| self.machine.unknown.random.symbols());
+        for &at in &new.hashes {
+            put(&mut self.machine, at, &mirrored(&y, new.is_mirrored))?;
+        }
+        let reference = if i.is_number() { [0; 2] } else { [REFERENCE, 0] };
+        (self.lines().stride, self.lines().reference) = ([turn, 0], reference);
+        self.machine.memory.reach = None;
+        self.machine.memory.watch();
+        Ok(y)
+    }
+
+    /// What a block with a counter is in turn `i`.
+    pub(super) fn counter(
+        &mut self,
+        new: &Invariant,
+        base: &mut State<'a>,
+        at: At,
+        plus: i128,
+        i: &Line,
+        translated: impl Fn(Bit) -> Bit,
+    ) -> Result<Block> {
+        let blocks = self.turn as i128 / 16;
+        let then = in_block(&crate::field::lifted::<32>((blocks * new.first + plus) as u64));
+        let fixed = sum(&base.block(at)?, &then).map(|byte| byte.map(&translated));
+        let now = self.lines().bits(&i.scaled(blocks).add_number(plus));
+        Ok(sum(&fixed, &in_block(&now[..32])))
+    }
+
+    /// Where the text is that this turn reads, and where it writes.
+    pub(super) fn cursors(&self, i: &Line) -> [u64; 2] {
+        let turns = if i.is_number() { i.plus } else { REFERENCE };
+        [self.read, self.write].map(|start| start + (turns * self.turn as i128) as u64)
+    }
+
+    /// A new region of what is unknown.
+    pub(super) fn region(&mut self, corners: Vec<[i128; 2]>) {
+        self.machine.unknown.lines = Some(Lines::new(corners, self.seed, self.streams));
+        self.streams += 1;
+        self.machine.unknown.forget();
+    }
+
+    /// One turn, any, with at least `least` bytes left.
+    pub(super) fn turn(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, bottom: i128, range: [i128; 2]) -> Result<()> {
+        let (turn, first) = (self.turn as i128, new.first);
+        self.region(corners(turn, first, bottom, range));
+        let (i, left) = (Line { times: [1, 0], plus: 0 }, Line { times: [0, 1], plus: 0 });
+        let y = self.havoc(new, base, known, &i, &left)?;
+        let [read, write] = self.cursors(&i);
+        let plain = self.string(read, self.turn)?;
+        let before = self.string(if self.opens { read } else { write } - new.pending as u64, new.pending)?;
+        let mut start = State::of(&self.machine);
+        self.machine.memory.reach = None;
+        // It reads beyond what was read before.
+        self.machine.step().map_err(Failure::from)?;
+        self.arrive(new.head, read, Some(turn as u64))?;
+        let hashed = if self.over == Over::Text {
+            let other = self.other(&plain, &i.scaled(turn / 16));
+            self.expect("step: the text", write, &other)?;
+            self.only("step", write, self.turn, false)?;
+            if self.opens { plain } else { other }
+        } else {
+            self.only("step", 0, 0, false)?;
+            plain
+        };
+        let data = [before, hashed].concat();
+        let y = self.gcm.h.ghash(&mut self.machine.unknown, &y, &data[..data.len() - new.pending]);
+        let mut now = State::of(&self.machine);
+        for &at in &new.hashes {
+            if now.block(at)? != mirrored(&y, new.is_mirrored) {
+                return refuted("step: the hash");
+            }
+        }
+        let (next, left) = (i.add_number(1), left.add_number(-turn));
+        let mut weaker = BTreeSet::new();
+        for (&at, word) in &new.words {
+            let want = self.lines().bits(&value(new, word, &next, &left, turn));
+            if now.bytes(at, word.0)? != want.as_chunks().0[..word.0] {
+                weaker.insert(at);
+            }
+        }
+        for (&at, &plus) in &new.counters {
+            let blocks = turn / 16;
+            let (then, later) = (i.scaled(blocks).add_number(plus), next.scaled(blocks).add_number(plus));
+            let [then, later] = [then, later].map(|line| in_block(&self.lines().bits(&line)[..32]));
+            if sum(&sum(&start.block(at)?, &then), &later) != now.block(at)? {
+                return refuted("step: a counter");
+            }
+        }
+        for (&at, &behind) in &new.copies {
+            let end = if self.opens { read } else { write } + self.turn as u64;
+            if now.bytes(at, 1)? != self.string(end - behind as u64, 1)? {
+                return refuted("step: a copy of the text");
+            }
+        }
+        // All else is as it was.
+        let told = |at: At| {
+            let block = block_of(at);
+            let in_block = block.is_some_and(|block| new.hashes.contains(&block) || new.counters.contains_key(&block));
+            let word =
+                |n: u64| matches!(at, At::Memory(at) if new.words.get(&At::Memory(at & !(n - 1))).is_some_and(|word| word.0 as u64 == n));
+            in_block || new.others.contains(&at) || new.copies.contains_key(&at) || new.words.contains_key(&at) || word(8) || word(4)
+        };
+        let general = (0..16).filter(|&r| now.general[r] != start.general[r]).map(At::General);
+        let bytes = (0..32).flat_map(|v| (0..64).map(move |byte| (v, byte)));
+        let differ = |&(v, byte): &(usize, usize)| now.vectors[v][8 * byte..][..8] != start.vectors[v][8 * byte..][..8];
+        let vectors = bytes.filter(differ).map(|(v, byte)| At::Vector(v, byte));
+        let memory = now.memory.differing_from(&start.memory).into_iter().map(At::Memory);
+        weaker.extend(general.chain(vectors).chain(memory).filter(|&at| !told(at)));
+        if now.masks != start.masks || weaker.contains(&At::General(Register::RSP.number())) {
+            return stopped("step: masks or the stack change");
+        }
+        if weaker.is_empty() { Ok(()) } else { Err(Stop::Weaker(weaker)) }
+    }
+
+    /// To the end, with so many bytes left, in any turn, whichever way it goes where public addresses decide that are not known.
+    pub(super) fn exit(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: usize) -> Result<()> {
+        let mut ways: Vec<bool> = Vec::new();
+        loop {
+            self.lines().ways = Some((ways, 0));
+            let result = self.exit_one_way(new, base, known, i, left);
+            (ways, _) = self.lines().ways.take().expect("they are there");
+            result?;
+            // The next way: the last branch that was not taken is.
+            while ways.last() == Some(&true) {
+                ways.pop();
+            }
+            match ways.last_mut() {
+                Some(last) => *last = true,
+                None => return Ok(()),
+            }
+            if ways.len() > 8 {
+                return stopped("exit: too many ways");
+            }
+        }
+    }
+
+    pub(super) fn exit_one_way(&mut self, new: &Invariant, base: &mut State<'a>, known: &Known, i: &Line, left: usize) -> Result<()> {
+        let turn = self.turn as i128;
+        let total = i.scaled(turn).add_number(left as i128);
+        let y = self.havoc(new, base, known, i, &Line::number(left as i128))?;
+        let [read, write] = self.cursors(i);
+        let plain = self.string(read, left)?;
+        let before = self.string(if self.opens { read } else { write } - new.pending as u64, new.pending)?;
+        let (aad_len, text_len) = match self.over {
+            Over::Text => (Line::number(self.aad.len() as i128), total),
+            Over::Aad => (total, Line::number(self.text.len() as i128)),
+        };
+        let (text, block) = match self.over {
+            Over::Text => (plain.clone(), i.scaled(turn / 16)),
+            Over::Aad => (self.text.clone(), Line::number(0)),
+        };
+        let other = self.other(&text, &block);
+        let ciphertext = if self.opens { &text } else { &other };
+        let mut data = before;
+        if self.over == Over::Aad {
+            data.extend(&plain);
+            spec::pad(&mut data);
+        }
+        data.extend(ciphertext);
+        spec::pad(&mut data);
+        for length in [aad_len, text_len] {
+            let bits = self.lines().bits(&length.scaled(8));
+            data.extend(bits.as_chunks::<8>().0.iter().rev());
+        }
+        let s = self.gcm.h.ghash(&mut self.machine.unknown, &y, &data);
+        let mask = self.stream(&Line::number(1));
+        let tag = sum(&s, &mask);
+        let differ: Vec<Bit> = (0..16).flat_map(|i| xor(&tag[i], &self.given[i])).collect();
+        let equal = none(&differ);
+        if self.opens {
+            self.machine.verdicts.insert(equal, true);
+        }
+        let limit = self.machine.steps + 1_000_000;
+        while self.machine.rip != RETURN {
+            if self.machine.steps > limit {
+                return stopped("exit: it does not end");
+            }
+            self.step()?;
+        }
+        let to = if self.over == Over::Text { write } else { self.places.to };
+        self.expect("exit: the text", to, &other)?;
+        self.only("exit", to, other.len(), !self.opens)?;
+        let place = self.places.tag;
+        let want = if self.opens { self.given } else { tag };
+        self.expect("exit: the tag", place, &want)?;
+        if self.opens && self.machine.asked != [equal] {
+            return refuted("exit: it accepts without a look at the tag");
+        }
+        if KEPT.map(|r| self.machine.register(r)) != self.kept || self.machine.register(Register::RSP) != Word::Number(self.top + 8) {
+            return refuted("exit: a register of the caller is not what it was");
+        }
+        if self.machine.register(Register::RAX) != Word::Number(0) {
+            return refuted("exit: the answer");
+        }
+        Ok(())
+    }
+}
+
+/// Where the base has functions of N: cores of lines with their symbols, and the lines of memory that hold one.
+pub(super) struct Known {
+    pub(super) cores: Vec<(Line, Vec<(Bit, usize)>)>,
+    pub(super) memory: Vec<u64>,
+}
+
+impl Known {
+    pub(super) fn new(lines: &Lines, base: &State<'_>) -> Self {
+        let cores = lines.origins();
+        let all: BTreeSet<Bit> = cores.iter().flat_map(|(_, bits)| bits.iter().map(|(bit, _)| *bit)).collect();
+        let memory = base.memory.lines_with(|bit| bit.number().is_none() && all.contains(bit));
+        Self { cores, memory }
+    }
+}
+
+/// The corners of all turns and bytes left, from these on, that belong to lengths of a range.
+pub(super) fn corners(turn: i128, first: i128, bottom: i128, [least, most]: [i128; 2]) -> Vec<[i128; 2]> {
+    // On both edges a point whose length is just the first, or the last, and one with no more than `bottom` bytes left.
+    let lower = (least - bottom).div_euclid(turn).max(first);
+    let upper = (most - bottom).div_euclid(turn).max(first);
+    let at = |i: i128, n: i128| [i, (n - i * turn).max(bottom)];
+    let kink = if lower < upper { [lower + 1, bottom] } else { at(upper, least) };
+    vec![at(first, least), at(lower.min(upper), least), kink, at(upper, least), at(upper, most), at(first, most)]
+}
+
+/// A word in turn `i`.
+pub(super) fn value(new: &Invariant, (_, then, by): &(usize, Line, i128), i: &Line, left: &Line, turn: i128) -> Line {
+    let total = i.scaled(turn).add(left);
+    total.scaled(then.times[0]).add(&i.scaled(*by)).add_number(then.plus - by * new.first)
+}
