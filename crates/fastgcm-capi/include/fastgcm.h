@@ -159,7 +159,7 @@ int fastgcm_key_init(fastgcm_key *key_place,
 void fastgcm_key_wipe(fastgcm_key *key);
 
 /**
- * The same on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
+ * Makes a key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
  */
 int fastgcm_key_new(fastgcm_key **key_made, const uint8_t *key, size_t key_size, const char *backend);
 
@@ -283,7 +283,7 @@ int fastgcm_pieces_init(fastgcm_pieces *pieces_place,
                         size_t nonce_size);
 
 /**
- * The same on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
+ * Begins a message on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
  */
 int fastgcm_pieces_new(fastgcm_pieces **pieces_made, const fastgcm_key *key, const uint8_t *nonce, size_t nonce_size);
 

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn fastgcm_seal_gathered(
     }
 }
 
-/// The same of all that is not usual, and of long ones.
+/// Seals by any call that is not usual, and long messages.
 ///
 /// # Safety
 /// As said.
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn fastgcm_open_gathered(
     }
 }
 
-/// The same of all that is not usual, and of long ones.
+/// Opens by any call that is not usual, and long messages.
 ///
 /// # Safety
 /// As said.

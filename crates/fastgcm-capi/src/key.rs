@@ -89,7 +89,7 @@ pub unsafe extern "C" fn fastgcm_key_wipe(key: *mut fastgcm_key) {
     }
 }
 
-/// The same on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
+/// Makes a key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
 ///
 /// # Safety
 /// As said.

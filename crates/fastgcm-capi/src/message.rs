@@ -159,7 +159,7 @@ pub unsafe extern "C" fn fastgcm_seal(
     }
 }
 
-/// The same of a usual call whose message is not short: it wants a frame, and more registers.
+/// Seals a message that is not short, by a usual call: it wants a frame, and more registers.
 ///
 /// # Safety
 /// As said.
@@ -187,7 +187,7 @@ unsafe extern "C" fn seal_long(
     }
 }
 
-/// The same of all calls that are not usual. (Cold: else the optimiser takes the usual ones for rare, and inlines nothing there. And with the arguments that
+/// Seals by any call that is not usual. (Cold: else the optimiser takes the usual ones for rare, and inlines nothing there. And with the arguments that
 /// came: as a `Call`, which lies in memory, usual calls took 0.1 to 0.3 ns longer, and gathered ones 1 to 5.)
 ///
 /// # Safety
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn fastgcm_open(
     }
 }
 
-/// The same of all that is not usual.
+/// Opens by any call that is not usual.
 ///
 /// # Safety
 /// As said.

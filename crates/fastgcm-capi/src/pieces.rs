@@ -47,7 +47,7 @@ pub unsafe extern "C" fn fastgcm_pieces_init(
     })
 }
 
-/// The same on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
+/// Begins a message on the heap: `*pieces_made` is the message, or NULL if the call fails. `fastgcm_pieces_free` ends it.
 ///
 /// # Safety
 /// As said.

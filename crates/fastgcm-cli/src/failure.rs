@@ -131,7 +131,7 @@ fn reason(error: &io::Error) -> String {
     number.and_then(|number| reason.strip_suffix(&number).map(str::to_owned)).unwrap_or(reason)
 }
 
-/// The same error with the name of the file in front.
+/// An error with the name of the file in front.
 pub(crate) fn named(name: &str) -> impl Fn(io::Error) -> io::Error {
     move |error| match error.kind() {
         io::ErrorKind::Interrupted => error,

@@ -67,7 +67,7 @@ impl Input {
         self.metadata.modified().ok().filter(|_| self.metadata.is_file())
     }
 
-    /// The same file from its start once more. One of them is read at a time.
+    /// This file from its start once more. One of the two is read at a time.
     pub(crate) fn again(&self) -> Result<Self, Failure> {
         let start = || {
             let mut file = self.file.try_clone()?;

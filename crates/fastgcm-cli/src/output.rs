@@ -113,7 +113,7 @@ impl Target {
         Self::existing(path, &metadata, force, mode)
     }
 
-    /// The same for a key: always a new file, or a stream.
+    /// Where a key goes: always a new file, or a stream.
     pub(crate) fn plan_new(path: &Path) -> Result<Self, Failure> {
         let target = Self::plan(path, false, PRIVATE)?;
         match &target {

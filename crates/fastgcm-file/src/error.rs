@@ -35,7 +35,7 @@ impl Error {
         matches!(self, Self::WrongKey | Self::Truncated | Self::Chunk(_))
     }
 
-    /// The same once more, for a reader that must fail again when it is asked again.
+    /// This error once more, for a reader that must fail again when it is asked again.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::KeyLength => Self::KeyLength,

@@ -95,7 +95,7 @@ impl<'p> Keyed<'p> {
         }
     }
 
-    /// The same key, with what `for_copies` has returned.
+    /// This key, with what `for_copies` has returned.
     #[inline(always)]
     pub(crate) fn duplicate(&self, shared: &Shared<Key>) -> Self {
         let expanded = Some(Expanded::Shared(shared.clone()));

@@ -92,7 +92,7 @@ impl Cipher {
     /// AES-CTR: pages of `AES_GCM_CTR_V1`, without their headers. It has no AAD, and authenticates nothing.
     ///
     /// # Errors
-    /// The same as for [`gcm`](Self::gcm).
+    /// As for [`gcm`](Self::gcm).
     pub fn ctr(key: &[u8]) -> Result<Self, Error> {
         Ok(Self { key: Key::boxed(key)?, is_ctr: true })
     }
@@ -134,7 +134,7 @@ impl Cipher {
     /// The text of a module without its length, for readers that have read the length by itself.
     ///
     /// # Errors
-    /// The same as for [`decrypt`](Self::decrypt), but for the length.
+    /// As for [`decrypt`](Self::decrypt), but for the length.
     pub fn decrypt_body(&self, body: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         let (nonce, sealed) = body.split_first_chunk::<NONCE>().ok_or(Error::InvalidLength)?;
         if self.is_ctr {

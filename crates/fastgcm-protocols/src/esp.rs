@@ -110,7 +110,7 @@ impl<const ICV: usize> Sa<ICV> {
         Self::with_backend(keymat, mode, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes what [`new`](Self::new) makes, for one back end.
     ///
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.

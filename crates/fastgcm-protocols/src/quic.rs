@@ -90,7 +90,7 @@ impl PacketKey {
         Self::with_backend(key, iv, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes what [`new`](Self::new) makes, for one back end.
     ///
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
@@ -110,7 +110,7 @@ impl PacketKey {
         Ok(self.key.seal(xor_number(&self.iv.0, number), header, payload)?.0)
     }
 
-    /// The same where the payload lies in several chunks, and goes to one buffer, `ciphertext`.
+    /// Seals a packet whose payload lies in several chunks: the ciphertext goes to one buffer, `ciphertext`.
     ///
     /// # Errors
     /// As for [`seal`](Self::seal), and [`InvalidLength`](Error::InvalidLength) if `ciphertext` has another length than they have together.
@@ -149,7 +149,7 @@ impl HeaderKey {
         Self::with_backend(key, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes what [`new`](Self::new) makes, for one back end.
     ///
     /// # Errors
     /// As for [`PacketKey::with_backend`].
@@ -231,7 +231,7 @@ impl Keys {
         Self::with_backend(key, iv, hp, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes what [`new`](Self::new) makes, for one back end.
     ///
     /// # Errors
     /// As for [`PacketKey::with_backend`].
@@ -337,7 +337,7 @@ impl Keys {
         Self::initial_with_backend(version, connection, side, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes what [`initial`](Self::initial) makes, for one back end.
     ///
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.

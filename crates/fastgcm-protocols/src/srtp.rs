@@ -40,7 +40,7 @@ impl Session {
         Self::with_backend(key, salt, Backend::detect())
     }
 
-    /// The same for one back end.
+    /// Makes what [`new`](Self::new) makes, for one back end.
     ///
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.

@@ -128,7 +128,7 @@ impl Sealer {
         Direction::new(key, iv, backend).map(Self)
     }
 
-    /// The same from record `next` on: for a connection that is handed over. Under one key, a sealer's must never have been reached.
+    /// Goes on from record `next`: for a connection that is handed over. Under one key, a sealer's must never have been reached.
     #[must_use]
     pub fn starting_at(mut self, next: u64) -> Self {
         self.0.next = Some(next);
@@ -163,7 +163,7 @@ impl Sealer {
         self.finish(now, content_type, length, record)
     }
 
-    /// The same with content that lies in several chunks: it is copied to its place.
+    /// Seals a record whose content lies in several chunks: it is copied to its place.
     ///
     /// # Errors
     /// As for [`seal`](Self::seal).
@@ -247,7 +247,7 @@ impl Opener {
         Direction::new(key, iv, backend).map(Self)
     }
 
-    /// The same from record `next` on: for a connection that is handed over. Under one key, a sealer's must never have been reached.
+    /// Goes on from record `next`: for a connection that is handed over. Under one key, a sealer's must never have been reached.
     #[must_use]
     pub fn starting_at(mut self, next: u64) -> Self {
         self.0.next = Some(next);

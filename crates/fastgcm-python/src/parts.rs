@@ -26,7 +26,7 @@ impl PartHash {
         bytes_of(py, &self.0.to_bytes())
     }
 
-    /// The same, back.
+    /// Makes a hash of these 32 bytes again.
     #[staticmethod]
     fn from_bytes(data: Source<'_>) -> PyResult<Self> {
         let bytes = data.bytes().try_into().map_err(|_| PyValueError::new_err("a PartHash has 32 bytes"))?;

@@ -32,7 +32,7 @@ impl Threads {
     /// Bytes from which on threads pay for one message, as in `fastgcm::parallel`: it takes tens of microseconds to wake one.
     const PAY: usize = 4 << 20;
 
-    /// Likewise for what takes longer than a message of as many bytes: a batch, and text that is copied first.
+    /// Bytes from which on threads pay for what takes longer than a message of as many: a batch, and text that is copied first.
     const PAY_EARLIER: usize = 2 << 20;
 
     /// The pool for one message, if there are several threads and so much to do that they pay.

@@ -125,7 +125,7 @@ impl Envelope {
         ]
     }
 
-    /// The same, as a store takes them.
+    /// The metadata, as a store takes them.
     pub fn attributes(&self) -> Attributes {
         self.metadata().into_iter().map(|(name, value)| (Attribute::Metadata(name.into()), value)).collect()
     }

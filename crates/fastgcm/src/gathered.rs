@@ -57,7 +57,7 @@ impl Key {
     /// many bytes together. Returns the tag.
     ///
     /// # Errors
-    /// The same as for [`seal_gathered`](Self::seal_gathered).
+    /// As for [`seal_gathered`](Self::seal_gathered).
     #[inline(always)]
     pub fn seal_scattered<'n>(
         &self,
@@ -104,7 +104,7 @@ impl Key {
     /// Decrypts the chunks of `ciphertext` to the buffers of `text`, which have as many bytes together.
     ///
     /// # Errors
-    /// The same as for [`open_gathered`](Self::open_gathered), for all buffers of `text`.
+    /// As for [`open_gathered`](Self::open_gathered), for all buffers of `text`.
     #[inline(always)]
     pub fn open_scattered<'n>(
         &self,
@@ -140,7 +140,7 @@ impl Key {
     /// before it has verified the tag.
     ///
     /// # Errors
-    /// The same as for [`open_gathered`](Self::open_gathered). `text` is untouched in every case.
+    /// As for [`open_gathered`](Self::open_gathered). `text` is untouched in every case.
     pub fn open_gathered_verified_first<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,

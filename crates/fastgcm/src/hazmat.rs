@@ -133,7 +133,7 @@ impl Pieces {
         Self { running: Running::begin(key.keyed(), nonce.into()), phase: Phase::Aad }
     }
 
-    /// The same state once more. **Only one of the two may seal text**: two texts under one nonce give each
+    /// This state once more. **Only one of the two may seal text**: two texts under one nonce give each
     /// other away, and the hash key with them.
     pub fn duplicate(&self) -> Self {
         Self { running: self.running.clone(), phase: self.phase }
@@ -258,7 +258,7 @@ pub fn open_unverified<'n>(
     key.open_inout(nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
-/// The same under a key of 16, 24 or 32 bytes that is used for this message only, as
+/// Opens a message under a key of 16, 24 or 32 bytes that is used for this message only, as
 /// [`open_once`](crate::open_once) does it, with the back end `backend`.
 ///
 /// # Errors

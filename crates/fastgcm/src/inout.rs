@@ -73,7 +73,7 @@ impl<'a> InOut<'a> {
         })
     }
 
-    /// The same of RustCrypto's buffers, which are one or two that do not overlap.
+    /// The text in RustCrypto's buffers, which are one or two that do not overlap.
     #[cfg(feature = "aead06")]
     #[inline(always)]
     pub(crate) fn of(buffer: aead::inout::InOutBuf<'a, 'a, u8>) -> Self {
@@ -89,7 +89,7 @@ impl<'a> InOut<'a> {
         core::ptr::eq(self.src, self.dst)
     }
 
-    /// The same, told apart from the one that the caller handed over in memory: there every step through the
+    /// This text in a value of its own: of the caller's value, which lies in memory, every step through the
     /// message would be stored.
     #[inline(always)]
     pub(crate) fn here(&self) -> Self {

@@ -86,14 +86,14 @@ impl Key {
         Self { material: row.derive(key, None), row, _spare: [0; SPARE] }
     }
 
-    /// The same for `one` message of so many bytes of AAD and text: whoever has it must not seal or open any
+    /// A key for `one` message of so many bytes of AAD and text: whoever has it must not seal or open any
     /// other.
     #[inline(always)]
     pub(crate) fn for_one(key: &[u8], row: &'static Row, one: Option<(usize, usize)>) -> Self {
         Self { material: row.derive(key, one), row, _spare: [0; SPARE] }
     }
 
-    /// The same for who asks for its round keys alone.
+    /// A key of which only the round keys are asked for.
     pub(crate) fn for_aes(key: &[u8], row: &'static Row) -> Self {
         Self::for_one(key, row, Some((0, 0)))
     }

@@ -125,7 +125,7 @@ impl Nonce96 {
         Self { first: word(0), rest: joined(word(4), word(8)) }
     }
 
-    /// The same, back.
+    /// The nonce as bytes.
     #[inline(always)]
     pub(crate) fn to_array(self) -> [u8; NONCE_LEN] {
         let mut nonce = [0; NONCE_LEN];

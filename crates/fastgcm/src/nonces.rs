@@ -210,7 +210,7 @@ impl<N: Nonces> SealingKey<N> {
         Ok(Self { key: Key::new(key)?, nonces })
     }
 
-    /// The same for one back end.
+    /// Makes what [`new`](Self::new) makes, for one back end.
     ///
     /// # Errors
     /// As [`Key::with_backend`].

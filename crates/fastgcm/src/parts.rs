@@ -61,7 +61,7 @@ impl PartHash {
         bytes
     }
 
-    /// The same, back.
+    /// Makes a part's hash of these bytes again.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if no part lies there: the offset is no multiple of 16, or the

@@ -41,7 +41,7 @@ impl Key {
         Ok(made_boxed(|place| Self::derive_in(place, key, row)))
     }
 
-    /// The same behind a counted reference, derived in place: for owners that share it.
+    /// A key behind a counted reference, derived in place: for owners that share it.
     ///
     /// # Errors
     /// As [`with_backend`](Self::with_backend).
@@ -52,7 +52,7 @@ impl Key {
         Ok(made_shared(|place| Self::derive_in(place, key, row)))
     }
 
-    /// The same in memory of the caller's choice, derived in place. Who gives that memory back drops the key
+    /// A key in memory of the caller's choice, derived in place. Who gives that memory back drops the key
     /// first.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ impl Key {
     /// to 2.5 times for shorter texts.
     ///
     /// # Errors
-    /// The same as for [`open`](Self::open). `text` is untouched in every case.
+    /// As for [`open`](Self::open). `text` is untouched in every case.
     pub fn open_verified_first<'n>(
         &self,
         nonce: impl Into<Nonce<'n>>,
@@ -86,7 +86,7 @@ impl Key {
         self.open(nonce, aad, text, tag)
     }
 
-    /// The same in one pass, and a second one for a message that is refused: its text is encrypted again, so
+    /// Decrypts `text` in place, in one pass; a message that is refused is encrypted again in a second one, so
     /// that after `Unauthentic`, too, `text` is bit for bit what it was. During the call, another thread with
     /// a view of the same memory could see unverified plaintext.
     ///

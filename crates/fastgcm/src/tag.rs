@@ -195,7 +195,7 @@ pub(crate) fn tags_differ<T: AnyTag>(found: Block, tag: &T) -> bool {
     differ(found, tag.block(), T::LEN)
 }
 
-/// The same of `len` bytes that are no type.
+/// Two tags of `len` bytes differ. Constant time.
 #[inline(always)]
 pub(crate) fn differ(found: Block, tag: Block, len: usize) -> bool {
     let differ = (found ^ tag) << (8 * (16 - len)) != 0;

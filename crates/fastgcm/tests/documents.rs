@@ -15,7 +15,7 @@ fn raw(path: &str) -> String {
     fs::read_to_string(root(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Likewise, with one space where it has any white space.
+/// A file of the project, with one space where it has any white space.
 fn read(path: &str) -> String {
     words(&raw(path))
 }

@@ -74,7 +74,7 @@ fn f07_nothing_beside_the_buffers_is_touched() {
     calls.passed("guard_pages::f07", 1101usize.div_ceil(step()) * AADS.len() / sample() * 2 * SIDES.len() * 6);
 }
 
-/// The same beyond the loops for few turns: AAD, nonces and keys take turns.
+/// Beyond the loops for few turns: AAD, nonces and keys take turns.
 #[test]
 fn f07_nothing_beside_long_buffers_is_touched() {
     let mut memory = Memory::new();

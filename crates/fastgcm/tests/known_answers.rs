@@ -268,7 +268,7 @@ fn open(name: &str, key: &Key, nonce: Nonce<'_>, case: &Case, answer: &Answer, a
     }
 }
 
-/// The same with the tag behind the ciphertext: 16 bytes, that is.
+/// Opens with the tag behind the ciphertext: 16 bytes, that is.
 fn open_behind(name: &str, key: &Key, nonce: Nonce<'_>, case: &Case, answer: &Answer, accepted: bool, tag: &[u8]) {
     let Case { aad, ciphertext, .. } = case;
     let sealed = [ciphertext, tag].concat();

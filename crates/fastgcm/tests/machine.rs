@@ -66,7 +66,7 @@ fn random_messages() {
     passed.passed("machine::random_messages", MESSAGES);
 }
 
-/// The same on every machine (splitmix64).
+/// Numbers that are equal on every machine (splitmix64).
 struct Random(u64);
 
 impl Random {

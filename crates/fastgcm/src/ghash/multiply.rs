@@ -32,7 +32,7 @@ pub trait Multiply<S: Vectors>: Copy {
     /// A block of zeros leaves something in the sum, to be taken out again: see `constant`.
     const CONSTANTS: bool = false;
 
-    /// The same tables, multiplied in the way that suits short messages where there are many registers.
+    /// A way to multiply with these tables that suits short messages where there are many registers.
     type Short: Multiply<S>;
 
     /// What the two tables of the key hold for a power B and its K = fold(B).

@@ -264,7 +264,7 @@ impl<S: Vectors> Chains<S> {
         if i == 0 { self.step.into() } else { self.entries_in_turn(s, i) }
     }
 
-    /// The same, where there are eight of them.
+    /// The entries of H^(i+1)B, where eight vectors go in turn.
     #[inline(always)]
     pub(crate) fn entries_in_turn(&self, s: S, i: usize) -> (S::V, S::V) {
         (s.splat(self.table.get(TURN - 1 - i)), s.splat(self.table.get(2 * TURN - 1 - i)))

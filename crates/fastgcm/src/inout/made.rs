@@ -17,7 +17,7 @@ pub(crate) fn made<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> T {
     unsafe { place.assume_init() }
 }
 
-/// The same on the heap.
+/// A value that is made in its place on the heap.
 #[cfg(feature = "alloc")]
 pub(crate) fn made_boxed<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> alloc::boxed::Box<T> {
     let mut place = alloc::boxed::Box::new_uninit();
@@ -26,7 +26,7 @@ pub(crate) fn made_boxed<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) ->
     unsafe { place.assume_init() }
 }
 
-/// The same behind a counted reference.
+/// A value that is made in its place behind a counted reference.
 #[cfg(all(feature = "alloc", target_has_atomic = "ptr"))]
 pub(crate) fn made_shared<T>(make: impl FnOnce(&mut MaybeUninit<T>) -> &mut T) -> alloc::sync::Arc<T> {
     let mut place = alloc::sync::Arc::new_uninit();

@@ -101,7 +101,7 @@ pub(crate) struct Kept<A, T> {
 }
 
 impl<A> Kept<A, Storage> {
-    /// The same, as the engine sees it.
+    /// What a key keeps, as the engine sees it.
     #[inline(always)]
     pub(crate) fn view<T: Plain>(&self) -> &Kept<A, T> {
         let () = Kept::<A, T>::FITS;
@@ -139,7 +139,7 @@ impl<A> Kept<A, Storage> {
         }
     }
 
-    /// The same, to be changed.
+    /// What a key keeps, to be changed.
     #[inline(always)]
     pub(crate) fn view_mut<T: Plain>(&mut self) -> &mut Kept<A, T> {
         let () = Kept::<A, T>::FITS;

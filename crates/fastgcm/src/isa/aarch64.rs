@@ -131,7 +131,7 @@ isa! {
 }
 
 isa! {
-    /// The same with the three-way XOR of SHA3.
+    /// AES and PMULL, with the three-way XOR of SHA3.
     NeonEor3, features "aes,sha3", xor3 veor3q_u8
 }
 

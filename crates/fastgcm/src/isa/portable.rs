@@ -230,7 +230,7 @@ fn clmul_lanes<const N: usize>(a: [u64; N], b: [u64; N]) -> [Block; N] {
     products
 }
 
-/// The same as a call: our tests spell out hundreds of products.
+/// [`clmul_lanes`] as a call: our tests spell out hundreds of products.
 #[inline(never)]
 fn clmul_call<const N: usize>(a: [u64; N], b: [u64; N]) -> [Block; N] {
     clmul_lanes(a, b)

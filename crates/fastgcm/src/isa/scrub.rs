@@ -72,8 +72,8 @@ impl Frame<'_> {
     #[cfg(not(feature = "scrub"))]
     pub(crate) const UNWIPED: Self = Frame { life: PhantomData };
 
-    /// The same for work that calls more than one entry, with a secret in between (J0): it gets a frame of
-    /// its own, which is wiped too.
+    /// Wipes after work that calls more than one entry, with a secret in between (J0): that work gets a frame
+    /// of its own, which is wiped too.
     #[inline(always)]
     pub(crate) fn wiped_after_all<T>(work: impl FnOnce() -> T) -> T {
         #[cfg(feature = "scrub")]
@@ -94,7 +94,7 @@ impl Frame<'_> {
         work()
     }
 
-    /// The same for work that may fail. Value and verdict come back apart: in a `Result` that is one of them,
+    /// Wipes after work that may fail. Value and verdict come back apart: in a `Result` that is one of them,
     /// the place of the other holds whatever stood where the `Result` was made, and is moved with it (levels
     /// 1 and s: a byte of a sum of hashes).
     #[inline(always)]
@@ -141,13 +141,13 @@ impl Frame<'_> {
 #[cfg(feature = "scrub")]
 const LEAVES: usize = 128;
 
-/// The same below work that has a frame of its own. That work calls the functions of `running.rs`, which hold
-/// what has been hashed so far. The level of optimisation decides which of them are inlined: with `LEAVES`
-/// here, the third level left 16 bytes, with 1024 it left 8.
+/// Bytes of stack below work that has a frame of its own. That work calls the functions of `running.rs`,
+/// which hold what has been hashed so far. The level of optimisation decides which of them are inlined: with
+/// `LEAVES` here, the third level left 16 bytes, with 1024 it left 8.
 #[cfg(feature = "scrub")]
 const STEPS: usize = 2048;
 
-/// The same where operations are calls (`portable`): the S-box spills its planes, and is called by a round,
-/// or by the key schedule. `tests/wiping.rs` has seen that it is enough.
+/// Bytes of stack where operations are calls (`portable`): the S-box spills its planes, and is called by a
+/// round, or by the key schedule. `tests/wiping.rs` has seen that it is enough.
 #[cfg(feature = "scrub")]
 const CALLS: usize = 4096;

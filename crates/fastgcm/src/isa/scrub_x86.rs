@@ -18,7 +18,7 @@ pub(super) fn stack_pointer() -> usize {
 enum Registers {
     /// Those that every processor of the kind has.
     Base,
-    /// The same sixteen, twice as wide.
+    /// Sixteen, twice as wide.
     Avx,
     /// Thirty-two. (The masks stay: they hold lengths.)
     Avx512,

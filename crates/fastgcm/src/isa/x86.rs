@@ -130,7 +130,7 @@ xmm_isa! {
 }
 
 xmm_isa! {
-    /// The same with three-operand encoding.
+    /// AES-NI and PCLMULQDQ, three-operand encoding.
     AesAvx, "aes,pclmulqdq,ssse3,sse4.1,avx"
 }
 

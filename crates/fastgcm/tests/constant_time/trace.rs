@@ -74,7 +74,7 @@ impl Tracer {
         }
     }
 
-    /// The same, step by step: to find out where two traces part.
+    /// The trace, step by step: to find out where two traces part.
     pub(crate) fn steps<T>(&mut self, subject: &mut T, f: extern "sysv64" fn(&mut T)) -> Vec<Step> {
         self.log = Some(Vec::with_capacity(1 << 20));
         _ = self.trace(subject, f);

@@ -16,7 +16,7 @@ const LENGTHS: [usize; 40] = [
     511, 512, 513, 576, 600, 1023, 1024, 1420, 4500,
 ];
 
-/// Likewise, for an emulated processor, where a step takes as long as thirty here.
+/// Lengths for an emulated processor, where a step takes as long as thirty here.
 const DOZEN: [usize; 12] = [0, 1, 16, 33, 64, 100, 200, 255, 257, 384, 600, 1100];
 
 /// A few of them, for what takes long.

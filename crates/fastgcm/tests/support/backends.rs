@@ -36,7 +36,7 @@ pub(crate) fn key(bytes: &[u8], backend: Backend) -> Key {
     key
 }
 
-/// The same on the heap.
+/// A key on the heap.
 #[cfg(feature = "alloc")]
 pub(crate) fn boxed(bytes: &[u8], backend: Backend) -> Box<Key> {
     let key = Key::boxed_with_backend(bytes, backend).unwrap();
@@ -59,7 +59,7 @@ impl Tally {
         self.passed_by(name, |_| each);
     }
 
-    /// The same, of back ends that do not all have as many.
+    /// Says and checks how many cases there were, of back ends that do not all have as many.
     pub(crate) fn passed_by(self, name: &str, cases: impl Fn(Backend) -> usize) {
         let expected = backends().into_iter().map(|backend| (backend.name(), cases(backend))).collect();
         assert_eq!(self.0, expected, "{name}");

@@ -1174,7 +1174,7 @@ impl Verb {
         assert!(job.to[n..] == before[n..], "{}: {}: the tag was written", self.name(), what(job, message));
     }
 
-    /// The same in memory of its own: done right, and with this message refused, if it opens at all.
+    /// Calls the verb with memory of its own: done right, and with this message refused, if it opens at all.
     pub(crate) fn run(&self, keys: &mut Keys, message: &Message, right: bool) {
         keys.set(self, &message.key);
         let ((from, mut to), mut tag) = (self.input(message), message.tag);

@@ -81,7 +81,7 @@ pub(super) fn begin() {
     TABLE.take();
 }
 
-/// The same, with a fault.
+/// A clean table for a proof with a fault.
 pub(super) fn begin_with(fault: Fault) {
     begin();
     TABLE.with_borrow_mut(|table| table.fault = Some(fault));

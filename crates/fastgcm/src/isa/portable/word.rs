@@ -12,7 +12,7 @@ pub(crate) trait Word:
     /// The blocks that eight of them hold: four for each lane.
     type Blocks;
 
-    /// The same bits in every lane.
+    /// Every lane has these bits.
     fn splat(bits: u64) -> Self;
     fn from_lanes(lane: impl Fn(usize) -> u64) -> Self;
     fn lane(self, i: usize) -> u64;
