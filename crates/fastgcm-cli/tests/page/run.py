@@ -6,7 +6,7 @@
     python3 run.py chromium path/to/fastgcm      the page itself, in Chromium, with files of pyca (>= 50), too
 
 Opens files of all lengths that matter, and files that were changed in every way. Where the program refuses a
-file, the page must refuse it with the program's words. What it has passed on must be the beginning of the text.
+file, the page must refuse it with the program's words. What it has passed on must be the text's beginning.
 """
 
 import base64
@@ -92,8 +92,8 @@ class Cases:
             return None, None
         assert done.returncode == 3, (file, done.stderr)
         failure, *notes = done.stderr.splitlines()
-        of_key = [note.removeprefix("note: ") for note in notes if key in note]
-        return failure.removeprefix(f"fastgcm: {file}: "), of_key[0].replace(f" {key}", "") if of_key else None
+        of_key = [note.removeprefix("note: ").replace(f" {key}", "") for note in notes if key in note]
+        return failure.removeprefix(f"fastgcm: {file}: "), of_key[0] if of_key else None
 
     def seal(self, name, key, context, text):
         options = ["--quiet", "--format", name, "-k", self.write("raw", key), "--context", context, "-o", "-"]
