@@ -111,7 +111,7 @@ final class Gcm extends CipherSpi {
     private int heldSize;
     /** How much has been encrypted. */
     private int done;
-    /** A wrong tag was found, and `init` not called since. */
+    /** A wrong tag was found, which has cost the AAD: nothing is opened before the next `init`. */
     private boolean refused;
 
     Gcm(int keySize) {
@@ -735,8 +735,9 @@ final class Gcm extends CipherSpi {
             at = 0;
         }
         aadEnded = true;
-        if (refused || !(isShort(made) ? opened(whole(from, at, made, to, toAt)) : openedInPieces(from, at, made, to, toAt))) {
-            refused = true;
+        boolean isRight = !refused && (isShort(made) ? opened(whole(from, at, made, to, toAt)) : openedInPieces(from, at, made, to, toAt));
+        if (!isRight) {
+            refused = headSize > iv.length; // SunJCE goes on with what `update` had, but without AAD
             throw new AEADBadTagException("Tag mismatch");
         }
         ended();

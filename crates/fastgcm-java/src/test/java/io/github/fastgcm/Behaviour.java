@@ -172,6 +172,40 @@ final class Behaviour {
         }
     }
 
+    /** A thread that comes while another one is at a long message is told so. */
+    static long twoThreads() throws Exception {
+        Cipher cipher = ours();
+        byte[] text = new byte[1 << 22];
+        java.util.concurrent.atomic.AtomicInteger refused = new java.util.concurrent.atomic.AtomicInteger();
+        Thread other = new Thread(() -> {
+            for (int round = 0; refused.get() < 20 && !Thread.currentThread().isInterrupted(); round++) {
+                try {
+                    cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(bytes(16), "AES"), iv(-1 - round));
+                } catch (IllegalStateException thrown) {
+                    if (thrown.getMessage().contains("one thread at a time")) {
+                        refused.incrementAndGet();
+                    }
+                } catch (java.security.GeneralSecurityException thrown) {
+                    throw new AssertionError(thrown);
+                }
+            }
+        });
+        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(0));
+        other.start();
+        for (int round = 1; other.isAlive() && round < 10_000; round++) {
+            try {
+                cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(round));
+                cipher.doFinal(text);
+            } catch (IllegalStateException thrown) {
+                // likewise
+            }
+        }
+        other.interrupt();
+        other.join();
+        check(refused.get() == 20, "two threads at a time");
+        return refused.get();
+    }
+
     private static long resident() throws Exception {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith("VmRSS:")) {
