@@ -1,4 +1,5 @@
-//! What a program needs that loads the library: it is never unloaded, because threads may still have values of it.
+//! What a program needs that loads the library: it is never unloaded, because threads may still have values
+//! of it.
 
 fn main() {
     napi_build::setup();

@@ -11,8 +11,8 @@ export interface UnverifiedOpenerOptions extends TransformOptions {
 }
 
 /**
- * Decrypts one message of AES-GCM in pieces, and hands out **text that nobody has verified**. It must have no effect before the stream has ended
- * without an error, or before `verify` has returned.
+ * Decrypts one message of AES-GCM in pieces, and hands out **text that nobody has verified**. It must have no
+ * effect before the stream has ended without an error, or before `verify` has returned.
  */
 export class UnverifiedOpener extends Transform {
     constructor(key: AESGCM, nonce: Bytes, options?: UnverifiedOpenerOptions);

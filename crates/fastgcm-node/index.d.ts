@@ -3,7 +3,10 @@
 import { KeyObject } from 'node:crypto';
 import { Readable, Transform, TransformOptions } from 'node:stream';
 
-/** Bytes that a call reads: a `Buffer`, any typed array, a `DataView` or an `ArrayBuffer`. Not shared, not resizable. */
+/**
+ * Bytes that a call reads: a `Buffer`, any typed array, a `DataView` or an `ArrayBuffer`. Not shared, not
+ * resizable.
+ */
 export type Bytes = NodeJS.ArrayBufferView | ArrayBuffer;
 
 /** Bytes that a call writes. */
@@ -12,7 +15,10 @@ export type Target = NodeJS.ArrayBufferView | ArrayBuffer;
 /** A secret key: bytes, or a `KeyObject`. */
 export type Key = Bytes | KeyObject;
 
-/** What is opened is not what was sealed: another key, nonce or associated data, or something changed. No text comes out. */
+/**
+ * What is opened is not what was sealed: another key, nonce or associated data, or something changed. No text
+ * comes out.
+ */
 export class InvalidTag extends Error {
     readonly name: 'InvalidTag';
     readonly code: 'ERR_INVALID_TAG';
@@ -39,11 +45,15 @@ declare abstract class Aead {
      */
     open(nonce: Bytes, data: Bytes, aad?: Bytes | null): Buffer;
 
-    /** `seal` to `out`, which has 16 bytes more than `data`, and is apart from it or begins with the same byte. Returns `out`. */
+    /**
+     * `seal` to `out`, which has 16 bytes more than `data`, and is apart from it or begins with the same
+     * byte. Returns `out`.
+     */
     sealInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, aad?: Bytes | null): T;
 
     /**
-     * `open` to `out`, which has 16 bytes less than `data`, and is apart from it or begins with the same byte. Returns `out`.
+     * `open` to `out`, which has 16 bytes less than `data`, and is apart from it or begins with the same
+     * byte. Returns `out`.
      *
      * @throws {InvalidTag} and `out` is all zero.
      */
@@ -59,7 +69,9 @@ declare abstract class Aead {
      */
     openDetached(nonce: Bytes, data: Bytes, tag: Bytes, aad?: Bytes | null): Buffer;
 
-    /** `sealDetached` to `out`, as long as `data`, and `tag`, 16 bytes. `out` may be `data`. Returns `out`. */
+    /**
+     * `sealDetached` to `out`, as long as `data`, and `tag`, 16 bytes. `out` may be `data`. Returns `out`.
+     */
     sealDetachedInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, tag: Target, aad?: Bytes | null): T;
 
     /**
@@ -69,7 +81,10 @@ declare abstract class Aead {
      */
     openDetachedInto<T extends Target>(nonce: Bytes, data: Bytes, tag: Bytes, out: T, aad?: Bytes | null): T;
 
-    /** `seal` in a thread of Node's pool: for messages of megabytes. What is read is copied before the call returns. */
+    /**
+     * `seal` in a thread of Node's pool: for messages of megabytes. What is read is copied before the call
+     * returns.
+     */
     sealAsync(nonce: Bytes, data: Bytes, aad?: Bytes | null): Promise<Buffer>;
 
     /** `open` in a thread of Node's pool. Rejects with `InvalidTag`. */
@@ -79,18 +94,28 @@ declare abstract class Aead {
      * Encrypts many messages in one call.
      *
      * @param nonces One for each message: a list, or one buffer with one nonce behind the other.
-     * @param datas A list of messages; or one buffer of records of equal length, then the result is one buffer too.
+     * @param datas A list of messages; or one buffer of records of equal length, then the result is one
+     * buffer too.
      * @param aads A list, or one for all.
      */
-    sealBatch(nonces: Bytes | readonly Bytes[], datas: readonly Bytes[], aads?: Bytes | readonly Bytes[] | null): Buffer[];
+    sealBatch(
+        nonces: Bytes | readonly Bytes[],
+        datas: readonly Bytes[],
+        aads?: Bytes | readonly Bytes[] | null,
+    ): Buffer[];
     sealBatch(nonces: Bytes | readonly Bytes[], datas: Bytes, aads?: Bytes | readonly Bytes[] | null): Buffer;
 
     /**
      * Decrypts what `sealBatch` has returned.
      *
-     * @throws {InvalidTag} if any message is not as it was sealed: `row` says which is the first, and no text comes out.
+     * @throws {InvalidTag} if any message is not as it was sealed: `row` says which is the first, and no text
+     * comes out.
      */
-    openBatch(nonces: Bytes | readonly Bytes[], datas: readonly Bytes[], aads?: Bytes | readonly Bytes[] | null): Buffer[];
+    openBatch(
+        nonces: Bytes | readonly Bytes[],
+        datas: readonly Bytes[],
+        aads?: Bytes | readonly Bytes[] | null,
+    ): Buffer[];
     openBatch(nonces: Bytes | readonly Bytes[], datas: Bytes, aads?: Bytes | readonly Bytes[] | null): Buffer;
 
     /** `sealBatch` to `out`: one sealed message behind the other. Returns `out`. */
@@ -127,7 +152,10 @@ export class AESGCM extends Aead {
     static readonly nonceLength: 12;
 }
 
-/** AES-GCM-SIV (RFC 8452) with a key of 16 or 32 bytes: a nonce that comes twice tells only whether two messages are equal. */
+/**
+ * AES-GCM-SIV (RFC 8452) with a key of 16 or 32 bytes: a nonce that comes twice tells only whether two
+ * messages are equal.
+ */
 export class AESGCMSIV extends Aead {
     #private;
     constructor(key: Key);
@@ -136,14 +164,20 @@ export class AESGCMSIV extends Aead {
     static readonly nonceLength: 12;
 }
 
-/** XAES-256-GCM (C2SP) with a key of 32 bytes: nonces of 24 bytes, which may be random for any number of messages. */
+/**
+ * XAES-256-GCM (C2SP) with a key of 32 bytes: nonces of 24 bytes, which may be random for any number of
+ * messages.
+ */
 export class XAES256GCM extends Aead {
     #private;
     constructor(key: Key);
     /** A random key. */
     static generateKey(): Buffer;
     static readonly nonceLength: 24;
-    /** Encrypts `data` under a random nonce. Returns nonce, ciphertext and tag, one behind the other: 40 bytes more than `data`. */
+    /**
+     * Encrypts `data` under a random nonce. Returns nonce, ciphertext and tag, one behind the other: 40 bytes
+     * more than `data`.
+     */
     sealRandom(data: Bytes, aad?: Bytes | null): Buffer;
     /**
      * Decrypts what `sealRandom` has returned.
@@ -155,15 +189,17 @@ export class XAES256GCM extends Aead {
 
 declare abstract class Nonces {
     protected constructor();
-    /** The next nonce, 12 bytes. Throws an error with the code `ERR_NONCES_EXHAUSTED` when they are used up. */
+    /**
+     * The next nonce, 12 bytes. Throws an error with the code `ERR_NONCES_EXHAUSTED` when they are used up.
+     */
     draw(): Buffer;
     /** The next nonces, one behind the other. If there are not as many, all that are left are lost. */
     drawBatch(count: number): Buffer;
 }
 
 /**
- * Nonces that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names who seals, and the rest is a big-endian number.
- * No two that seal may have the same key and the same `fixed`.
+ * Nonces that count (SP 800-38D, section 8.2.1): `fixed`, 4 to 11 bytes, names who seals, and the rest is a
+ * big-endian number. No two that seal may have the same key and the same `fixed`.
  */
 export class CounterNonces extends Nonces {
     #private;
@@ -172,7 +208,10 @@ export class CounterNonces extends Nonces {
     readonly position: bigint | null;
 }
 
-/** Random nonces, for at most 2^32 messages under one key, of all that seal with it together (SP 800-38D, section 8.2.2). */
+/**
+ * Random nonces, for at most 2^32 messages under one key, of all that seal with it together (SP 800-38D,
+ * section 8.2.2).
+ */
 export class RandomNonces extends Nonces {
     #private;
     /** @param used How many of them the key has had before. */
@@ -185,7 +224,9 @@ export class RandomNonces extends Nonces {
 export class SealingKey {
     #private;
     constructor(key: Key, nonces: CounterNonces | RandomNonces);
-    /** Encrypts `data`. Returns nonce, ciphertext and tag, one behind the other: 28 bytes more than `data`. */
+    /**
+     * Encrypts `data`. Returns nonce, ciphertext and tag, one behind the other: 28 bytes more than `data`.
+     */
     seal(data: Bytes, aad?: Bytes | null): Buffer;
     /**
      * Decrypts what `seal` has returned.
@@ -206,8 +247,8 @@ export interface SealerOptions extends TransformOptions {
 }
 
 /**
- * Encrypts one message of at most 64 GiB: a transform stream, or `update` and `final`. Whoever opens it in pieces has text that nobody has
- * verified; `CobblestoneSealer` has no such gap.
+ * Encrypts one message of at most 64 GiB: a transform stream, or `update` and `final`. Whoever opens it in
+ * pieces has text that nobody has verified; `CobblestoneSealer` has no such gap.
  */
 export class Sealer extends Transform {
     constructor(key: AESGCM, nonce: Bytes, options?: SealerOptions);
@@ -226,7 +267,10 @@ export interface CobblestoneOptions extends TransformOptions {
     context?: Bytes;
 }
 
-/** Seals a file of any length as Cobblestone-256 (a key of 32 bytes) or -128 (16): a transform stream, or `update` and `final`. */
+/**
+ * Seals a file of any length as Cobblestone-256 (a key of 32 bytes) or -128 (16): a transform stream, or
+ * `update` and `final`.
+ */
 export class CobblestoneSealer extends Transform {
     constructor(key: Key, options?: CobblestoneOptions);
     /** Takes the next bytes of text. Returns what is sealed so far. */
@@ -235,7 +279,9 @@ export class CobblestoneSealer extends Transform {
     final(): Buffer;
 }
 
-/** Opens what `CobblestoneSealer` has sealed. Text comes out chunk by chunk (16 KiB), each of them verified. */
+/**
+ * Opens what `CobblestoneSealer` has sealed. Text comes out chunk by chunk (16 KiB), each of them verified.
+ */
 export class CobblestoneOpener extends Transform {
     constructor(key: Key, options?: CobblestoneOptions);
     /**
@@ -260,11 +306,27 @@ export interface FileOptions {
     signal?: AbortSignal;
 }
 
-/** Seals the file `source` as the Cobblestone file `target`, which appears when it is complete and on the disk. */
-export function sealFile(key: Key, source: string | URL, target: string | URL, options?: FileOptions): Promise<void>;
+/**
+ * Seals the file `source` as the Cobblestone file `target`, which appears when it is complete and on the
+ * disk.
+ */
+export function sealFile(
+    key: Key,
+    source: string | URL,
+    target: string | URL,
+    options?: FileOptions,
+): Promise<void>;
 
-/** Opens what `sealFile` has sealed. `target` appears when all of it was verified, and only its owner may read it. Rejects with `InvalidTag`. */
-export function openFile(key: Key, source: string | URL, target: string | URL, options?: FileOptions): Promise<void>;
+/**
+ * Opens what `sealFile` has sealed. `target` appears when all of it was verified, and only its owner may read
+ * it. Rejects with `InvalidTag`.
+ */
+export function openFile(
+    key: Key,
+    source: string | URL,
+    target: string | URL,
+    options?: FileOptions,
+): Promise<void>;
 
 /** Where a sealed file is that is not on this machine: an object in a store, say. */
 export interface FileSource {
@@ -279,11 +341,16 @@ export interface FileSource {
 export class SealedFile {
     private constructor();
     /**
-     * Reads the header and verifies the last chunk, and so that nothing was cut off. Rejects with `InvalidTag`.
+     * Reads the header and verifies the last chunk, and so that nothing was cut off. Rejects with
+     * `InvalidTag`.
      *
      * @param source A path, or where else the file is.
      */
-    static open(key: Key, source: string | URL | FileSource, options?: { context?: Bytes }): Promise<SealedFile>;
+    static open(
+        key: Key,
+        source: string | URL | FileSource,
+        options?: { context?: Bytes },
+    ): Promise<SealedFile>;
     /** Bytes of text. */
     readonly length: number;
     /** The text from byte `start` up to, and without, byte `end`. Rejects with `InvalidTag`. */

@@ -4,6 +4,7 @@
 const { KeyObject, randomFillSync } = require('node:crypto');
 const native = require('./native.js');
 const { done, fail, made, plain } = require('./errors.js');
+const { room, shared } = require('./memory.js');
 
 const TAG = 16;
 
@@ -13,7 +14,8 @@ function withKey(key, make) {
         plain(key, 'key');
         return make(key);
     }
-    if (key.type !== 'secret') throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'key must be a secret KeyObject');
+    if (key.type !== 'secret')
+        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'key must be a secret KeyObject');
     const bytes = key.export();
     try {
         return make(bytes);
@@ -25,11 +27,6 @@ function withKey(key, make) {
 /** As many random bytes. */
 function random(length) {
     return randomFillSync(Buffer.allocUnsafeSlow(length));
-}
-
-/** New bytes. Text must not be longer than a Buffer may be. */
-function room(length) {
-    return Buffer.allocUnsafe(length);
 }
 
 /** The length of the text in sealed bytes with `more` bytes beside it. What is too short is no message. */
@@ -56,7 +53,7 @@ class Aead {
         plain(nonce, 'nonce');
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
-        const out = Buffer.allocUnsafe(data.byteLength + TAG);
+        const out = room(data.byteLength + TAG);
         const fault = native.seal(this.#key, nonce, data, aad, out);
         if (fault !== undefined) fail(fault);
         return out;
@@ -66,7 +63,7 @@ class Aead {
         plain(nonce, 'nonce');
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
-        const out = Buffer.allocUnsafe(textLength(data, TAG));
+        const out = room(textLength(data, TAG));
         const fault = native.open(this.#key, nonce, data, aad, out);
         if (fault !== undefined) fail(fault);
         return out;
@@ -94,7 +91,7 @@ class Aead {
 
     sealDetached(nonce, data, aad) {
         plain(data, 'data');
-        const both = Buffer.allocUnsafe(data.byteLength + TAG);
+        const both = room(data.byteLength + TAG);
         const [ciphertext, tag] = [both.subarray(0, -TAG), both.subarray(-TAG)];
         this.sealDetachedInto(nonce, data, ciphertext, tag, aad);
         return { ciphertext, tag };
@@ -102,7 +99,7 @@ class Aead {
 
     openDetached(nonce, data, tag, aad) {
         plain(data, 'data');
-        return this.openDetachedInto(nonce, data, tag, Buffer.allocUnsafe(data.byteLength), aad);
+        return this.openDetachedInto(nonce, data, tag, room(data.byteLength), aad);
     }
 
     sealDetachedInto(nonce, data, out, tag, aad) {
@@ -158,7 +155,9 @@ class Aead {
         if (aads != null) listed(aads, 'aads', 'aad');
         if (!Array.isArray(datas)) {
             plain(datas, 'datas');
-            const count = Array.isArray(nonces) ? nonces.length : nonces.byteLength / this.constructor.nonceLength;
+            const count = Array.isArray(nonces)
+                ? nonces.length
+                : nonces.byteLength / this.constructor.nonceLength;
             const out = room(Math.max(0, Math.floor(datas.byteLength + more * count)) || 0);
             done(native.batch(this.#key, seals, nonces, datas, aads, out));
             return out;
@@ -172,7 +171,7 @@ class Aead {
             total += Math.max(0, items[row].byteLength + more);
             ends[row] = total;
         }
-        const out = room(total);
+        const out = shared(total);
         done(native.batch(this.#key, seals, nonces, items, aads, out));
         return ends.map((end, row) => out.subarray(row === 0 ? 0 : ends[row - 1], end));
     }
@@ -213,7 +212,8 @@ Object.defineProperty(Aead.prototype, Symbol.dispose ?? Symbol.for('nodejs.dispo
 
 /** Checks the number of bits of a key that is made. */
 function bits(wanted, allowed) {
-    if (!allowed.includes(wanted)) throw made(RangeError, 'ERR_INVALID_ARG_VALUE', `a key has ${allowed.join(' or ')} bits`);
+    if (!allowed.includes(wanted))
+        throw made(RangeError, 'ERR_INVALID_ARG_VALUE', `a key has ${allowed.join(' or ')} bits`);
     return random(wanted / 8);
 }
 
@@ -265,7 +265,7 @@ class XAES256GCM extends Aead {
 function sealDrawn(key, nonces, nonceLength, data, aad) {
     plain(data, 'data');
     if (aad != null) plain(aad, 'aad');
-    const out = Buffer.allocUnsafe(nonceLength + data.byteLength + TAG);
+    const out = room(nonceLength + data.byteLength + TAG);
     const fault = native.sealDrawn(key, nonces, data, aad, out);
     if (fault !== undefined) fail(fault);
     return out;
@@ -274,7 +274,7 @@ function sealDrawn(key, nonces, nonceLength, data, aad) {
 function openDrawn(key, nonceLength, data, aad) {
     plain(data, 'data');
     if (aad != null) plain(aad, 'aad');
-    const out = Buffer.allocUnsafe(textLength(data, nonceLength + TAG));
+    const out = room(textLength(data, nonceLength + TAG));
     const fault = native.openDrawn(key, data, aad, out);
     if (fault !== undefined) fail(fault);
     return out;

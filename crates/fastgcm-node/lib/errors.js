@@ -12,19 +12,48 @@ class InvalidTag extends Error {
 
 const KINDS = [
     ,
-    [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must be a Buffer, another typed array, a DataView or an ArrayBuffer`],
-    [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must not be memory that threads share (SharedArrayBuffer): copy it first`],
-    [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} is detached: its memory was transferred to another thread`],
-    [RangeError, 'ERR_INVALID_ARG_VALUE', (name) => `${name} has the wrong length${LENGTHS[name] ? `: ${LENGTHS[name]}` : ''}`],
-    [RangeError, 'ERR_INVALID_ARG_VALUE', (name) => `${name} lies over another argument: both must be apart, or data and out begin with one byte`],
+    [
+        TypeError,
+        'ERR_INVALID_ARG_TYPE',
+        (name) => `${name} must be a Buffer, another typed array, a DataView or an ArrayBuffer`,
+    ],
+    [
+        TypeError,
+        'ERR_INVALID_ARG_TYPE',
+        (name) => `${name} must not be memory that threads share (SharedArrayBuffer): copy it first`,
+    ],
+    [
+        TypeError,
+        'ERR_INVALID_ARG_TYPE',
+        (name) => `${name} is detached: its memory was transferred to another thread`,
+    ],
+    [
+        RangeError,
+        'ERR_INVALID_ARG_VALUE',
+        (name) => `${name} has the wrong length${LENGTHS[name] ? `: ${LENGTHS[name]}` : ''}`,
+    ],
+    [
+        RangeError,
+        'ERR_INVALID_ARG_VALUE',
+        (name) =>
+            `${name} lies over another argument: both must be apart, or data and out begin with one byte`,
+    ],
     [InvalidTag, 'ERR_INVALID_TAG', () => 'the message is not what was sealed'],
-    [RangeError, 'ERR_OUT_OF_RANGE', () => 'the message or its associated data is longer than AES-GCM allows'],
+    [
+        RangeError,
+        'ERR_OUT_OF_RANGE',
+        () => 'the message or its associated data is longer than AES-GCM allows',
+    ],
     [Error, 'ERR_NONCES_EXHAUSTED', () => 'the nonces of this key are used up'],
     [Error, 'ERR_DESTROYED', () => 'it has ended, or was destroyed'],
     [Error, 'ERR_NO_RANDOM_BYTES', () => 'the operating system gives no random bytes'],
     [RangeError, 'ERR_INVALID_ARG_VALUE', () => 'a nonce comes twice in the batch'],
     [RangeError, 'ERR_OUT_OF_RANGE', (name) => `${name} must be a whole number from 0 on`],
-    [InvalidTag, 'ERR_INVALID_TAG', () => 'the key or the context is not that of this file, or it is no sealed file'],
+    [
+        InvalidTag,
+        'ERR_INVALID_TAG',
+        () => 'the key or the context is not that of this file, or it is no sealed file',
+    ],
     [InvalidTag, 'ERR_INVALID_TAG', () => 'the sealed file ends too early'],
     [RangeError, 'ERR_OUT_OF_RANGE', () => 'the range is not within the text'],
     [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must be a list of buffers, or one buffer`],
@@ -33,7 +62,24 @@ const KINDS = [
     [Error, 'ERR_OUT_OF_ORDER', () => 'associated data come before the text, and all before the end'],
     [TypeError, 'ERR_INVALID_ARG_TYPE', () => 'the key is not of the right kind'],
 ];
-const NAMES = ['', 'key', 'nonce', 'data', 'aad', 'out', 'tag', 'fixed', 'start', 'used', 'context', 'header', 'first', 'nonces', 'datas', 'aads'];
+const NAMES = [
+    '',
+    'key',
+    'nonce',
+    'data',
+    'aad',
+    'out',
+    'tag',
+    'fixed',
+    'start',
+    'used',
+    'context',
+    'header',
+    'first',
+    'nonces',
+    'datas',
+    'aads',
+];
 const LENGTHS = {
     key: '16, 24 or 32 bytes for AESGCM, 16 or 32 for AESGCMSIV and files, 32 for XAES256GCM',
     nonce: '12 bytes (24 for XAES256GCM)',
@@ -45,7 +91,10 @@ const LENGTHS = {
     aads: 'one for each nonce',
 };
 
-/** Throws what a number of the library says. `what` is what a row is: a message of a batch, or a chunk of a file. */
+/**
+ * Throws what a number of the library says. `what` is what a row is: a message of a batch, or a chunk of a
+ * file.
+ */
 function fail(number, what = 'message') {
     const [Class, code, message] = KINDS[number % 32];
     const row = Math.floor(number / 1024) - 1;
@@ -66,7 +115,8 @@ function done(result, what) {
 /** Throws unless these are bytes that nobody can change, shorten or take away during a call. */
 function plain(bytes, name) {
     try {
-        // One look is all that most bytes take: of what is no view, shared, or resizable, this is not `false`.
+        // One look is all that most bytes take: of what is no view, shared, or resizable, this is not
+        // `false`.
         if (bytes?.buffer?.resizable === false && bytes.byteLength >= 0) return;
     } catch {
         // A proxy is no view, and a DataView of detached memory has no length.
@@ -80,11 +130,13 @@ function examined(bytes, name) {
     const kind = Object.prototype.toString.call(buffer);
     if (kind === '[object SharedArrayBuffer]') throw made(TypeError, ...say(2, name));
     if (kind !== '[object ArrayBuffer]') {
-        const hint = typeof bytes === 'string' ? ". Buffer.from(text) makes a buffer of a string's UTF-8" : '';
+        const hint =
+            typeof bytes === 'string' ? ". Buffer.from(text) makes a buffer of a string's UTF-8" : '';
         const [code, message] = say(1, name);
         throw made(TypeError, code, message + hint);
     }
-    if (buffer.resizable) throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must not be resizable: copy it first`);
+    if (buffer.resizable)
+        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must not be resizable: copy it first`);
     try {
         new Uint8Array(buffer);
     } catch {
@@ -95,7 +147,11 @@ function examined(bytes, name) {
 /** A copy, which nobody else has. */
 function copied(bytes, name) {
     examined(bytes, name);
-    return Buffer.from(ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes));
+    return Buffer.from(
+        ArrayBuffer.isView(bytes)
+            ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+            : new Uint8Array(bytes),
+    );
 }
 
 function say(kind, name) {

@@ -12,7 +12,8 @@ const { withKey } = require('./aead.js');
 const { InvalidTag, copied, done, examined, made } = require('./errors.js');
 const { CobblestoneOpener, CobblestoneSealer } = require('./streams.js');
 
-// The format (docs of fastgcm-file): salt and commitment, then chunks of text, each with its tag; the last is shorter than the others.
+// The format (docs of fastgcm-file): salt and commitment, then chunks of text, each with its tag; the last is
+// shorter than the others.
 const HEADER = 56;
 const TAG = 16;
 const CHUNK = 16384;
@@ -28,7 +29,10 @@ async function openFile(key, source, target, { context, overwrite = false, signa
     await through(new CobblestoneOpener(key, { context }), source, target, overwrite, 0o600, signal);
 }
 
-/** A file that is written under another name beside it, and then renamed. A link stays, and what it leads to is replaced. */
+/**
+ * A file that is written under another name beside it, and then renamed. A link stays, and what it leads to
+ * is replaced.
+ */
 async function through(stream, source, target, overwrite, mode, signal) {
     let place = target instanceof URL ? fileURLToPath(target) : target;
     const there = await fs.lstat(place).catch(() => undefined);
@@ -37,7 +41,10 @@ async function through(stream, source, target, overwrite, mode, signal) {
         throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
     }
     if (there) place = await fs.realpath(place).catch(() => place);
-    const partial = path.join(path.dirname(place), `.${path.basename(place)}.${randomBytes(8).toString('hex')}.partial`);
+    const partial = path.join(
+        path.dirname(place),
+        `.${path.basename(place)}.${randomBytes(8).toString('hex')}.partial`,
+    );
     const handle = await fs.open(partial, 'wx', mode).catch((error) => {
         stream.destroy();
         throw error;
@@ -75,13 +82,22 @@ class Source {
     }
 
     static async of(source) {
-        if (typeof source === 'object' && source !== null && Number.isSafeInteger(source.size) && typeof source.read === 'function') {
-            return new Source(source.size, (offset, length) => source.read(offset, length), async () => source.close?.());
+        if (
+            typeof source === 'object' &&
+            source !== null &&
+            Number.isSafeInteger(source.size) &&
+            typeof source.read === 'function'
+        ) {
+            return new Source(
+                source.size,
+                (offset, length) => source.read(offset, length),
+                async () => source.close?.(),
+            );
         }
         const handle = await fs.open(source, 'r');
         const read = async (offset, length) => {
             const bytes = Buffer.allocUnsafeSlow(length);
-            for (let at = 0; at < length; ) {
+            for (let at = 0; at < length;) {
                 const { bytesRead } = await handle.read(bytes, at, length - at, offset + at);
                 if (bytesRead === 0) return bytes.subarray(0, at);
                 at += bytesRead;
@@ -114,7 +130,8 @@ class SealedFile {
     #closed = false;
 
     constructor(key, source, file, length) {
-        if (key !== OPENED) throw made(TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'SealedFile.open(key, source) makes one');
+        if (key !== OPENED)
+            throw made(TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'SealedFile.open(key, source) makes one');
         this.#source = source;
         this.#file = file;
         this.#length = length;
@@ -163,7 +180,11 @@ class SealedFile {
         if (this.#closed) throw made(Error, 'ERR_DESTROYED', 'the file is closed');
         const are = [start, end].every((at) => Number.isSafeInteger(at) && at >= 0);
         if (!are || start > end || end > this.#length) {
-            throw made(RangeError, 'ERR_OUT_OF_RANGE', `${start} to ${end} is not within the ${this.#length} bytes of the text`);
+            throw made(
+                RangeError,
+                'ERR_OUT_OF_RANGE',
+                `${start} to ${end} is not within the ${this.#length} bytes of the text`,
+            );
         }
     }
 
@@ -173,11 +194,17 @@ class SealedFile {
         for (let first = Math.floor(start / CHUNK); first * CHUNK < end; first += TOGETHER) {
             const behind = Math.min(first + TOGETHER, Math.ceil(end / CHUNK));
             // The last chunk is not full.
-            const length = behind === chunks ? this.#length - first * CHUNK + (behind - first) * TAG : (behind - first) * SEALED_CHUNK;
+            const length =
+                behind === chunks
+                    ? this.#length - first * CHUNK + (behind - first) * TAG
+                    : (behind - first) * SEALED_CHUNK;
             const sealed = await this.#source.exactly(HEADER + first * SEALED_CHUNK, length);
             const text = Buffer.allocUnsafeSlow(length - (behind - first) * TAG);
             done(native.fileOpen(this.#file, first, sealed, text), 'chunk');
-            yield text.subarray(Math.max(0, start - first * CHUNK), Math.min(text.length, end - first * CHUNK));
+            yield text.subarray(
+                Math.max(0, start - first * CHUNK),
+                Math.min(text.length, end - first * CHUNK),
+            );
         }
     }
 

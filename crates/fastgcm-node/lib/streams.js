@@ -4,6 +4,7 @@
 const { Transform } = require('node:stream');
 const native = require('./native.js');
 const { AESGCM, Aead, withKey } = require('./aead.js');
+const { room } = require('./memory.js');
 const { InvalidTag, copied, done, made, plain } = require('./errors.js');
 
 const TAG = 16;
@@ -53,7 +54,8 @@ class Message extends InPieces {
 
     constructor(seals, aesgcm, nonce, aad, options) {
         super(options);
-        if (!(aesgcm instanceof AESGCM)) throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'the key must be an AESGCM');
+        if (!(aesgcm instanceof AESGCM))
+            throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'the key must be an AESGCM');
         plain(nonce, 'nonce');
         this.#seals = seals;
         this.#pieces = done(native.pieces(Aead.handle(aesgcm), nonce));
@@ -67,7 +69,7 @@ class Message extends InPieces {
 
     update(data) {
         plain(data, 'data');
-        const out = Buffer.allocUnsafe(data.byteLength);
+        const out = room(data.byteLength);
         done(native.piecesText(this.#pieces, this.#seals, data, out));
         return out;
     }
@@ -122,7 +124,8 @@ class UnverifiedOpener extends Message {
         super(false, aesgcm, nonce, aad, options);
         if (tag != null) {
             this.#tag = copied(tag, 'tag');
-            if (this.#tag.length !== TAG) throw made(RangeError, 'ERR_INVALID_ARG_VALUE', 'tag has the wrong length: 16 bytes');
+            if (this.#tag.length !== TAG)
+                throw made(RangeError, 'ERR_INVALID_ARG_VALUE', 'tag has the wrong length: 16 bytes');
         }
     }
 
@@ -166,13 +169,13 @@ class Cobblestone extends InPieces {
 
     update(data) {
         plain(data, 'data');
-        const out = Buffer.allocUnsafe(Number(done(native.streamRoom(this.#stream, data.byteLength))));
+        const out = room(Number(done(native.streamRoom(this.#stream, data.byteLength))));
         done(native.streamUpdate(this.#stream, data, out), 'chunk');
         return out;
     }
 
     final() {
-        const out = Buffer.allocUnsafe(Number(done(native.streamRoom(this.#stream))));
+        const out = room(Number(done(native.streamRoom(this.#stream))));
         done(native.streamEnd(this.#stream, out), 'chunk');
         return out;
     }

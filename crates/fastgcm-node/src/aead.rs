@@ -7,7 +7,6 @@ use crate::{
 };
 use fastgcm::{AesGcmSiv, Error, Key, Nonce, TAG_LEN, Tag, Xaes256Gcm};
 use std::sync::Arc;
-use zeroize::Zeroize;
 
 /// A key. What works in the background has it too, until it is done.
 #[derive(Clone)]
@@ -30,29 +29,14 @@ pub(crate) fn gcm(call: &Call) -> Result<Value, Fault> {
 
 pub(crate) fn siv(call: &Call) -> Result<Value, Fault> {
     let bytes = call.bytes(0, Name::Key)?.get();
-    let key = shared(|| AesGcmSiv::with_backend(bytes, crate::backend()));
-    overwrite_stack();
-    call.object(Aead::Siv(key.map_err(wrong_key)?))
+    let key = AesGcmSiv::with_backend(bytes, crate::backend()).map_err(wrong_key)?;
+    call.object(Aead::Siv(Arc::new(key)))
 }
 
 pub(crate) fn xaes(call: &Call) -> Result<Value, Fault> {
     let key = call.bytes(0, Name::Key)?.get().try_into().map_err(|_| wrong_key(Error::InvalidLength))?;
-    let key = shared(|| Xaes256Gcm::with_backend(key, crate::backend()));
-    overwrite_stack();
-    call.object(Aead::Xaes(key.map_err(wrong_key)?))
-}
-
-/// Keys that are not made where they stay leave copies on the stack, on their way: see [`overwrite_stack`].
-#[inline(never)]
-fn shared<T>(make: impl FnOnce() -> Result<T, Error>) -> Result<Arc<T>, Error> {
-    make().map(Arc::new)
-}
-
-/// Zeros where functions that have returned had their variables.
-#[inline(never)]
-fn overwrite_stack() {
-    let mut room = [1_u8; 16384];
-    room.zeroize();
+    let key = Xaes256Gcm::with_backend(key, crate::backend()).map_err(wrong_key)?;
+    call.object(Aead::Xaes(Arc::new(key)))
 }
 
 fn wrong_key(error: Error) -> Fault {
@@ -219,7 +203,8 @@ pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     Ok(Value::UNDEFINED)
 }
 
-/// `sealDrawn(key, nonces, data, aad, out)`: `out` gets nonce, ciphertext and tag. Without `nonces`, XAES-256-GCM takes a random one.
+/// `sealDrawn(key, nonces, data, aad, out)`: `out` gets nonce, ciphertext and tag. Without `nonces`,
+/// XAES-256-GCM takes a random one.
 pub(crate) fn seal_drawn(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let (data, aad) = (call.bytes(2, Name::Data)?, call.optional(3, Name::Aad)?.unwrap_or(Bytes::EMPTY));

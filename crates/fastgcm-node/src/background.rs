@@ -1,7 +1,7 @@
 //! One message in a thread of Node's pool, while JavaScript runs.
 //!
-//! All that is read is copied before the call returns: JavaScript may change or detach its buffers from then on. What is written is memory that
-//! `lib/aead.js` hands out only when the work is done.
+//! All that is read is copied before the call returns: JavaScript may change or detach its buffers from then
+//! on. What is written is memory that `lib/aead.js` hands out only when the work is done.
 
 use crate::{
     aead::{Aead, AnyNonce, of_length, tag_of, text_len},
@@ -75,7 +75,8 @@ pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
         work,
     }));
     let (name, mut value) = (call.text("fastgcm"), ptr::null_mut());
-    // SAFETY: values of this call; `work` lives until `complete` takes it back, which Node calls in this thread.
+    // SAFETY: values of this call; `work` lives until `complete` takes it back, which Node calls in this
+    // thread.
     let queued = unsafe {
         let ok =
             |status| if status == sys::Status::napi_ok { Ok(()) } else { Err(Fault::from(Kind::Internal)) };

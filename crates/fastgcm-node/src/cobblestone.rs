@@ -199,8 +199,7 @@ pub(crate) fn update(call: &Call) -> Result<Value, Fault> {
 pub(crate) fn end(call: &Call) -> Result<Value, Fault> {
     let room = call.get::<Stream>(0)?.last_room()?;
     let (_, out) = writable(of_length(call.bytes(1, Name::Out)?, room)?, Bytes::EMPTY, &[])?;
-    let Some(mut stream) = call.take::<Stream>(0)? else { return Err(Kind::Gone.into()) };
-    stream.last(out)?;
+    call.take::<Stream>(0)?.ok_or(Kind::Gone)?.last(out)?;
     Ok(Value::UNDEFINED)
 }
 
@@ -225,7 +224,8 @@ pub(crate) fn file(call: &Call) -> Result<Value, Fault> {
     call.object(File(Cipher::of(&key, context, header)?))
 }
 
-/// `fileOpen(file, first, data, out)`: chunks that stand one behind the other. Only the last of them may be short.
+/// `fileOpen(file, first, data, out)`: chunks that stand one behind the other. Only the last of them may be
+/// short.
 pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     let (file, first, data) = (call.get::<File>(0)?, call.whole(1, Name::First)?, call.bytes(2, Name::Data)?);
     let chunks = data.len().div_ceil(SEALED_CHUNK_LEN);

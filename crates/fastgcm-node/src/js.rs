@@ -1,8 +1,9 @@
-//! The border to JavaScript: arguments of a call, bytes of its buffers, and objects that JavaScript holds. With `background`, the only module that calls
-//! Node-API, and so the only one with `unsafe`.
+//! The border to JavaScript: arguments of a call, bytes of its buffers, and objects that JavaScript holds.
+//! With `background`, the only module that calls Node-API, and so the only one with `unsafe`.
 //!
-//! A call has its thread to itself: until it returns, nobody runs JavaScript, so nobody can change, move or free the memory of a buffer. Memory that several
-//! threads share (`SharedArrayBuffer`) is refused. Two buffers of one call may lie over each other: see [`Bytes::place`].
+//! A call has its thread to itself: until it returns, nobody runs JavaScript, so nobody can change, move or
+//! free the memory of a buffer. Memory that several threads share (`SharedArrayBuffer`) is refused. Two
+//! buffers of one call may lie over each other: see [`Bytes::place`].
 
 use crate::{
     VERBS,
@@ -10,12 +11,13 @@ use crate::{
 };
 use napi_sys as sys;
 use std::{
-    cell::{Ref, RefCell, RefMut},
+    cell::{Cell, Ref, RefCell, RefMut},
     ffi::{c_char, c_void},
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
     ptr, slice,
 };
+use zeroize::Zeroize;
 
 /// What JavaScript gets: `undefined`, or a value.
 pub(crate) struct Value(pub(crate) sys::napi_value);
@@ -34,11 +36,13 @@ const MOST: usize = 6;
 pub(crate) struct Call {
     pub(crate) env: sys::napi_env,
     arguments: [sys::napi_value; MOST],
+    /// Whether it has made an object.
+    has_made: Cell<bool>,
 }
 
 /// Calls the verb whose number the function has.
 unsafe extern "C" fn enter(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    let mut call = Call { env, arguments: [ptr::null_mut(); MOST] };
+    let mut call = Call { env, arguments: [ptr::null_mut(); MOST], has_made: Cell::new(false) };
     let (mut count, mut number) = (MOST, ptr::null_mut());
     // SAFETY: Node-API writes as many arguments as there is room for, and what `register` gave it.
     let got = unsafe {
@@ -53,10 +57,22 @@ unsafe extern "C" fn enter(env: sys::napi_env, info: sys::napi_callback_info) ->
     };
     let verb = VERBS.get(number as usize).filter(|_| got == sys::Status::napi_ok);
     let work = || verb.map_or_else(|| Err(Kind::Internal.into()), |(_, verb)| verb(&call));
-    match catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Kind::Internal.into())) {
+    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Kind::Internal.into()));
+    if call.has_made.get() {
+        overwrite_stack();
+    }
+    match done {
         Ok(value) => value.0,
         Err(fault) => call.number(fault.number()).0,
     }
+}
+
+/// Zeros where functions that have returned had their variables: a key that is not made where it stays leaves
+/// copies there, on its way.
+#[inline(never)]
+fn overwrite_stack() {
+    let mut room = [1_u8; 16384];
+    room.zeroize();
 }
 
 /// Node calls this when a thread loads the library.
@@ -262,7 +278,8 @@ impl Call {
 
     /// An object that JavaScript holds, and that is dropped when nobody there has it any more.
     pub(crate) fn object<T: Object>(&self, object: T) -> Result<Value, Fault> {
-        let held = Box::into_raw(Box::new(Held { kind: T::KIND, object: RefCell::new(Some(object)) }));
+        let held =
+            Box::into_raw(Box::new(Held { kind: T::KIND, object: RefCell::new(Some(Box::new(object))) }));
         let mut value = ptr::null_mut();
         // SAFETY: what it points to lives until `finalize` takes it back.
         let made = unsafe {
@@ -273,7 +290,8 @@ impl Call {
             drop(unsafe { Box::from_raw(held) });
             return Err(Kind::Internal.into());
         }
-        self.adjust(size_of::<Held<T>>() as i64 + T::MORE);
+        self.has_made.set(true);
+        self.adjust(size_of::<T>() as i64 + T::MORE);
         Ok(Value(value))
     }
 
@@ -292,8 +310,9 @@ impl Call {
         if got != sys::Status::napi_ok || held.is_null() {
             return Err(Kind::NotObject.into());
         }
-        // SAFETY: `object` made it (the functions of this module are called by `lib/`, which keeps what they return to itself). Each begins with
-        // its kind; it lives at least as long as this call, whose argument it is.
+        // SAFETY: `object` made it (the functions of this module are called by `lib/`, which keeps what they
+        // return to itself). Each begins with its kind; it lives at least as long as this call, whose
+        // argument it is.
         unsafe {
             if (*held.cast::<Start>()).kind == T::KIND {
                 Ok(&*held.cast::<Held<T>>())
@@ -306,17 +325,17 @@ impl Call {
     /// An object of that kind, if it was not destroyed.
     #[inline]
     pub(crate) fn get<T: Object>(&self, at: usize) -> Result<Ref<'_, T>, Fault> {
-        Ref::filter_map(self.held::<T>(at)?.object.borrow(), Option::as_ref).map_err(|_| Kind::Gone.into())
+        Ref::filter_map(self.held::<T>(at)?.object.borrow(), Option::as_deref).map_err(|_| Kind::Gone.into())
     }
 
     /// Likewise, to change it.
     pub(crate) fn get_mut<T: Object>(&self, at: usize) -> Result<RefMut<'_, T>, Fault> {
-        RefMut::filter_map(self.held::<T>(at)?.object.borrow_mut(), Option::as_mut)
+        RefMut::filter_map(self.held::<T>(at)?.object.borrow_mut(), Option::as_deref_mut)
             .map_err(|_| Kind::Gone.into())
     }
 
-    /// Takes the object away, and so wipes what is secret in it.
-    pub(crate) fn take<T: Object>(&self, at: usize) -> Result<Option<T>, Fault> {
+    /// Takes the object away. When it is dropped, where it has always been, what is secret in it is wiped.
+    pub(crate) fn take<T: Object>(&self, at: usize) -> Result<Option<Box<T>>, Fault> {
         Ok(self.held::<T>(at)?.object.borrow_mut().take())
     }
 }
@@ -366,8 +385,8 @@ struct Start {
 #[repr(C)]
 struct Held<T> {
     kind: u64,
-    /// `None` once it was destroyed.
-    object: RefCell<Option<T>>,
+    /// `None` once it was destroyed. In a box, because a secret that is moved leaves a copy.
+    object: RefCell<Option<Box<T>>>,
 }
 
 unsafe extern "C" fn finalize<T: Object>(env: sys::napi_env, held: *mut c_void, _: *mut c_void) {
@@ -375,7 +394,7 @@ unsafe extern "C" fn finalize<T: Object>(env: sys::napi_env, held: *mut c_void, 
     drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) });
     let mut total = 0;
     // SAFETY: it only counts.
-    unsafe { sys::napi_adjust_external_memory(env, -(size_of::<Held<T>>() as i64 + T::MORE), &mut total) };
+    unsafe { sys::napi_adjust_external_memory(env, -(size_of::<T>() as i64 + T::MORE), &mut total) };
 }
 
 /// Bytes of a buffer, for the time of a call.
@@ -421,7 +440,8 @@ enum Place {
     Overlapping,
 }
 
-/// What a call writes, to which it reads `data` from elsewhere (the first of the results) or in place (`None`). All of `others` must be apart from it.
+/// What a call writes, to which it reads `data` from elsewhere (the first of the results) or in place
+/// (`None`). All of `others` must be apart from it.
 #[inline]
 pub(crate) fn writable<'c>(
     out: Bytes<'c>,
@@ -432,8 +452,8 @@ pub(crate) fn writable<'c>(
     if place == Place::Overlapping || others.iter().any(|other| out.place(other) != Place::Apart) {
         return Err(Fault::of(Kind::Overlap, Name::Out));
     }
-    // SAFETY: memory of a buffer, which stays where it is during the call. What else the call reads is apart from it, or this same memory, which is
-    // then read through this slice only.
+    // SAFETY: memory of a buffer, which stays where it is during the call. What else the call reads is apart
+    // from it, or this same memory, which is then read through this slice only.
     let out = unsafe { slice::from_raw_parts_mut(out.start, out.len) };
     Ok(((place == Place::Apart).then(|| data.get()), out))
 }

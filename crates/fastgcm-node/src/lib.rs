@@ -47,8 +47,8 @@ const VERBS: &[(&CStr, Verb)] = &[
     (c"version", version),
 ];
 
-/// What keys are made for: what the variable `FASTGCM_BACKEND` of the environment names, if this machine can run it, or the best that there is. A
-/// program with more rights than who started it does not look there.
+/// What keys are made for: what the variable `FASTGCM_BACKEND` of the environment names, if this machine can
+/// run it, or the best that there is. A program with more rights than who started it does not look there.
 fn backend() -> Backend {
     static CHOSEN: OnceLock<Backend> = OnceLock::new();
     *CHOSEN.get_or_init(|| {

@@ -57,16 +57,18 @@ pub(crate) fn text(call: &Call) -> Result<Value, Fault> {
 /// `piecesFinish(pieces, out)`: the tag.
 pub(crate) fn finish(call: &Call) -> Result<Value, Fault> {
     let (_, out) = writable(of_length(call.bytes(1, Name::Out)?, TAG_LEN)?, Bytes::EMPTY, &[])?;
-    let Some(Pieces { key, mut pieces }) = call.take::<Pieces>(0)? else { return Err(Kind::Gone.into()) };
-    out.copy_from_slice(&pieces.finish(&key)?.0);
+    let mut message = call.take::<Pieces>(0)?.ok_or(Kind::Gone)?;
+    let Pieces { key, pieces } = &mut *message;
+    out.copy_from_slice(&pieces.finish(key)?.0);
     Ok(Value::UNDEFINED)
 }
 
 /// `piecesVerify(pieces, tag)`.
 pub(crate) fn verify(call: &Call) -> Result<Value, Fault> {
     let tag = tag_of(call.bytes(1, Name::Tag)?.get())?;
-    let Some(Pieces { key, mut pieces }) = call.take::<Pieces>(0)? else { return Err(Kind::Gone.into()) };
-    pieces.verify(&key, &tag.0)?;
+    let mut message = call.take::<Pieces>(0)?.ok_or(Kind::Gone)?;
+    let Pieces { key, pieces } = &mut *message;
+    pieces.verify(key, &tag.0)?;
     Ok(Value::UNDEFINED)
 }
 

@@ -1,5 +1,6 @@
 'use strict';
-// Wrong arguments in each place of each call: an error with a code, and nothing changes. Buffers that change while they are used.
+// Wrong arguments in each place of each call: an error with a code, and nothing changes. Buffers that change
+// while they are used.
 
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
@@ -9,7 +10,19 @@ const { Readable, Writable } = require('node:stream');
 const test = require('node:test');
 const { Worker } = require('node:worker_threads');
 const fastgcm = require('..');
-const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, InvalidTag, RandomNonces, SealedFile, Sealer, SealingKey, XAES256GCM } = fastgcm;
+const {
+    AESGCM,
+    AESGCMSIV,
+    CobblestoneOpener,
+    CobblestoneSealer,
+    CounterNonces,
+    InvalidTag,
+    RandomNonces,
+    SealedFile,
+    Sealer,
+    SealingKey,
+    XAES256GCM,
+} = fastgcm;
 const { UnverifiedOpener } = require('../hazmat.js');
 const { suite } = require('./support.js');
 
@@ -44,11 +57,25 @@ const noBuffers = [
     ['resizable itself', resizable()?.buffer, TypeError],
     ['detached', detached(12), TypeError],
     ['detached itself', detached(12).buffer, TypeError],
-    ['a detached view', (() => { const view = new DataView(new ArrayBuffer(12)); structuredClone(view.buffer, { transfer: [view.buffer] }); return view; })(), TypeError],
+    [
+        'a detached view',
+        (() => {
+            const view = new DataView(new ArrayBuffer(12));
+            structuredClone(view.buffer, { transfer: [view.buffer] });
+            return view;
+        })(),
+        TypeError,
+    ],
 ].filter(([, value]) => value !== undefined);
-const missing = [['undefined', undefined, TypeError], ['null', null, TypeError]];
+const missing = [
+    ['undefined', undefined, TypeError],
+    ['null', null, TypeError],
+];
 
-/** Each call: a function of its arguments, right arguments, and which of them must not be left out, are lists, and are written. */
+/**
+ * Each call: a function of its arguments, right arguments, and which of them must not be left out, are lists,
+ * and are written.
+ */
 function calls(Class) {
     const xaes = Class === XAES256GCM;
     const aead = new Class(Buffer.alloc(32, 5));
@@ -56,7 +83,10 @@ function calls(Class) {
     const [text, aad] = [random(40), random(9)];
     const sealed = aead.seal(nonce, text, aad);
     const [ciphertext, tag] = [sealed.subarray(0, -16), sealed.subarray(-16)];
-    const call = (name) => (...given) => aead[name](...given);
+    const call =
+        (name) =>
+        (...given) =>
+            aead[name](...given);
     const nonces = [nonce, random(nonce.length)];
     const two = nonces.map((nonce) => aead.seal(nonce, text, aad));
     const made = [
@@ -76,7 +106,10 @@ function calls(Class) {
         ['openBatchInto', [nonces, two, Buffer.alloc(80, 7), aad], 3, [2]],
     ].map(([name, given, needed, written]) => [`${Class.name}.${name}`, call(name), given, needed, written]);
     if (xaes) {
-        made.push(['sealRandom', call('sealRandom'), [text, aad], 1, []], ['openRandom', call('openRandom'), [aead.sealRandom(text, aad), aad], 1, []]);
+        made.push(
+            ['sealRandom', call('sealRandom'), [text, aad], 1, []],
+            ['openRandom', call('openRandom'), [aead.sealRandom(text, aad), aad], 1, []],
+        );
     }
     return made;
 }
@@ -86,26 +119,80 @@ function others() {
     const file = new CobblestoneSealer(Buffer.alloc(32));
     const bytes = Buffer.concat([file.update(random(30)), file.final()]);
     const sealing = new SealingKey(Buffer.alloc(16), new RandomNonces());
-    const [running, opener] = [new CobblestoneSealer(Buffer.alloc(32)), new CobblestoneOpener(Buffer.alloc(32))];
+    const [running, opener] = [
+        new CobblestoneSealer(Buffer.alloc(32)),
+        new CobblestoneOpener(Buffer.alloc(32)),
+    ];
     return [
         ['new AESGCM', (key) => new AESGCM(key), [Buffer.alloc(16)], 1, []],
         ['new AESGCMSIV', (key) => new AESGCMSIV(key), [Buffer.alloc(16)], 1, []],
         ['new XAES256GCM', (key) => new XAES256GCM(key), [Buffer.alloc(32)], 1, []],
         ['new SealingKey', (key) => new SealingKey(key, new RandomNonces()), [Buffer.alloc(16)], 1, []],
         ['SealingKey.seal', (...given) => sealing.seal(...given), [random(5), random(5)], 1, []],
-        ['SealingKey.open', (...given) => sealing.open(...given), [sealing.seal(random(5), Buffer.alloc(2)), Buffer.alloc(2)], 1, []],
+        [
+            'SealingKey.open',
+            (...given) => sealing.open(...given),
+            [sealing.seal(random(5), Buffer.alloc(2)), Buffer.alloc(2)],
+            1,
+            [],
+        ],
         ['new CounterNonces', (fixed) => new CounterNonces(fixed), [Buffer.alloc(4)], 1, []],
         ['new Sealer', (nonce, aad) => new Sealer(key, nonce, { aad }), [random(12), random(3)], 1, []],
         ['Sealer.update', (data) => new Sealer(key, Buffer.alloc(12)).update(data), [random(3)], 1, []],
         ['Sealer.updateAad', (data) => new Sealer(key, Buffer.alloc(12)).updateAad(data), [random(3)], 1, []],
-        ['new UnverifiedOpener', (nonce, tag) => new UnverifiedOpener(key, nonce, { tag }), [random(12), random(16)], 1, []],
-        ['UnverifiedOpener.update', (data) => new UnverifiedOpener(key, Buffer.alloc(12)).update(data), [random(3)], 1, []],
-        ['new CobblestoneSealer', (key, context) => new CobblestoneSealer(key, { context }), [Buffer.alloc(16), random(3)], 1, []],
-        ['new CobblestoneOpener', (key, context) => new CobblestoneOpener(key, { context }), [Buffer.alloc(16), random(3)], 1, []],
+        [
+            'new UnverifiedOpener',
+            (nonce, tag) => new UnverifiedOpener(key, nonce, { tag }),
+            [random(12), random(16)],
+            1,
+            [],
+        ],
+        [
+            'UnverifiedOpener.update',
+            (data) => new UnverifiedOpener(key, Buffer.alloc(12)).update(data),
+            [random(3)],
+            1,
+            [],
+        ],
+        [
+            'new CobblestoneSealer',
+            (key, context) => new CobblestoneSealer(key, { context }),
+            [Buffer.alloc(16), random(3)],
+            1,
+            [],
+        ],
+        [
+            'new CobblestoneOpener',
+            (key, context) => new CobblestoneOpener(key, { context }),
+            [Buffer.alloc(16), random(3)],
+            1,
+            [],
+        ],
         ['CobblestoneSealer.update', (data) => running.update(data), [random(3)], 1, []],
         ['CobblestoneOpener.update', (data) => opener.update(data), [random(3)], 1, []],
-        ['SealedFile.open', (key, context) => SealedFile.open(key, { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) }, { context }), [Buffer.alloc(32), Buffer.alloc(0)], 1, []],
-        ['SealedFile read', (what) => SealedFile.open(Buffer.alloc(32), { size: bytes.length, read: (at, length) => (at === 0 ? bytes.subarray(at, at + length) : what) }), [bytes.subarray(56)], 1, []],
+        [
+            'SealedFile.open',
+            (key, context) =>
+                SealedFile.open(
+                    key,
+                    { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) },
+                    { context },
+                ),
+            [Buffer.alloc(32), Buffer.alloc(0)],
+            1,
+            [],
+        ],
+        [
+            'SealedFile read',
+            (what) =>
+                SealedFile.open(Buffer.alloc(32), {
+                    size: bytes.length,
+                    read: (at, length) => (at === 0 ? bytes.subarray(at, at + length) : what),
+                }),
+            [bytes.subarray(56)],
+            1,
+            [],
+        ],
     ];
 }
 
@@ -132,17 +219,29 @@ test('each bad argument of each call', async () => {
                 const given = Object.assign([...right], { [at]: bad });
                 const error = await errorOf(() => call(...given));
                 assert.ok(error instanceof Class, `${name}, argument ${at} is ${what}: ${error}`);
-                assert.ok(takesLists || (typeof error.code === 'string' && error.message.length > 10), `${name}, argument ${at} is ${what}: ${error.stack}`);
+                assert.ok(
+                    takesLists || (typeof error.code === 'string' && error.message.length > 10),
+                    `${name}, argument ${at} is ${what}: ${error.stack}`,
+                );
                 // In a list.
                 if (Array.isArray(right[at])) {
-                    const error = await errorOf(() => call(...Object.assign([...right], { [at]: [right[at][0], bad] })));
-                    assert.ok(error instanceof Class && typeof error.code === 'string', `${name}, argument ${at} has ${what}: ${error?.stack}`);
+                    const error = await errorOf(() =>
+                        call(...Object.assign([...right], { [at]: [right[at][0], bad] })),
+                    );
+                    assert.ok(
+                        error instanceof Class && typeof error.code === 'string',
+                        `${name}, argument ${at} has ${what}: ${error?.stack}`,
+                    );
                     passed(1);
                 }
                 passed(1);
             }
         }
-        assert.deepEqual(right.map((argument) => structuredClone(argument)), before, name);
+        assert.deepEqual(
+            right.map((argument) => structuredClone(argument)),
+            before,
+            name,
+        );
     }
 });
 
@@ -203,24 +302,44 @@ test('lengths and places', () => {
         memory.fill(7);
     }
     for (const length of [0, 1, 15, 17, 23, 25, 31, 33, 64]) {
-        for (const make of [(key) => new AESGCM(key), (key) => new AESGCMSIV(key), (key) => new XAES256GCM(key), (key) => new CobblestoneSealer(key)]) {
+        for (const make of [
+            (key) => new AESGCM(key),
+            (key) => new AESGCMSIV(key),
+            (key) => new XAES256GCM(key),
+            (key) => new CobblestoneSealer(key),
+        ]) {
             assert.throws(() => make(random(length)), { name: 'RangeError', code: 'ERR_INVALID_ARG_VALUE' });
             passed(1);
         }
     }
     assert.throws(() => new AESGCMSIV(random(24)), RangeError);
     assert.throws(() => new AESGCM(crypto.generateKeyPairSync('ed25519').publicKey), TypeError);
-    for (const bits of [0, 64, 127, 512, '256', NaN]) assert.throws(() => AESGCM.generateKey(bits), RangeError);
+    for (const bits of [0, 64, 127, 512, '256', NaN])
+        assert.throws(() => AESGCM.generateKey(bits), RangeError);
     for (const bad of [-1, 1.5, NaN, Infinity, '1', 2 ** 60, -1n, 2n ** 64n, {}]) {
-        assert.throws(() => new CounterNonces(Buffer.alloc(4), bad), { code: 'ERR_OUT_OF_RANGE' }, String(bad));
+        assert.throws(
+            () => new CounterNonces(Buffer.alloc(4), bad),
+            { code: 'ERR_OUT_OF_RANGE' },
+            String(bad),
+        );
         assert.throws(() => new RandomNonces(bad), { code: 'ERR_OUT_OF_RANGE' }, String(bad));
         passed(2);
     }
-    for (const bad of [-1, 1.5, NaN, Infinity, '1', 1n]) assert.throws(() => new RandomNonces().drawBatch(bad), { code: 'ERR_OUT_OF_RANGE' });
-    for (const length of [0, 3, 12]) assert.throws(() => new CounterNonces(Buffer.alloc(length)), { code: 'ERR_INVALID_ARG_VALUE' });
+    for (const bad of [-1, 1.5, NaN, Infinity, '1', 1n])
+        assert.throws(() => new RandomNonces().drawBatch(bad), { code: 'ERR_OUT_OF_RANGE' });
+    for (const length of [0, 3, 12])
+        assert.throws(() => new CounterNonces(Buffer.alloc(length)), { code: 'ERR_INVALID_ARG_VALUE' });
     assert.throws(() => new CounterNonces(Buffer.alloc(11), 256), { code: 'ERR_NONCES_EXHAUSTED' });
-    for (const bad of [undefined, null, {}, 'x', new AESGCM(Buffer.alloc(16))]) assert.throws(() => new SealingKey(Buffer.alloc(16), bad), TypeError);
-    for (const bad of [undefined, null, {}, new XAES256GCM(Buffer.alloc(32)), Object.create(AESGCM.prototype)]) assert.throws(() => new Sealer(bad, Buffer.alloc(12)), TypeError);
+    for (const bad of [undefined, null, {}, 'x', new AESGCM(Buffer.alloc(16))])
+        assert.throws(() => new SealingKey(Buffer.alloc(16), bad), TypeError);
+    for (const bad of [
+        undefined,
+        null,
+        {},
+        new XAES256GCM(Buffer.alloc(32)),
+        Object.create(AESGCM.prototype),
+    ])
+        assert.throws(() => new Sealer(bad, Buffer.alloc(12)), TypeError);
 });
 
 test('what was destroyed, or has ended', async () => {
@@ -243,7 +362,11 @@ test('what was destroyed, or has ended', async () => {
     sealer.update(Buffer.alloc(3));
     assert.throws(() => sealer.updateAad(Buffer.alloc(3)), { code: 'ERR_OUT_OF_ORDER' });
     sealer.final();
-    for (const call of [() => sealer.update(Buffer.alloc(3)), () => sealer.final(), () => new Sealer(aead, Buffer.alloc(12))]) {
+    for (const call of [
+        () => sealer.update(Buffer.alloc(3)),
+        () => sealer.final(),
+        () => new Sealer(aead, Buffer.alloc(12)),
+    ]) {
         assert.throws(call, { code: 'ERR_DESTROYED' });
     }
     assert.throws(() => AESGCM.prototype.seal.call({}, Buffer.alloc(12), Buffer.alloc(1)), TypeError);
@@ -273,7 +396,8 @@ test('buffers that change while they are used', async () => {
     let runs = 0;
     Object.defineProperty(list, 1, {
         get() {
-            if (++runs > 1 && taken.byteLength > 0) structuredClone(taken.buffer, { transfer: [taken.buffer] });
+            if (++runs > 1 && taken.byteLength > 0)
+                structuredClone(taken.buffer, { transfer: [taken.buffer] });
             return Buffer.alloc(64);
         },
     });
@@ -281,12 +405,19 @@ test('buffers that change while they are used', async () => {
     const error = await errorOf(() => aead.sealBatchInto([nonce, random(12)], list, out));
     assert.equal(error?.code, 'ERR_INVALID_ARG_TYPE', error?.stack);
     assert.deepEqual(out, Buffer.alloc(160, 7));
-    const throwing = Object.defineProperty([0], 0, { get: () => { throw new Error('mine'); } });
+    const throwing = Object.defineProperty([0], 0, {
+        get: () => {
+            throw new Error('mine');
+        },
+    });
     assert.throws(() => aead.sealBatchInto([nonce], throwing, out), { message: 'mine' });
     // A piece of a stream that is taken away between two of its parts.
     for (const stream of [new Sealer(aead, nonce), new CobblestoneSealer(Buffer.alloc(32))]) {
         const piece = Uint8Array.from(text);
-        stream.on('data', () => piece.byteLength > 0 && structuredClone(piece.buffer, { transfer: [piece.buffer] }));
+        stream.on(
+            'data',
+            () => piece.byteLength > 0 && structuredClone(piece.buffer, { transfer: [piece.buffer] }),
+        );
         stream.on('end', () => assert.fail('it ended as if all had come'));
         stream.write(piece);
         stream.end();
@@ -302,32 +433,60 @@ test('streams', async () => {
     const [nonce, aad, text] = [random(12), random(9), random(1_000_003)];
     const collect = async (...streams) => {
         const pieces = [];
-        await pipeline(...streams, new Writable({ write: (piece, _, callback) => (pieces.push(piece), callback()) }));
+        await pipeline(
+            ...streams,
+            new Writable({ write: (piece, _, callback) => (pieces.push(piece), callback()) }),
+        );
         return Buffer.concat(pieces);
     };
     const sealed = aead.seal(nonce, text, aad);
     for (const size of [1 << 20, 65536, 9999, 17]) {
-        const pieces = () => Readable.from((function* () {
-            const short = size < 100 ? text.subarray(0, 5000) : text;
-            for (let at = 0; at < short.length; at += size) yield short.subarray(at, at + size);
-        })());
+        const pieces = () =>
+            Readable.from(
+                (function* () {
+                    const short = size < 100 ? text.subarray(0, 5000) : text;
+                    for (let at = 0; at < short.length; at += size) yield short.subarray(at, at + size);
+                })(),
+            );
         const whole = size < 100 ? aead.seal(nonce, text.subarray(0, 5000), aad) : sealed;
         assert.deepEqual(await collect(pieces(), new Sealer(aead, nonce, { aad })), whole);
         const apart = new Sealer(aead, nonce, { aad, appendTag: false });
         assert.equal(apart.tag, null);
         assert.deepEqual(await collect(pieces(), apart), whole.subarray(0, -16));
         assert.deepEqual(apart.tag, whole.subarray(-16));
-        assert.deepEqual(await collect(Readable.from([whole]), new UnverifiedOpener(aead, nonce, { aad })), await collect(pieces()));
-        assert.deepEqual(await collect(Readable.from([whole.subarray(0, -16)]), new UnverifiedOpener(aead, nonce, { aad, tag: apart.tag })), await collect(pieces()));
+        assert.deepEqual(
+            await collect(Readable.from([whole]), new UnverifiedOpener(aead, nonce, { aad })),
+            await collect(pieces()),
+        );
+        assert.deepEqual(
+            await collect(
+                Readable.from([whole.subarray(0, -16)]),
+                new UnverifiedOpener(aead, nonce, { aad, tag: apart.tag }),
+            ),
+            await collect(pieces()),
+        );
         const key = Buffer.alloc(16, 3);
-        assert.deepEqual(await collect(pieces(), new CobblestoneSealer(key, { context: aad }), new CobblestoneOpener(key, { context: aad })), await collect(pieces()));
+        assert.deepEqual(
+            await collect(
+                pieces(),
+                new CobblestoneSealer(key, { context: aad }),
+                new CobblestoneOpener(key, { context: aad }),
+            ),
+            await collect(pieces()),
+        );
         passed(6);
     }
-    for (const opener of [new UnverifiedOpener(aead, nonce), new UnverifiedOpener(aead, nonce, { aad, tag: Buffer.alloc(16) })]) {
+    for (const opener of [
+        new UnverifiedOpener(aead, nonce),
+        new UnverifiedOpener(aead, nonce, { aad, tag: Buffer.alloc(16) }),
+    ]) {
         await assert.rejects(collect(Readable.from([sealed]), opener), InvalidTag);
         passed(1);
     }
-    await assert.rejects(collect(Readable.from([sealed.subarray(0, 15)]), new UnverifiedOpener(aead, nonce)), InvalidTag);
+    await assert.rejects(
+        collect(Readable.from([sealed.subarray(0, 15)]), new UnverifiedOpener(aead, nonce)),
+        InvalidTag,
+    );
     // Other events have their turn while a long piece is worked on.
     const stream = new Sealer(aead, nonce);
     let turns = 0;
@@ -351,13 +510,15 @@ test('threads', async () => {
         parentPort.postMessage(aead.seal(Buffer.alloc(12), Buffer.from('text')));
     `;
     const here = new AESGCM(Buffer.alloc(32, 5)).seal(Buffer.alloc(12), Buffer.from('text'));
-    await Promise.all(Array.from({ length: 4 }, async (_, number) => {
-        const worker = new Worker(code, { eval: true, workerData: require.resolve('..') });
-        const ended = once(worker, 'exit');
-        const [message] = await once(worker, 'message');
-        assert.deepEqual(Buffer.from(message), here);
-        if (number % 2) worker.terminate();
-        await ended;
-        passed(1);
-    }));
+    await Promise.all(
+        Array.from({ length: 4 }, async (_, number) => {
+            const worker = new Worker(code, { eval: true, workerData: require.resolve('..') });
+            const ended = once(worker, 'exit');
+            const [message] = await once(worker, 'message');
+            assert.deepEqual(Buffer.from(message), here);
+            if (number % 2) worker.terminate();
+            await ended;
+            passed(1);
+        }),
+    );
 });

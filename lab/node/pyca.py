@@ -1,0 +1,48 @@
+"""Sealed files between the package for Node and pyca/cryptography (>= 50), both ways, as streams, as files and in ranges:
+
+    python lab/node/pyca.py NODE_MODULE [SEED]
+
+NODE_MODULE is what `require` finds: crates/fastgcm-node.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "crates/fastgcm-cli/tests"))
+from pyca_interop import FORMATS, crypt, lengths  # noqa: E402
+
+
+def main(module, seed):
+    print("seed", seed)
+    rng = random.Random(seed)
+    with tempfile.TemporaryDirectory() as directory:
+        folder, cases = pathlib.Path(directory), []
+        for _, key_len, encryptor, decryptor in FORMATS:
+            for length in lengths(rng):
+                key, text = rng.randbytes(key_len), rng.randbytes(length)
+                number, context = len(cases), "context %d \u00e9" % len(cases) if len(cases) % 3 else ""
+                (folder / f"{number}.text").write_bytes(text)
+                (folder / f"{number}.theirs").write_bytes(crypt(encryptor, key, context, text))
+                ends = sorted(rng.randrange(length + 1) for _ in range(2))
+                cases.append({"key": key.hex(), "context": context, "range": ends, "decryptor": decryptor})
+        described = [{name: case[name] for name in ("key", "context", "range")} for case in cases]
+        (folder / "cases.json").write_text(json.dumps(described))
+        # It opens theirs in each way, and seals the texts.
+        script = pathlib.Path(__file__).with_name("pyca.js")
+        subprocess.run(["node", script, pathlib.Path(module).resolve(), folder], check=True)
+        for number, case in enumerate(cases):
+            text = (folder / f"{number}.text").read_bytes()
+            for name in ("stream", "file"):
+                sealed = (folder / f"{number}.{name}").read_bytes()
+                if crypt(case["decryptor"], bytes.fromhex(case["key"]), case["context"], sealed) != text:
+                    sys.exit(f"pyca refuses {name} {number}, or finds another text in it")
+    print("node::pyca ok", 5 * len(cases))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32))
