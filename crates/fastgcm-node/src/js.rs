@@ -174,6 +174,8 @@ impl Call {
             }
             len
         };
+        // Bun takes an `ArrayBuffer` for a view, and names no buffer of it.
+        let buffer = if buffer.is_null() { value } else { buffer };
         let mut owned = false;
         // SAFETY: a value of this call. (A `SharedArrayBuffer` is no `ArrayBuffer`.)
         unsafe { sys::napi_is_arraybuffer(self.env, buffer, &mut owned) };

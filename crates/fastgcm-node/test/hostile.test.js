@@ -24,7 +24,7 @@ const {
     XAES256GCM,
 } = fastgcm;
 const { UnverifiedOpener } = require('../hazmat.js');
-const { suite } = require('./support.js');
+const { numbers, suite } = require('./support.js');
 
 const passed = suite('hostile');
 const random = (count) => crypto.randomBytes(count);
@@ -340,6 +340,76 @@ test('lengths and places', () => {
         Object.create(AESGCM.prototype),
     ])
         assert.throws(() => new Sealer(bad, Buffer.alloc(12)), TypeError);
+});
+
+test('the library looks for itself', async () => {
+    // Whatever comes past lib/, a call answers with a number that says what is wrong, or does what it should.
+    const native = require('../lib/native.js');
+    const below = numbers(3);
+    const out = Buffer.alloc(56, 7);
+    const key = native.gcm(Buffer.alloc(16));
+    for (const [what, bad] of noBuffers) {
+        // What may be resized is safe during a call. It is refused before, for clarity.
+        if (what.startsWith('resizable')) continue;
+        assert.equal(typeof native.gcm(bad), 'number');
+        for (let at = 1; at < 4; at++) {
+            const given = [key, Buffer.alloc(12), Buffer.alloc(40), Buffer.alloc(3), out];
+            given[at] = bad;
+            assert.equal(typeof native.seal(...given), 'number');
+            assert.deepEqual(out, Buffer.alloc(56, 7));
+            passed(1);
+        }
+    }
+    const header = Buffer.alloc(56);
+    const make = () => [
+        native.gcm(Buffer.alloc(16)),
+        native.siv(Buffer.alloc(32)),
+        native.xaes(Buffer.alloc(32)),
+        native.randomNonces(0),
+        native.counterNonces(Buffer.alloc(4), 5),
+        native.pieces(key, Buffer.alloc(12)),
+        native.stream(Buffer.alloc(16), header, true),
+        native.stream(Buffer.alloc(16), header, false),
+    ];
+    const plain = () => [
+        undefined,
+        null,
+        true,
+        false,
+        0,
+        1,
+        16,
+        -1,
+        2 ** 53,
+        3n,
+        'x',
+        {},
+        [],
+        header,
+        ...noBuffers.map(([, bad]) => bad),
+    ];
+    const lengths = [0, 1, 11, 12, 13, 16, 24, 28, 32, 40, 56, 72, 16400, 32800];
+    const names = Object.keys(native);
+    let answers = 0;
+    for (let round = 0; round < 300; round++) {
+        const [objects, values] = [make(), plain()];
+        const buffers = lengths.map((length) => Buffer.alloc(length));
+        const any = () => {
+            const from = [objects, values, buffers, buffers][below(4)];
+            const one = from[below(from.length)];
+            return below(12) === 0 ? [one, buffers[below(buffers.length)]] : one;
+        };
+        for (let calls = 0; calls < 60; calls++) {
+            const answer = native[names[below(names.length)]](
+                below(5) ? objects[below(objects.length)] : any(),
+                ...[0, 0, 0, 0, 0].map(any),
+            );
+            if (answer instanceof Promise) await answer;
+            answers += typeof answer !== 'number';
+        }
+        passed(1);
+    }
+    assert.ok(answers > 500, `${answers} calls were right`);
 });
 
 test('what was destroyed, or has ended', async () => {
