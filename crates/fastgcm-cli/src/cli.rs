@@ -29,6 +29,8 @@ fn exit_codes() -> String {
 pub(crate) enum Command {
     /// Make a random key.
     Keygen(Keygen),
+    /// Write a key file for one more person, or with another passphrase: the same key, locked.
+    Share(Share),
     /// Seal a file: encrypt it, so that any change of it will be noticed.
     Seal(Seal),
     /// Open a sealed file.
@@ -77,6 +79,37 @@ pub(crate) struct Keygen {
     /// What the key is for: 32 bytes for cobblestone-256, 16 for cobblestone-128.
     #[arg(long, value_name = "FORMAT", value_parser = format(), default_value_t)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) locks: Locks,
+}
+
+/// How a key file is locked. It is an age file then, as lines of text, with the bytes of the key in it.
+#[derive(Debug, Args)]
+pub(crate) struct Locks {
+    /// Lock the key file with a passphrase, which is asked for, or is the first line of the file that FASTGCM_PASSPHRASE_FILE names.
+    #[arg(short, long, conflicts_with_all = ["recipient", "list"])]
+    pub(crate) passphrase: bool,
+    /// Lock the key file for somebody: age1..., "ssh-ed25519 ...", "ssh-rsa ...", or a recipient of a plugin of age's. May be said several
+    /// times: each of them can open it.
+    #[arg(short, long, value_name = "RECIPIENT")]
+    pub(crate) recipient: Vec<String>,
+    /// Lock the key file for each recipient of a list: one a line; lines that begin with # do not count.
+    #[arg(long = "for", value_name = "LIST")]
+    pub(crate) list: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Share {
+    /// The key file. Without it, the file that FASTGCM_KEY names, or else fastgcm/key in your configuration folder.
+    #[arg(short, long, value_name = "KEY")]
+    pub(crate) key: Option<PathBuf>,
+    /// Where to write the new key file, which must not exist; standard output if left out.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) locks: Locks,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -186,6 +219,9 @@ pub(crate) struct RekeyTo {
 /// How a key file is read.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
+    /// What opens a key file that is locked for somebody: an identity file of age's, or a private key of ssh. May be said several times.
+    #[arg(short, long, value_name = "IDENTITY")]
+    pub(crate) identity: Vec<PathBuf>,
     /// Accept a key file that others may read.
     #[arg(long)]
     pub(crate) insecure_key_file: bool,

@@ -34,7 +34,7 @@ impl Code {
         (Self::Io as u8, "reading or writing failed (without a message if the reader of a pipe has gone)"),
         (Self::Usage as u8, "the command line asks for something that cannot be done"),
         (Self::Unauthentic as u8, "not authentic: no sealed file, changed, truncated, another key or another context"),
-        (Self::Key as u8, "bad key file: not a key, of the other length, or others may read it"),
+        (Self::Key as u8, "bad key file: not a key, of the other length, locked for others, or others may read it"),
         (Self::Exists as u8, "the output exists"),
         (Self::SelfTest as u8, "the self-test failed, or answers differ: do not use this machine"),
         (Self::Provider as u8, "doctor: the OpenSSL provider would not be used, or should not be"),

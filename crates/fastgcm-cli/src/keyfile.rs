@@ -1,9 +1,10 @@
-//! Key files: 16 or 32 raw bytes, or the same as one line of hexadecimal digits.
+//! Key files: 16 or 32 raw bytes, or the same as one line of hexadecimal digits; and age files with such bytes in them ([`lock`]).
 
 use crate::{
     cli,
     failure::{Code, Failure, escaped},
     input::{Identity, is_dash, standard},
+    lock,
     output::Target,
     report,
 };
@@ -11,7 +12,7 @@ use fastgcm_file::{Backend, Error, Format, Key};
 use std::{
     env,
     fmt::Display,
-    fs::File,
+    fs::{File, Metadata},
     io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -104,7 +105,7 @@ impl SealingKey<'_> {
 
     /// A new key, and where it will go.
     fn make(&self, path: &Path, target: &Target) -> Result<(Key, Option<Target>), Failure> {
-        let place = Target::plan_new(path)?;
+        let place = Target::plan_new(path, false)?;
         if matches!(place, Target::Stream(..)) {
             return Err(Failure::usage(format_args!("{}: a new key needs a file that lasts", path.display())));
         }
@@ -178,12 +179,17 @@ fn read(path: &Path, format: Option<Format>, purpose: Purpose, reading: &cli::Re
     if metadata.is_dir() {
         return Err(bad(&"is a directory: name the key file in it"));
     }
-    let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 && !is_dash(path) && !reading.insecure_key_file {
-        let why = format!("others may read it or change it (its mode is {mode:04o}): chmod 600 it, or say --insecure-key-file");
-        return Err(bad(&why));
+    let mut content = read_at_most(&file, LONGEST + 1).map_err(|error| Failure::io(&name, error))?;
+    let is_locked = lock::is_locked(&content);
+    if !is_dash(path) && !reading.insecure_key_file {
+        // A locked one others may read. Who could change it could put another key in its place.
+        refuse_others(&format_args!("key {name}"), &metadata, if is_locked { 0o022 } else { 0o077 })?;
     }
-    let content = read_at_most(file, LONGEST + 1).map_err(|error| Failure::io(&name, error))?;
+    if is_locked {
+        let mut all = content.to_vec();
+        file.take(LONGEST_LOCKED).read_to_end(&mut all).map_err(|error| Failure::io(&name, error))?;
+        content = lock::unlock(&name, &all, LONGEST + 1, reading)?;
+    }
     let (key, is_printable) = parse(&content, format).map_err(|why| bad(&why))?;
     if is_printable && !reading.raw_key {
         let why = format!("its {} raw bytes are all printable. {NO_PASSWORD}, or say --raw-key if they are random", content.len());
@@ -195,10 +201,29 @@ fn read(path: &Path, format: Option<Format>, purpose: Purpose, reading: &cli::Re
     Ok((key, Identity::of(&metadata)))
 }
 
+/// Refuses a secret that others may get at, by those bits of its mode.
+pub(crate) fn refuse_others(name: &dyn Display, metadata: &Metadata, bits: u32) -> Result<(), Failure> {
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & bits == 0 {
+        return Ok(());
+    }
+    let why = format!("others may read it or change it (its mode is {mode:04o}): chmod 600 it, or say --insecure-key-file");
+    Err(Failure::new(Code::Key, format_args!("{name}: {why}")))
+}
+
 /// Writes a key to a new file. It is on the disk when this returns.
 pub(crate) fn create(target: Target, key: &Key) -> Result<(), Failure> {
+    write(target, &line(key))
+}
+
+/// Writes a key to a new file, locked if that is wanted.
+pub(crate) fn create_locked(target: Target, path: &Path, key: &Key, locks: &cli::Locks) -> Result<(), Failure> {
+    if locks.are_wanted() { write(target, &lock::lock(&path.display().to_string(), key, locks)?) } else { create(target, key) }
+}
+
+fn write(target: Target, content: &[u8]) -> Result<(), Failure> {
     let mut output = target.create()?;
-    output.write_all(&line(key)).map_err(|error| Failure::io("key", error))?;
+    output.write_all(content).map_err(|error| Failure::io("key", error))?;
     output.commit()
 }
 
@@ -238,12 +263,15 @@ fn parse(content: &[u8], format: Option<Format>) -> Result<(Key, bool), String> 
 /// 64 digits and an end of line.
 const LONGEST: usize = 66;
 
-const NO_PASSWORD: &str = "A password is no key: `fastgcm keygen` makes one";
+/// Bytes of the longest locked key file: a recipient takes some 200.
+const LONGEST_LOCKED: u64 = 1 << 20;
+
+const NO_PASSWORD: &str = "A password is no key: `fastgcm keygen` makes one, and with -p a key file that a passphrase opens";
 
 const NO_KEY: &str = "a key is needed: -k KEY, or FASTGCM_KEY, or fastgcm/key in your configuration folder; `fastgcm keygen` makes one";
 
 /// Everything, or the first `limit` bytes, in one buffer that is wiped: a `Vec` that grows leaves copies.
-fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+pub(crate) fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut content = Zeroizing::new(vec![0; limit]);
     let mut len = 0;
     loop {

@@ -1,13 +1,36 @@
-//! `fastgcm keygen`
+//! `fastgcm keygen` and `fastgcm share`
 
-use crate::{cli, failure::Failure, keyfile, output::Target, report};
-use fastgcm_file::Key;
+use crate::{
+    cli,
+    failure::{Failure, escaped},
+    keyfile::{self, Purpose, Wanted},
+    output::Target,
+    report,
+};
+use fastgcm_file::{Backend, Key};
+use std::path::Path;
 
 /// Makes a key, and tells its fingerprint.
 pub(crate) fn run(args: &cli::Keygen) -> Result<(), Failure> {
     let path = args.output.as_deref().unwrap_or("-".as_ref());
-    let target = Target::plan_new(path)?;
+    let target = Target::plan_new(path, args.locks.are_wanted())?;
     let key = Key::generate(args.format).map_err(|error| Failure::file("key", error))?;
-    keyfile::create(target, &key)?;
+    keyfile::create_locked(target, path, &key, &args.locks)?;
     report::made(path, &key)
+}
+
+/// Writes a key file for somebody else.
+pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
+    if !args.locks.are_wanted() {
+        return Err(Failure::usage("for whom? Say -r RECIPIENT, --for LIST, or -p for a passphrase"));
+    }
+    let path: &Path = args.output.as_deref().unwrap_or("-".as_ref());
+    let target = Target::plan_new(path, true)?;
+    let (backend, purpose) = (Backend::detect(), Purpose::Open);
+    let mut wanted = Wanted { path: args.key.as_deref(), format: None, purpose, reading: &args.reading, backend, read: None };
+    let file = wanted.get()?;
+    keyfile::create_locked(target, path, &file.key, &args.locks)?;
+    let (name, mark) = (escaped(&file.path.display().to_string()), keyfile::fingerprint(&file.key)?);
+    report::say(&format!("shared:  {name}, fingerprint {mark}\n"));
+    Ok(())
 }

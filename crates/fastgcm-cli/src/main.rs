@@ -3,7 +3,7 @@
 //! ```text
 //! main ── cli                    what may be asked for
 //!      ── seal · open · rekey · inspect · keygen · cpu · selftest (acvp) · doctor   one command each
-//!           └── input · output · keyfile · progress · report   files, and how nothing of them is lost
+//!           └── input · output · keyfile (lock) · progress · report   files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
 //! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`.
@@ -19,6 +19,7 @@ mod input;
 mod inspect;
 mod keyfile;
 mod keygen;
+mod lock;
 mod open;
 mod output;
 mod progress;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Keygen(args) => keygen::run(&args),
+        Command::Share(args) => keygen::share(&args),
         Command::Seal(args) => seal::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Rekey(args) => rekey::run(&args),

@@ -113,8 +113,8 @@ impl Target {
         Self::existing(path, &metadata, force, mode)
     }
 
-    /// Where a key goes: always a new file, or a stream.
-    pub(crate) fn plan_new(path: &Path) -> Result<Self, Failure> {
+    /// Where a key goes: always a new file, or a stream. A key that is locked others may read.
+    pub(crate) fn plan_new(path: &Path, is_locked: bool) -> Result<Self, Failure> {
         let target = Self::plan(path, false, PRIVATE)?;
         match &target {
             Self::Place(place) if place.existing.is_some() => {
@@ -125,7 +125,7 @@ impl Target {
             Self::Stream(Stream { file, name, .. }) => {
                 let metadata = file.metadata().map_err(|error| Failure::io(name, error))?;
                 let mode = metadata.permissions().mode() & 0o777;
-                if metadata.is_file() && mode & 0o077 != 0 {
+                if metadata.is_file() && mode & 0o077 != 0 && !is_locked {
                     let why = "is a file that others may read or change, which is no place for a key";
                     let advice = "name the key file with -o, which makes it private";
                     return Err(Failure::new(Code::Key, format_args!("{name} {why} (its mode is {mode:04o}): {advice}")));

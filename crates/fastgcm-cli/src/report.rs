@@ -66,6 +66,9 @@ fn how(args: &cli::Seal) -> Option<Vec<String>> {
     if let Some(key) = args.which.key.as_ref().or(args.which.new_key.as_ref()) {
         options.extend(["-k".into(), name(Some(key).filter(|key| !is_dash(key))?)?]);
     }
+    for identity in &args.reading.identity {
+        options.extend(["-i".into(), name(identity)?]);
+    }
     let reading = [(args.reading.insecure_key_file, "--insecure-key-file"), (args.reading.raw_key, "--raw-key")];
     options.extend(reading.into_iter().filter(|(is_used, _)| *is_used).map(|(_, option)| option.into()));
     if !args.common.context.is_empty() {

@@ -177,6 +177,123 @@ fn a_password_is_no_key() {
     bench.passed("commands::a_password_is_no_key", 4 * 4 + 2 + 4);
 }
 
+/// A program that was built without age says so, and does nothing.
+#[cfg(not(feature = "age"))]
+#[test]
+fn locked_keys() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    for content in ["age-encryption.org/v1\n-> X25519 ", "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n"] {
+        bench.write("k", content.as_bytes());
+        assert!(bench.fails(4, &["seal", "-k", "k", "a"]).contains("built without age"));
+    }
+    for args in
+        [&["keygen", "-p", "-o", "new"][..], &["keygen", "-r", "age1", "-o", "new"], &["share", "-k", "key", "--for", "a", "-o", "new"]]
+    {
+        assert!(bench.fails(4, args).contains("`cargo install --path crates/fastgcm-cli --features age`"), "{args:?}");
+    }
+    bench.fails(2, &["share", "-k", "key"]);
+    bench.passed("commands::locked_keys", 2 + 3 + 1);
+}
+
+/// Key files that are age files: who can open them, who cannot, and what is refused. (`age_interop.py` has age and rage at the other side.)
+#[cfg(feature = "age")]
+#[test]
+fn locked_keys() {
+    use age::secrecy::ExposeSecret;
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    let write = |name: &str, content: &[u8]| {
+        bench.write(name, content);
+        bench.set_mode(name, 0o600);
+    };
+    let [one, two, other] = ["one", "two", "other"].map(|name| {
+        let identity = age::x25519::Identity::generate();
+        write(name, identity.to_string().expose_secret().as_bytes());
+        identity
+    });
+    write("team", format!("# the team\n\n{}\n", two.to_public()).as_bytes());
+    let [one_name, other_name] = [&one, &other].map(|identity| identity.to_public().to_string());
+    bench.ok(&["keygen", "-r", &one_name, "--for", "team", "-o", "locked"]);
+    assert!(bench.mode("locked") == 0o600 && bench.read("locked").starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----\n"));
+    bench.ok(&["seal", "-k", "locked", "-i", "one", "a"]);
+    for args in [&["-i", "two"][..], &["-i", "other", "-i", "one"]] {
+        assert_eq!(bench.ok(&[&["open", "-k", "locked", "-o", "-", "a.sealed"], args].concat()), b"text");
+    }
+    let by = |name: &str, value: &str, args: &[&str]| bench.command(args).env(name, value).output().unwrap();
+    assert_eq!(by("FASTGCM_IDENTITY", "one", &["open", "-k", "locked", "-o", "-", "a.sealed"]).stdout, b"text");
+    // What is locked are the bytes of the key.
+    let raw = age::decrypt(&two, &bench.read("locked")).unwrap();
+    write("raw", &raw);
+    assert!(raw.len() == 32 && bench.ok(&["open", "-k", "raw", "-o", "-", "a.sealed"]) == b"text");
+
+    // For one more, for a passphrase, and by redirection, where others may read it.
+    bench.ok(&["share", "-k", "locked", "-i", "one", "-r", &other_name, "-o", "theirs"]);
+    assert_eq!(bench.ok(&["open", "-k", "theirs", "-i", "other", "-o", "-", "a.sealed"]), b"text");
+    write("secret", b"correct horse battery staple\r\nanother line");
+    write("wrong", b"correct horse battery stable\n");
+    assert!(by("FASTGCM_PASSPHRASE_FILE", "secret", &["share", "-k", "raw", "-p", "-o", "mine"]).status.success());
+    assert_eq!(by("FASTGCM_PASSPHRASE_FILE", "secret", &["open", "-k", "mine", "-o", "-", "a.sealed"]).stdout, b"text");
+    assert!(bench.shell(&format!("umask 022; fastgcm share -k raw -r {one_name} > by-shell")).status.success());
+    bench.set_mode("by-shell", 0o644);
+    assert_eq!(bench.ok(&["open", "-k", "by-shell", "-i", "one", "-o", "-", "a.sealed"]), b"text");
+    bench.ok(&["keygen", "-r", &one_name, "--format", "cobblestone-128", "-o", "short"]);
+    bench.ok(&["seal", "-k", "short", "-i", "one", "--format", "cobblestone-128", "-o", "b", "a"]);
+    assert_eq!(bench.ok(&["open", "-k", "short", "-i", "one", "-o", "-", "b"]), b"text");
+    bench.ok(&["rekey", "-k", "short", "-i", "one", "--to", "locked", "b"]);
+
+    // What is refused.
+    let mut damaged = bench.read("locked");
+    let at = damaged.len() - 60;
+    damaged[at] = if damaged[at] == b'A' { b'B' } else { b'A' };
+    write("damaged", &damaged);
+    write("cut", &damaged[..100]);
+    let locked = |content: &[u8]| age::encrypt_and_armor(&one.to_public(), content).unwrap();
+    write("short-one", locked(&raw[..31]).as_bytes());
+    write("a password", locked(b"correct horse battery staple 123").as_bytes());
+    write("nobody", b"# nobody\nage1nonsense\n");
+    bench.set_mode("by-shell", 0o664);
+    for (code, why, args) in [
+        (4, "-i IDENTITY opens it", &["seal", "-k", "locked"][..]),
+        (4, "locked for others: no identity opens it", &["seal", "-k", "locked", "-i", "other"]),
+        (4, "missing", &["seal", "-k", "locked", "-i", "missing"]),
+        (4, "key damaged: ", &["seal", "-k", "damaged", "-i", "one"]),
+        (4, "key cut: ", &["seal", "-k", "cut", "-i", "one"]),
+        (4, "key short-one: not a key", &["seal", "-k", "short-one", "-i", "one"]),
+        (4, "all printable", &["seal", "-k", "a password", "-i", "one"]),
+        (4, "its mode is 0664", &["seal", "-k", "by-shell", "-i", "one"]),
+        (4, "cobblestone-128", &["seal", "-k", "short", "-i", "one"]),
+    ] {
+        let message = bench.fails(code, &[args, &["-o", "c", "a"]].concat());
+        assert!(message.contains(why), "{why}: {message}");
+    }
+    for (code, why, args) in [
+        (4, "Invalid recipient 'age1nonsense'", &["keygen", "-r", "age1nonsense"][..]),
+        (4, "line 2", &["keygen", "--for", "nobody"]),
+        (4, "missing", &["keygen", "--for", "missing"]),
+        (2, "cannot be used with", &["keygen", "-p", "-r", &one_name]),
+        (2, "for whom?", &["share", "-k", "raw"]),
+    ] {
+        let message = bench.fails(code, &[args, &["-o", "c"]].concat());
+        assert!(message.contains(why), "{why}: {message}");
+    }
+    bench.fails(5, &["share", "-k", "raw", "-r", &one_name, "-o", "key"]);
+    write("empty", b"\nsecret");
+    write("open", b"correct horse battery staple");
+    bench.set_mode("open", 0o640);
+    for (code, why, passphrase) in [
+        (4, "another passphrase opens it", "wrong"),
+        (4, "the passphrase is empty", "empty"),
+        (4, "passphrase open: others may read it", "open"),
+        (1, "passphrase missing: No such file", "missing"),
+    ] {
+        let output = by("FASTGCM_PASSPHRASE_FILE", passphrase, &["seal", "-k", "mine", "-o", "c", "a"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(code) && message.contains(why) && !bench.exists("c"), "{why}: {message}");
+    }
+    bench.passed("commands::locked_keys", 1 + 1 + 2 + 1 + 1 + 2 + 2 + 2 + 3 + 1 + 9 + 5 + 1 + 4);
+}
+
 /// Where no key is named: FASTGCM_KEY, then the user's configuration folder.
 #[test]
 fn default_keys() {

@@ -329,7 +329,7 @@ fn the_manual() {
     let readme = include_str!("../README.md");
     let page = |args: &[&str]| String::from_utf8(bench.ok(&[&["man"], args].concat())).unwrap();
     let program = page(&[]);
-    let commands = ["keygen", "seal", "open", "rekey", "inspect", "cpu", "selftest", "doctor", "completions", "man"];
+    let commands = ["keygen", "share", "seal", "open", "rekey", "inspect", "cpu", "selftest", "doctor", "completions", "man"];
     for page in commands.iter().map(|command| page(&[command])).chain([program.clone()]) {
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "\"EXIT STATUS\"", "KEYS", "FILES", "ENVIRONMENT"] {
             assert!(page.contains(&format!(".SH {section}\n")), "{section}: {page}");

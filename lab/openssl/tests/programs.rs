@@ -91,7 +91,7 @@ fn programs() {
     passed("openssl::programs", answers.len(), 4);
 }
 
-/// The Debian package: installed, it is found by its configuration alone; removed, nothing of it is left.
+/// The Debian packages, of the module and of the program: installed, the module is found by its configuration alone; removed, nothing of them is left.
 #[test]
 fn package() {
     let folder = env::temp_dir().join(format!("fastgcm-deb-{}", std::process::id()));
@@ -101,11 +101,11 @@ fn package() {
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let file = run("../../crates/fastgcm-openssl/deb.sh", &[folder.to_str().unwrap()]);
-    run("dpkg", &["-i", file.trim()]);
+    let files = run("../../crates/fastgcm-openssl/deb.sh", &[folder.to_str().unwrap()]);
+    run("dpkg", &[&["-i"], &files.lines().collect::<Vec<_>>()[..]].concat());
     let providers = run("openssl", &["list", "-providers"]);
     let written = fs::read_to_string("/etc/ssl/fastgcm.cnf").unwrap();
-    run("dpkg", &["--purge", "fastgcm-openssl"]);
+    run("dpkg", &["--purge", "fastgcm-openssl", "fastgcm"]);
     fs::remove_dir_all(folder).unwrap();
     let left =
         Command::new("find").args(["/usr/bin", "/usr/lib", "/etc/ssl", "/usr/share/doc", "-name", "*fastgcm*"]).output().unwrap().stdout;

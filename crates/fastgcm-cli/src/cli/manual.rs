@@ -79,8 +79,10 @@ const FILES: &str = "A new key and a text that was opened are for your eyes only
     the mode that the umask gives. What --force replaces keeps its mode, and its owner and group where the system allows that. Standard \
     output that is redirected to a file is made by the shell, not by fastgcm.";
 
-const ENVIRONMENT: [(&str, &str); 2] = [
+const ENVIRONMENT: [(&str, &str); 4] = [
     ("FASTGCM_KEY", "The key file, where -k names none. Without both, it is fastgcm/key in $XDG_CONFIG_HOME or ~/.config."),
+    ("FASTGCM_PASSPHRASE_FILE", "A file whose first line is the passphrase of a locked key file. Without it the terminal is asked."),
+    ("FASTGCM_IDENTITY", "What opens a key file that is locked for somebody, where -i names nothing."),
     ("FASTGCM_BACKEND", "The back end of the cipher, as --backend names it."),
 ];
 
