@@ -22,7 +22,7 @@
 //! | [`results`] | what came out: best, median, throughput, ratio to a base |
 //! | [`aead`] | AES-GCM as the work: anything that seals and opens becomes a contender, after it has proved that its answers are right |
 //! | [`process`] | the same in another process, which is asked for its samples over pipes |
-//! | [`text()`], [`csv()`], [`json()`], [`html()`], [`chart`] | tables, for eyes and for programs, and charts (feature `report`) |
+//! | [`text()`], [`csv()`], [`json()`], [`html()`], [`document()`], [`chart`] | tables, for eyes and for programs, and charts (feature `report`) |
 //!
 //! # What is not done
 //! The time of asking for the time, some 30 ns a sample, is not subtracted: 0.15 %. The clock is wall time, not cycles. On a processor that
@@ -45,7 +45,7 @@ mod tables;
 
 pub use machine::{Machine, pin};
 #[cfg(feature = "report")]
-pub use page::html;
+pub use page::{document, html};
 pub use results::{Case, Measured, Measurement, Results};
 pub use sampler::{Contender, Sampler};
 #[cfg(feature = "report")]

@@ -1,7 +1,7 @@
 //! Results as one page that needs nothing else: no script, no font, no other file.
 
 use crate::{
-    Measured, Results, chart,
+    Machine, Measured, Results, chart,
     tables::{cell, names},
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -16,6 +16,19 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
     for (group, cases) in results.groups() {
         sections.push(section(results, group, &cases, &chart::images(results, group)?));
     }
+    let body = html! {
+        p {
+            "Samples of all contenders were taken in turn. Times are medians; " b { "times" }
+            " is the median of the ratios within each round, more than 1 is faster than "
+            @if results.base.is_empty() { "the fastest" } @else { "the base (the fastest of " (results.base.join(", ")) ")" } "."
+        }
+        @for section in sections { (section) }
+    };
+    Ok(document(title, &results.machine, &body))
+}
+
+/// A page of that title that says on which machine all was measured, and then the rest.
+pub fn document(title: &str, machine: &Machine, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -27,17 +40,12 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
             }
             body {
                 h1 { (title) }
-                dl { @for (name, value) in results.machine.lines() { dt { (name) } dd { (value) } } }
-                p {
-                    "Samples of all contenders were taken in turn. Times are medians; " b { "times" }
-                    " is the median of the ratios within each round, more than 1 is faster than "
-                    @if results.base.is_empty() { "the fastest" } @else { "the base (the fastest of " (results.base.join(", ")) ")" } "."
-                }
-                @for section in sections { (section) }
+                dl { @for (name, value) in machine.lines() { dt { (name) } dd { (value) } } }
+                (body)
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 /// A row for each contender and a column for each case: names are long, sizes are short, and a page is not

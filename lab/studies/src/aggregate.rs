@@ -53,9 +53,15 @@ impl Powers {
         }
     }
 
+    /// What zeros leave that meet H^n ..= H^1.
+    #[inline(always)]
+    pub(crate) fn constants(&self, n: usize) -> u128 {
+        self.constants[n]
+    }
+
     /// The entries of H^n, H^(n-1) ... H^1, as bytes.
     #[inline(always)]
-    fn from(&self, n: usize) -> (&[u8], &[u8]) {
+    pub(crate) fn from(&self, n: usize) -> (&[u8], &[u8]) {
         let at = 16 * (MOST - n);
         (&self.first[at..], &self.second[at..])
     }
@@ -116,15 +122,10 @@ pub(crate) fn group<S: Isa, M: Multiply<S>, T: Tail>(s: S, powers: &Powers, hash
 #[inline(always)]
 pub fn packed<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, n: usize, hash: u128, data: &[u8]) -> u128 {
     let mut hash = s.first(hash);
-    let whole = data.chunks_exact(16 * n);
-    let rest = whole.remainder();
-    for data in whole {
-        hash = group::<S, M, Masked>(s, powers, hash, data, None);
-        // The lanes meet in the first block of the next group.
-        hash = if S::BLOCKS == 1 { hash } else { s.first(s.fold(hash)) };
-    }
-    if !rest.is_empty() {
-        hash = group::<S, M, Masked>(s, powers, hash, rest, None);
+    for (i, data) in data.chunks(16 * n).enumerate() {
+        // The lanes of the group before meet in the first block of this one.
+        let before = if S::BLOCKS == 1 || i == 0 { hash } else { s.first(s.fold(hash)) };
+        hash = group::<S, M, Masked>(s, powers, before, data, None);
     }
     s.fold(hash)
 }

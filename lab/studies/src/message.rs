@@ -10,7 +10,7 @@ pub use styles::{AnyStyle, STYLES, Style, styles};
 
 use crate::{
     aggregate::{Powers, group},
-    tail::Tail,
+    tail::{Masked, Tail},
 };
 use fastgcm::internals::{Isa, Multiply, load, round_keys, store};
 
@@ -34,6 +34,8 @@ pub struct Shape {
     pub two_passes: bool,
     /// The lengths are hashed together with the last blocks; else with a reduction of their own.
     pub folded_tag: bool,
+    /// Sealing, each group is hashed beside the AES of the one behind it. (Opening, ciphertext need not wait for AES.)
+    pub pipelined: bool,
 }
 
 /// Derives a key for `WAYS` vectors at once.
@@ -80,21 +82,42 @@ pub fn crypt<S: Isa, M: Multiply<S>, T: Tail, const WAYS: usize, const SEAL: boo
             absorb!(part, None);
         }
     }
+    // Vectors of one block, a tail of less than four: it is done as the post of 2019 does it.
+    let right = if T::FROM_THE_RIGHT && S::BLOCKS == 1 && WAYS == 4 { text.len() % whole } else { 0 };
+    let groups = text.len() - right;
     // With a folded tag, the last part is left for the end, be it whole.
-    let last_at = text.len().saturating_sub(1) / whole * whole;
-    for part in 0..text.len().div_ceil(whole) {
+    let last_at = groups.saturating_sub(1) / whole * whole;
+    for part in 0..groups.div_ceil(whole) {
         let at = part * whole;
-        let folded = shape.folded_tag && at == last_at;
-        let part = &mut text[at..];
+        let folded = (shape.folded_tag && at == last_at).then_some(lengths);
+        let part = &mut text[at..groups];
         let n = part.len().min(whole);
         let part = &mut part[..n];
         if !SEAL && !shape.two_passes {
-            absorb!(part, folded.then_some(lengths));
+            absorb!(part, folded);
         }
         counter = ctr::<S, T, WAYS>(s, &key.keys[..=key.rounds], counter, part);
-        if SEAL && !shape.two_passes {
-            absorb!(part, folded.then_some(lengths));
+        if SEAL && !shape.two_passes && !shape.pipelined {
+            absorb!(part, folded);
         }
+        if SEAL && shape.pipelined && at > 0 {
+            absorb!(&text[at - whole..at], None);
+        }
+    }
+    if SEAL && shape.pipelined && groups > 0 {
+        absorb!(&text[last_at..groups], shape.folded_tag.then_some(lengths));
+    }
+    if right > 0 {
+        hash = if text.len() < 16 {
+            // Who has less than 16 bytes puts them at the end of so many.
+            let (mut sixteen, from) = ([0; 16], 16 - text.len());
+            sixteen[from..].copy_from_slice(text);
+            let hash = from_the_right::<S, M, SEAL>(s, key, counter, hash, &mut sixteen, from);
+            text.copy_from_slice(&sixteen[from..]);
+            hash
+        } else {
+            from_the_right::<S, M, SEAL>(s, key, counter, hash, text, groups)
+        };
     }
     if shape.two_passes && SEAL {
         for part in text.chunks(whole) {
@@ -114,6 +137,57 @@ fn keystream<S: Isa, T: Tail, const WAYS: usize>(s: S, key: &Key, nonce: &[u8; 1
     for part in text.chunks_mut(16 * S::BLOCKS * WAYS) {
         counter = ctr::<S, T, WAYS>(s, &key.keys[..=key.rounds], counter, part);
     }
+}
+
+/// The last 1 to 63 bytes, `text[from..]`, of 16 or more, as the post of 2019 has them: four loads whatever there is, whose addresses stay where they are
+/// if there is nothing before; four blocks of keystream, of which the first may be of no use; blocks, counters and powers of H end on the right.
+/// (Its table of permutations shifts the last block; here that is a shift.) Returns the hash.
+#[inline(always)]
+fn from_the_right<S: Isa, M: Multiply<S>, const SEAL: bool>(
+    s: S,
+    key: &Key,
+    counter: S::V,
+    hash: S::V,
+    text: &mut [u8],
+    from: usize,
+) -> S::V {
+    let tail = text.len() - from;
+    let (blocks, rest) = (tail.div_ceil(16), (tail - 1) % 16 + 1);
+    let back = |at: usize, there: usize, by: usize| if blocks > there { at - by } else { at };
+    let at3 = text.len() - 16;
+    let at2 = back(at3, 1, rest);
+    let at1 = back(at2, 2, 16);
+    let at = [back(at1, 3, 16), at1, at2, at3];
+    let cut = 8 * (16 - rest);
+
+    let (mut keystream, first_counter) = ([0; 64], s.splat((blocks as u32).wrapping_sub(4).into()));
+    ctr::<S, Masked, 4>(s, &key.keys[..=key.rounds], s.add32(counter, first_counter), &mut keystream);
+    let (first, second) = key.powers.from(4);
+    let (mut sum, mut before) = (M::zero(s), hash);
+    each!(I in 0 1 2 3 => {
+        if I + blocks >= 4 {
+            let input = read_word(text, at[I]) >> if I == 3 { cut } else { 0 };
+            let mut output = input ^ read_word(&keystream, 16 * I);
+            if I == 3 {
+                output &= u128::MAX >> cut;
+                let kept = read_word(text, at[3]) & ((1 << cut) - 1);
+                store(s, &mut text[at[3]..][..16], s.first(kept | output << cut));
+            } else {
+                store(s, &mut text[at[I]..][..16], s.first(output));
+            }
+            let block = s.xor(s.byte_swap(s.first(if SEAL { output } else { input })), before);
+            before = s.splat(0);
+            let ready = M::ready(s, block, load(s, &first[16 * I..][..16]), load(s, &second[16 * I..][..16]));
+            sum = M::add(s, sum, M::product(s, ready));
+        }
+    });
+    let _ = before; // nobody has it now
+    M::reduce(s, sum, s.first(key.powers.constants(blocks)))
+}
+
+/// The bytes from there on, as a number.
+fn read_word(text: &[u8], at: usize) -> u128 {
+    text[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
 }
 
 /// The pre-counter block of a nonce of 96 bits, its bytes in memory order.

@@ -48,8 +48,12 @@ pub struct Bench<'a> {
     pub held: Vec<(Backend, &'a dyn AnyImplementation)>,
     /// Linux before and after 2024, where it has been fetched.
     pub linux: Option<Linux<'a>>,
+    /// The library as OpenSSL's provider.
+    pub provider: Option<&'a dyn AnyImplementation>,
     /// [`Library`] at its best, built with feature `scrub`, which this build has not.
     pub scrubbed: Option<&'a dyn AnyImplementation>,
+    /// Brings other data and other code into the caches, where that can be done.
+    pub cold: Option<&'a dyn Fn()>,
     /// Executed instructions of [`probe`] with these arguments, if this machine can be stepped.
     pub steps: Option<&'a Steps>,
     /// Is told which part of the study is done, from 0 to 1, and what is in hand.
@@ -89,14 +93,15 @@ impl std::fmt::Debug for Bench<'_> {
 /// # Errors
 /// If there is none, or if the program could not be stepped.
 pub fn run(name: &str, bench: &Bench<'_>, machine: Machine) -> Result<Report, String> {
-    let mut report = Report::new(machine);
-    match name {
+    let known = NAMES.into_iter().find(|known| *known == name);
+    let known = known.ok_or_else(|| format!("no study is named {name}: {}", NAMES.join(", ")))?;
+    let mut report = Report::new(known, machine);
+    match known {
         "solaris-2010" => solaris_2010::run(bench, &mut report),
         "packed-2010" => packed_2010::run(bench, &mut report)?,
         "arm64-2019" => arm64_2019::run(bench, &mut report)?,
         "ghash-2023" => ghash_2023::run(bench, &mut report),
-        "aesni-2024" => aesni_2024::run(bench, &mut report),
-        _ => return Err(format!("no study is named {name}: {}", NAMES.join(", "))),
+        _ => aesni_2024::run(bench, &mut report),
     }
     Ok(report)
 }

@@ -1,9 +1,10 @@
-//! The last part of a text, which fills no vector: four ways to read and write it without touching what lies beside it.
+//! The last part of a text, which fills no vector: five ways to read and write it without touching what lies beside it.
 //!
 //! | | reads | of which source |
 //! |---|---|---|
 //! | [`Masked`] | once; where there are no masks, two overlapping words | the library |
-//! | [`Overlapping`] | the last 16 bytes of the text, whatever of it has been read before | Biesheuvel, 2019 |
+//! | [`Overlapping`] | the last 16 bytes of the text, whatever of it has been read before | after Biesheuvel, 2019 |
+//! | [`Right`] | all blocks of the tail at once, each of the four loads somewhere in the text | Biesheuvel, 2019 |
 //! | [`StackBuffer`] | into a buffer and from there | what he replaced |
 //! | [`ByteLoop`] | a byte at a time | Intel's code of 2010 and many since |
 
@@ -11,6 +12,8 @@ use fastgcm::internals::{Isa, load, store};
 
 /// A way to read and write `text[from..]`, which is not empty and no longer than a vector.
 pub trait Tail {
+    /// A tail of less than four blocks is done at once, from the right to the left ([`Right`]).
+    const FROM_THE_RIGHT: bool = false;
     /// Zeros stand behind the end.
     fn load<S: Isa>(s: S, text: &[u8], from: usize) -> S::V;
     /// Writes as many bytes as there are.
@@ -59,6 +62,24 @@ impl Tail for Overlapping {
             }
             _ => Masked::store(s, text, from, v),
         }
+    }
+}
+
+/// As [`Overlapping`]; and of messages that go four vectors of one block at a time, all of the tail at once (`message::from_the_right`).
+#[derive(Clone, Copy, Debug)]
+pub struct Right;
+
+impl Tail for Right {
+    const FROM_THE_RIGHT: bool = true;
+
+    #[inline(always)]
+    fn load<S: Isa>(s: S, text: &[u8], from: usize) -> S::V {
+        Overlapping::load(s, text, from)
+    }
+
+    #[inline(always)]
+    fn store<S: Isa>(s: S, text: &mut [u8], from: usize, v: S::V) {
+        Overlapping::store(s, text, from, v);
     }
 }
 

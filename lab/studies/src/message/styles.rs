@@ -4,7 +4,7 @@ use super::{Key, Shape, crypt, expand, keystream};
 use crate::{
     aggregate::packed,
     multiply::{Baseline, Of2010},
-    tail::{Masked, Overlapping, StackBuffer},
+    tail::{Masked, Overlapping, Right, StackBuffer},
 };
 use fastgcm::{
     Backend,
@@ -26,7 +26,7 @@ pub trait Style: Copy {
 }
 
 macro_rules! styles {
-    ($($(#[$doc:meta])* $style:ident $name:literal: $multiply:ty, $ways:literal ways, $tail:ty, two passes $two:literal, folded tag $folded:literal;)+) => {
+    ($($(#[$doc:meta])* $style:ident $name:literal: $multiply:ty, $ways:literal ways, $tail:ty, two passes $two:literal, folded tag $folded:literal, pipelined $pipelined:literal;)+) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ macro_rules! styles {
 
                 #[inline(always)]
                 fn crypt<S: Isa + Bits, const SEAL: bool>(s: S, key: &mut Key, nonce: &[u8; 12], aad: &[u8], text: &mut [u8]) -> u128 {
-                    let shape = Shape { two_passes: $two, folded_tag: $folded };
+                    let shape = Shape { two_passes: $two, folded_tag: $folded, pipelined: $pipelined };
                     crypt::<S, $multiply, $tail, $ways, SEAL>(s, key, shape, nonce, aad, text)
                 }
 
@@ -70,25 +70,29 @@ macro_rules! styles {
 
 styles! {
     /// AES has a pass over the whole text, GHASH another, each 8 vectors at a time: as many reductions as if they took turns.
-    TwoPasses "two passes": KeyFolded, 8 ways, Masked, two passes true, folded tag false;
+    TwoPasses "two passes": KeyFolded, 8 ways, Masked, two passes true, folded tag false, pipelined false;
     /// AES and GHASH take turns, 8 vectors each; text and lengths have one reduction.
-    Folded "K'": KeyFolded, 8 ways, Masked, two passes false, folded tag true;
+    Folded "K'": KeyFolded, 8 ways, Masked, two passes false, folded tag true, pipelined false;
     /// The same with the 18 instructions of the baseline.
-    FoldedBefore "baseline": Baseline, 8 ways, Masked, two passes false, folded tag true;
+    FoldedBefore "baseline": Baseline, 8 ways, Masked, two passes false, folded tag true, pipelined false;
     /// AAD, text and lengths have a reduction each.
-    ThreeReductions "K', three reductions": KeyFolded, 8 ways, Masked, two passes false, folded tag false;
+    ThreeReductions "K', three reductions": KeyFolded, 8 ways, Masked, two passes false, folded tag false, pipelined false;
     /// The same with the baseline.
-    ThreeReductionsBefore "baseline, three reductions": Baseline, 8 ways, Masked, two passes false, folded tag false;
+    ThreeReductionsBefore "baseline, three reductions": Baseline, 8 ways, Masked, two passes false, folded tag false, pipelined false;
     /// 2010, standard: one block, one reduction.
-    Standard2010 "standard, N = 1": Of2010, 1 ways, Masked, two passes false, folded tag false;
+    Standard2010 "standard, N = 1": Of2010, 1 ways, Masked, two passes false, folded tag false, pipelined false;
     /// 2010, packed: four blocks, one reduction.
-    Packed2010 "packed, N = 4": Of2010, 4 ways, Masked, two passes false, folded tag false;
+    Packed2010 "packed, N = 4": Of2010, 4 ways, Masked, two passes false, folded tag false, pipelined false;
+    /// And pipelined: a group is hashed beside the AES of the next one (section 2.1, figure 2).
+    Pipelined2010 "packed, N = 4, pipelined": Of2010, 4 ways, Masked, two passes false, folded tag false, pipelined true;
     /// Linux on Arm before 2019: two at a time, the tail through a buffer, the tag on its own.
-    TwoWays "2-way, stack buffer": KeyFolded, 2 ways, StackBuffer, two passes false, folded tag false;
-    /// And after: four, overlapping loads, the tag folded in.
-    FourWays "4-way, overlapping, folded tag": KeyFolded, 4 ways, Overlapping, two passes false, folded tag true;
+    TwoWays "2-way, stack buffer": KeyFolded, 2 ways, StackBuffer, two passes false, folded tag false, pipelined false;
+    /// And after: four, the tail at once from the right to the left, the lengths as a block of their own.
+    FromTheRight "4-way, tail from the right": KeyFolded, 4 ways, Right, two passes false, folded tag false, pipelined false;
+    /// The same with ours for the tail: overlapping loads, the tag folded in.
+    FourWays "4-way, overlapping, folded tag": KeyFolded, 4 ways, Overlapping, two passes false, folded tag true, pipelined false;
     /// Five, which that author found best for counter mode alone.
-    FiveWays "5-way, overlapping, folded tag": KeyFolded, 5 ways, Overlapping, two passes false, folded tag true;
+    FiveWays "5-way, overlapping, folded tag": KeyFolded, 5 ways, Overlapping, two passes false, folded tag true, pipelined false;
 }
 
 /// A style whose type is forgotten.

@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 use fastgcm_measure::Machine;
+use maud::{PreEscaped, html};
 use plotters::prelude::*;
 use serde::Serialize;
 use std::error::Error;
@@ -9,14 +10,16 @@ use std::error::Error;
 /// What a study found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
+    /// Of which study.
+    pub name: &'static str,
     /// On what.
     pub machine: Machine,
     /// In the order of the paper.
     pub tables: Vec<Table>,
-    /// What the chart shows: lines over bytes.
+    /// What the chart shows.
     pub chart: Vec<Series>,
-    /// What its axis shows.
-    pub unit: &'static str,
+    /// What its axes show.
+    pub axes: [&'static str; 2],
 }
 
 /// A table, with what has to be known of it.
@@ -37,7 +40,7 @@ pub struct Table {
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// Bytes, and the value.
+    /// What the two axes show.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -60,8 +63,8 @@ impl Table {
 
 impl Report {
     /// Of nothing yet.
-    pub fn new(machine: Machine) -> Self {
-        Self { machine, tables: Vec::new(), chart: Vec::new(), unit: "times" }
+    pub fn new(name: &'static str, machine: Machine) -> Self {
+        Self { name, machine, tables: Vec::new(), chart: Vec::new(), axes: ["bytes", "times"] }
     }
 
     /// For a terminal.
@@ -132,14 +135,40 @@ impl Report {
         Ok(drawn.then_some(image))
     }
 
+    /// For a browser: one page that needs nothing else.
+    ///
+    /// # Errors
+    /// As of [`svg`](Self::svg).
+    pub fn html(&self, title: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let body = html! {
+            @if let Some(chart) = self.svg()? { div class="charts" { (PreEscaped(chart)) } }
+            @for table in &self.tables {
+                h2 { (table.title) }
+                div class="table" {
+                    table {
+                        tr { @for cell in &table.head { th { (cell) } } }
+                        @for row in &table.rows {
+                            tr { @for (at, cell) in row.iter().enumerate() { @if at == 0 { th { (cell) } } @else { td { (cell) } } } }
+                        }
+                    }
+                }
+                @for note in &table.notes { p { (note) } }
+            }
+        };
+        Ok(fastgcm_measure::document(title, &self.machine, &body))
+    }
+
     fn draw(&self, image: &mut String) -> Result<bool, Box<dyn Error>> {
         let points = || self.chart.iter().flat_map(|line| &line.points);
         let range = |of: fn(&(f64, f64)) -> f64| Some(points().map(of).min_by(f64::total_cmp)?..points().map(of).max_by(f64::total_cmp)?);
         let (Some(x), Some(y)) = (range(|point| point.0), range(|point| point.1)) else { return Ok(false) };
-        let area = SVGBackend::with_string(image, (720, 400)).into_drawing_area();
+        let area = SVGBackend::with_string(image, (PLOT + LEGEND, 400)).into_drawing_area();
         area.fill(&WHITE)?;
-        let y = y.start.min(1.0) / 1.1..y.end * 1.1;
-        let mut chart = ChartBuilder::on(&area)
+        let (plot, legend) = area.split_horizontally(PLOT);
+        // No gain is in sight, where there are ratios.
+        let bottom = if y.start < 8.0 { y.start.min(1.0) } else { y.start };
+        let y = bottom / 1.1..y.end * 1.1;
+        let mut chart = ChartBuilder::on(&plot)
             .margin(12)
             .x_label_area_size(40)
             .y_label_area_size(60)
@@ -147,21 +176,46 @@ impl Report {
         let round = |value: &f64| format!("{}", (value * 100.0).round() / 100.0);
         chart
             .configure_mesh()
-            .x_desc("bytes")
-            .y_desc(self.unit)
+            .x_desc(self.axes[0])
+            .y_desc(self.axes[1])
             .x_label_formatter(&round)
             .y_label_formatter(&round)
             .max_light_lines(0)
             .draw()?;
-        for (number, line) in self.chart.iter().enumerate() {
-            let colour = Palette99::pick(number).to_rgba();
-            let drawn = chart.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(2)))?;
-            drawn.label(&line.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        // Beside the end of its line stands each name, as far as there is room: from the highest down.
+        let mut lines: Vec<_> =
+            self.chart.iter().enumerate().filter_map(|(number, line)| Some((number, line, *line.points.last()?))).collect();
+        let right = |line: &Series| line.points.iter().max_by(|a, b| a.0.total_cmp(&b.0)).copied().unwrap_or_default();
+        lines.sort_by(|a, b| right(b.1).1.total_cmp(&right(a.1).1));
+        let mut free = 16;
+        for (number, line, _) in lines {
+            let paper = line.name.starts_with("paper") || line.name == "post";
+            let style = COLOURS[number % COLOURS.len()].stroke_width(if paper { 1 } else { 3 });
+            chart.draw_series(LineSeries::new(line.points.iter().copied(), style).point_size(if paper { 3 } else { 0 }))?;
+            let height = chart.backend_coord(&right(line)).1.clamp(free, 400);
+            free = height + 16;
+            legend.draw(&PathElement::new([(4, height), (24, height)], style))?;
+            legend.draw(&Text::new(line.name.as_str(), (30, height - 6), ("sans-serif", 12)))?;
         }
-        chart.configure_series_labels().background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.2)).draw()?;
         area.present()?;
         drop(chart);
-        drop(area);
+        drop((plot, legend, area));
         Ok(true)
     }
 }
+
+/// Pixels; an SVG scales.
+const PLOT: u32 = 640;
+const LEGEND: u32 = 320;
+
+/// Colours that stay apart for most kinds of colour blindness (Okabe and Ito, "Color Universal Design", 2008).
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(0, 0, 0),
+    RGBColor(130, 130, 130),
+];

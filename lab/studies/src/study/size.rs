@@ -1,8 +1,8 @@
 //! How much source and machine code a back end is: both counted, by the build script and in the program that runs.
 //!
-//! Source is what a row of the table is made of: `gcm`, `ghash`, `aes`, the crossing and the one page of operations. Not what tests it, nor
-//! what chooses a row, makes nonces and hands out keys (which the kernel, too, has elsewhere, in C). Machine code is every function of
-//! the row in the table's own module, all lengths of key and of message, by the program's own table of symbols.
+//! Source is what stands for the kernel's assembly, `gcm`, `ghash`, `aes` and the one page of operations; and what stands for its glue, from a key and
+//! a message in one buffer or several to the row that does it. Not what tests it. Machine code is every function of the row in the table's own
+//! module, all lengths of key and of message, by the program's own table of symbols.
 
 use super::Table;
 use fastgcm::Backend;
@@ -13,27 +13,30 @@ use std::{fs, path::Path};
 const PAPER: [(&str, &str, &str); 2] =
     [("paper, before: SSE, AVX, \"AVX2\"", "4300", "272 KB"), ("paper, rewritten: SSE and AVX", "1130", "9 KB")];
 
-/// Lines with and without comments: of the algorithm, and of the operations of all rows of x86.
-const SHARED: Option<[usize; 2]> = lines(env!("FASTGCM_STUDIES_LINES_SHARED"));
+/// Lines with and without comments: of the algorithm, of the operations of all rows of x86, and of what stands between them and a caller.
+const ALGORITHM: Option<[usize; 2]> = lines(env!("FASTGCM_STUDIES_LINES_ALGORITHM"));
 const OPERATIONS: Option<[usize; 2]> = lines(env!("FASTGCM_STUDIES_LINES_X86"));
+const GLUE: Option<[usize; 2]> = lines(env!("FASTGCM_STUDIES_LINES_GLUE"));
 
 /// Table 3, which the paper has in words.
 pub(super) fn table(backends: &[Backend], linux: Option<&Path>) -> Table {
     let mut table = Table::new("Size", ["", "lines of source", "without comments", "machine code, bytes"]);
     PAPER.iter().for_each(|(name, lines, bytes)| table.row(*name, [lines, "-", bytes]));
-    linux.and_then(of_linux).into_iter().flatten().for_each(|[name, lines, bytes]| table.row(name, [lines, "-".into(), bytes]));
+    let of_linux = linux.and_then(|folder| Some(of_linux(folder)?.into_iter().chain(glue_of_linux(folder)?)));
+    of_linux.into_iter().flatten().for_each(|[name, lines, bytes]| table.row(name, [lines, "-".into(), bytes]));
     let cell = |number: Option<usize>| number.map_or_else(|| "-".into(), |number| number.to_string());
     let mut row = |name: String, lines: Option<[usize; 2]>, bytes: Option<usize>| {
         table.row(name, [cell(lines.map(|n| n[0])), cell(lines.map(|n| n[1])), cell(bytes)]);
     };
-    row("here, the algorithm, once for all back ends".into(), SHARED, None);
+    row("here, the algorithm, once for all back ends".into(), ALGORITHM, None);
     row("here, operations of all back ends of x86".into(), OPERATIONS, None);
-    let both = SHARED.zip(OPERATIONS).map(|(a, b)| [a[0] + b[0], a[1] + b[1]]);
+    row("here, glue: from a key and a message to the back end".into(), GLUE, None);
+    let both = ALGORITHM.zip(OPERATIONS).map(|(a, b)| [a[0] + b[0], a[1] + b[1]]);
     let code = symbols(std::env::current_exe().ok().as_deref());
     let bytes = |backend: &Backend| bytes(&code, *backend);
     backends.iter().for_each(|backend| row(format!("here, {backend}"), both, bytes(backend)));
     row("here, all of them".into(), both, backends.iter().map(bytes).sum());
-    table.note("Lines are those that the row is made of: the algorithm and the page of operations, which serves all rows of x86. The paper's count is of assembly alone, with its comments.");
+    table.note("Lines of a row: the algorithm and the page of operations, which serves all rows of x86. The paper counts assembly alone, with its comments. The kernel's glue is C: those parts of its file that name GCM.");
     table.note("Machine code is that of the program that made this table, functions of the row's own, counted by its symbols.");
     table
 }
@@ -63,6 +66,26 @@ fn of_linux(folder: &Path) -> Option<[[String; 3]; 4]> {
         row("Linux 6.12 SSE and AVX", "6.12/aes-gcm-aesni-x86_64", false)?,
         row("Linux 6.12 VAES", "6.12/aes-gcm-avx10-x86_64", false)?,
     ])
+}
+
+/// The C around it: of the file that has other modes, too, each declaration or function that names GCM.
+fn glue_of_linux(folder: &Path) -> Option<[[String; 3]; 2]> {
+    let row = |version: &str| {
+        let file = format!("{version}/aesni-intel_glue.c");
+        let source = fs::read_to_string(folder.join(&file)).ok()?;
+        let (mut own, mut part) = (0, Vec::new());
+        // A part ends at an empty line before one that begins at the margin.
+        let mut lines = source.lines().chain(["", "end"]).peekable();
+        while let Some(line) = lines.next() {
+            part.push(line);
+            if line.is_empty() && lines.peek().is_some_and(|next| !next.is_empty() && !next.starts_with([' ', '\t', '}'])) {
+                own += if part.iter().any(|line| line.to_ascii_lowercase().contains("gcm")) { part.len() } else { 0 };
+                part.clear();
+            }
+        }
+        Some([format!("Linux {version} glue, the part of GCM, {file}"), own.to_string(), "-".into()])
+    };
+    Some([row("6.1")?, row("6.12")?])
 }
 
 /// Names and sizes of the functions in that program; none if it has been stripped of them.

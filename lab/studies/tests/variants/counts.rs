@@ -100,7 +100,13 @@ fn deferred_adds_lanes_once() {
         assert_eq!(done.live(), folded.live(), "figure 9 frees no register");
         checked += 1;
     }
-    passed("studies::counts::deferred", checked, 9);
+    // Where the length is a multiple of N, no sum more.
+    for n in 1..=3 {
+        let done = hash::<4, KeyFolded>(32 * n, |s, powers, text| packed::<_, KeyFolded>(s, powers, 32, 0, text));
+        assert_eq!((done.count(Kind::LanesAdded), reductions(&done, 1)), (n, n));
+        checked += 1;
+    }
+    passed("studies::counts::deferred", checked, 9 + 3);
 }
 
 #[test]

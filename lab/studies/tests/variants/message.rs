@@ -5,7 +5,8 @@ use fastgcm_studies::{
     message::{
         STYLES, Shape, Style, crypt, expand, styles,
         styles::{
-            FiveWays, Folded, FoldedBefore, FourWays, Packed2010, Standard2010, ThreeReductions, ThreeReductionsBefore, TwoPasses, TwoWays,
+            FiveWays, Folded, FoldedBefore, FourWays, FromTheRight, Packed2010, Pipelined2010, Standard2010, ThreeReductions,
+            ThreeReductionsBefore, TwoPasses, TwoWays,
         },
     },
     tail::{ByteLoop, Masked, Overlapping, StackBuffer, Tail},
@@ -94,7 +95,7 @@ fn sealed<T: Tail>(shape: Shape, length: usize) -> Done {
     trace(|| crypt::<_, KeyFolded, T, 4, true>(s, &key, shape, &[2; 12], &[3; 12], &mut vec![4; length]))
 }
 
-const SHAPE: Shape = Shape { two_passes: false, folded_tag: false };
+const SHAPE: Shape = Shape { two_passes: false, folded_tag: false, pipelined: false };
 
 /// A byte loop reads the tail a byte at a time, twice (for AES, and for GHASH); nothing else reads a byte anywhere.
 #[test]
@@ -154,7 +155,11 @@ fn each_style() {
         (of::<ThreeReductionsBefore>(), [4, multiplications(4, 3, 1 + 4 + 1), 3]),
         (of::<Standard2010>(), [32, multiplications(3, 0, 1 + 32 + 1), 3]),
         (of::<Packed2010>(), [8, multiplications(3, 0, 1 + 8 + 1), 3]),
+        // AES of two groups, then they take turns, and two groups are hashed: one turn less.
+        (of::<Pipelined2010>(), [7, multiplications(3, 0, 1 + 8 + 1), 3]),
         (of::<TwoWays>(), [16, multiplications(4, 1, 1 + 16 + 1), 0]),
+        // Seven groups, and a tail of 52 bytes that is loaded whole.
+        (of::<FromTheRight>(), [8, multiplications(4, 1, 1 + 8 + 1), 1]),
         (of::<FourWays>(), [8, multiplications(4, 1, 1 + 8), 1]),
         (of::<FiveWays>(), [7, multiplications(4, 1, 1 + 7), 1]),
     ];

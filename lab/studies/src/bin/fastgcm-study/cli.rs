@@ -48,6 +48,15 @@ pub(crate) struct Study {
     /// Write the tables to FILE, for a page.
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// Write chart and tables to FILE, as one page.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// In FILE, the README of the studies, write the tables anew, and the chart to the folder `charts` beside it.
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
+    pub(crate) readme: Option<PathBuf>,
+    /// For solaris-2010: fastgcm-openssl as a module of OpenSSL, whose code is run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) provider: Option<PathBuf>,
     /// For aesni-2024: Linux before and after, from the folder that `lab/studies/linux.sh` has filled; its code is run.
     #[cfg(target_arch = "x86_64")]
     #[arg(long, value_name = "FOLDER")]

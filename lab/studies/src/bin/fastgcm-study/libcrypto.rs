@@ -6,7 +6,8 @@
 use fastgcm_measure::aead;
 use libloading::Library;
 use std::{
-    ffi::{CStr, OsStr, c_char, c_int, c_void},
+    ffi::{CStr, CString, OsStr, c_char, c_int, c_void},
+    path::Path,
     ptr::{null, null_mut},
 };
 
@@ -97,6 +98,37 @@ impl Libcrypto {
         // SAFETY: as above.
         unsafe { env::remove_var("OPENSSL_ia32cap") };
         Some(Self { level, ..held.ok()? })
+    }
+
+    /// The system's, which has loaded that module, and whose ciphers are the module's: as a program has them that names it.
+    pub(crate) fn provider(module: &Path) -> Result<Self, String> {
+        let system = Self::find().ok_or("the system has no libcrypto")?;
+        let here = || format!("{}: not a module that this libcrypto loads", module.display());
+        let (folder, name) = module.parent().zip(module.file_stem()).ok_or_else(here)?;
+        let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", module.display()))?;
+        let text = |text: &OsStr| CString::new(text.as_encoded_bytes()).map_err(|_| here());
+        let (folder, name, wanted) = (text(folder.as_os_str())?, text(name)?, format!("provider={}", name.display()));
+        let wanted = text(OsStr::new(&wanted))?;
+        // SAFETY: as in `load`, of which this is the same library; the types are those of openssl/provider.h and openssl/evp.h of 3.0 and later.
+        // The user named the module, and can run any code here anyway.
+        let ciphers = unsafe {
+            let library = Box::leak(Box::new(NAMES.iter().find_map(|file| Library::new(*file).ok()).ok_or_else(here)?));
+            let found = |error: libloading::Error| error.to_string();
+            let context: unsafe extern "C" fn() -> *mut c_void = *library.get("OSSL_LIB_CTX_new").map_err(found)?;
+            type Load = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
+            let search: unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int =
+                *library.get("OSSL_PROVIDER_set_default_search_path").map_err(found)?;
+            let load: Load = *library.get("OSSL_PROVIDER_load").map_err(found)?;
+            let fetch: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *const Cipher =
+                *library.get("EVP_CIPHER_fetch").map_err(found)?;
+            // Neither is ever freed: the ciphers are used until the end.
+            let context = context();
+            if context.is_null() || search(context, folder.as_ptr()) != 1 || load(context, name.as_ptr()).is_null() {
+                return Err(here());
+            }
+            [c"AES-128-GCM", c"AES-192-GCM", c"AES-256-GCM"].map(|cipher| fetch(context, cipher.as_ptr(), wanted.as_ptr()))
+        };
+        Ok(Self { level: "with fastgcm's provider", ciphers, ..system })
     }
 
     /// What it says of itself: name, version, date.

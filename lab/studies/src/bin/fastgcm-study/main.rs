@@ -3,12 +3,16 @@
 //!
 //! It measures the library as others have it, and asks the program `fastgcm-scrubbed` for what the feature `scrub` costs.
 //!
-//! `unsafe` stands only in `libcrypto.rs`, `ipsec_mb.rs` and `linux.rs`, which call other libraries.
+//! `unsafe` stands only in `libcrypto.rs`, `ipsec_mb.rs` and `linux.rs`, which call other libraries, and in `cold.rs` of `lab/bench`, which makes code.
 
 #![deny(unsafe_code)]
 
 mod bench;
 mod cli;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[allow(unsafe_code, reason = "code that evicts other code is made at run time")]
+#[path = "../../../../bench/src/cold.rs"]
+mod cold;
 mod failure;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "functions of another library can be called in no other way")]

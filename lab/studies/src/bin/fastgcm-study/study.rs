@@ -21,10 +21,12 @@ use fastgcm_measure::{
     pin,
 };
 use fastgcm_studies::study::{self, Bench, Library, Report, Steps};
+use std::{fs, path::Path};
 
 /// Compares answers, then measures. What stands in the way of the files is noticed first.
 pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     let files = plan(args)?;
+    args.readme.as_deref().map(|readme| around(readme, &args.name)).transpose()?;
     let (libcrypto, ipsec_mb) = (Libcrypto::find(), ipsec_mb());
     let held = if args.name == "aesni-2024" { held() } else { Vec::new() };
     let mut peers: Vec<&dyn AnyImplementation> = Vec::new();
@@ -32,6 +34,9 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     peers.extend(ipsec_mb.iter().map(|peer| &**peer));
     let held: Vec<_> = held.iter().map(|(level, peer)| (*level, &**peer)).collect();
     let mut machine = Machine::here(concat!("fastgcm-study ", env!("CARGO_PKG_VERSION")));
+    if args.quick {
+        machine.program += ", --quick: a glance, few samples";
+    }
     // Threads are what that study is about.
     machine.pinned_to = if args.name == "solaris-2010" { None } else { pin() };
     let library = Library::from(Backend::detect());
@@ -44,6 +49,12 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     let all: Vec<_> = peers.iter().copied().chain(ours).chain(held.iter().map(|(_, peer)| *peer)).collect();
     aead::check(&all).map_err(|error| Failure::new(Code::SelfTest, error))?;
 
+    let provider = args.provider.as_deref().map(|file| {
+        let provider = Libcrypto::provider(file).map_err(Failure::usage)?;
+        aead::check(&[&provider, &library]).map_err(|error| Failure::new(Code::SelfTest, error))?;
+        Ok(provider)
+    });
+    let provider = provider.transpose()?;
     #[cfg(target_arch = "x86_64")]
     let linux = linux(args)?;
     #[cfg(target_arch = "x86_64")]
@@ -59,6 +70,12 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     machine.notes.extend(libcrypto.iter().map(|peer| peer.version().to_owned()));
     machine.notes.extend(ipsec_mb.iter().map(|peer| format!("{}, as the system has it", peer.name())));
 
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    let others = (args.name == "aesni-2024").then(crate::cold::Others::new).map(|others| {
+        move || {
+            others.before(|| ());
+        }
+    });
     let progress = Progress::new(args.results.quiet, 1);
     let bench = Bench {
         quick: args.quick,
@@ -67,6 +84,11 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
         held,
         linux,
         scrubbed,
+        provider: provider.as_ref().map(|provider| provider as &dyn AnyImplementation),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        cold: others.as_ref().map(|others| others as &dyn Fn()),
+        #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+        cold: None,
         steps: steps(),
         progress: &|part, name| progress.at(part, name),
     };
@@ -75,7 +97,29 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     if !files.take_stdout() {
         print(&report.text())?;
     }
+    if let Some(readme) = &args.readme {
+        into_readme(readme, &report)?;
+    }
     files.write(&report)
+}
+
+/// What stands before and behind the tables of that study in the README.
+fn around(readme: &Path, name: &str) -> Result<[String; 2], Failure> {
+    let text = fs::read_to_string(readme).map_err(|error| Failure::io(readme.display(), &error))?;
+    let (begin, end) = (format!("<!-- {name}: measured -->\n"), format!("<!-- {name}: end -->"));
+    let parts =
+        text.split_once(&begin).and_then(|(before, rest)| Some([format!("{before}{begin}"), format!("{end}{}", rest.split_once(&end)?.1)]));
+    parts.ok_or_else(|| Failure::usage(format_args!("{} has no marks of {name}", readme.display())))
+}
+
+/// Tables between the marks of that study, and the chart in a file of its own.
+fn into_readme(readme: &Path, report: &Report) -> Result<(), Failure> {
+    let ([before, behind], name) = (around(readme, report.name)?, report.name);
+    let write = |path: &Path, text: String| fs::write(path, text).map_err(|error| Failure::io(path.display(), &error));
+    if let Some(chart) = report.svg().map_err(failed)? {
+        write(&readme.with_file_name("charts").join(format!("{name}.svg")), chart)?;
+    }
+    write(readme, format!("{before}{}\n![chart](charts/{name}.svg)\n{behind}", report.markdown()))
 }
 
 /// Our own program in its part of being stepped through.
@@ -151,11 +195,12 @@ fn ipsec_mb() -> Option<Box<dyn AnyImplementation>> {
 
 /// The forms that were asked for.
 fn plan(args: &cli::Study) -> Result<Files<Report>, Failure> {
-    let forms: [(_, Form<Report>); 4] = [
+    let forms: [(_, Form<Report>); 5] = [
         (&args.results.csv, |report| report.csv().map_err(failed)),
         (&args.results.json, |report| report.json().map_err(failed)),
         (&args.results.svg, |report| report.svg().map_err(failed)?.ok_or_else(|| Failure::usage("there is nothing to be drawn"))),
         (&args.markdown, |report| Ok(report.markdown())),
+        (&args.html, |report| report.html(&format!("fastgcm-study, {}", report.name)).map_err(failed)),
     ];
     Files::plan(forms, &args.results)
 }
