@@ -1,5 +1,5 @@
 //! The border to JavaScript: arguments of a call, bytes of its buffers, and objects that JavaScript holds.
-//! With `background`, the only module that calls Node-API, and so the only one with `unsafe`.
+//! With `background`, the only module that calls Node-API: all `unsafe` of a call stands in these two.
 //!
 //! A call has its thread to itself: until it returns, nobody runs JavaScript, so nobody can change, move or
 //! free the memory of a buffer. Memory that several threads share (`SharedArrayBuffer`) is refused. Two
