@@ -22,9 +22,14 @@ use std::{
 /// Where a configuration is, once it is installed.
 const INSTALLED: &str = "/etc/ssl/fastgcm.cnf";
 
+/// What a user of Java does instead.
+const JAVA: &str = "It reaches no program in Java. That gets AES-GCM from the provider fastgcm-java: `java -jar fastgcm-java-0.1.0.jar` says whether it does, and how \
+     (docs/java.md).";
+
 /// What no configuration reaches, a line each.
-const UNREACHED: [&str; 3] = [
-    "It reaches no program in Go or Java, with rustls or BoringSSL, nor one with an OpenSSL of its own that does not read OPENSSL_CONF, such as Node.js \
+const UNREACHED: [&str; 4] = [
+    JAVA,
+    "It reaches no program in Go, with rustls or BoringSSL, nor one with an OpenSSL of its own that does not read OPENSSL_CONF, such as Node.js \
      from nodejs.org (there: node --openssl-shared-config).",
     "It reaches no program that has more rights than who started it (setuid, or capabilities of its file), nor one whose environment was cleared: Postfix \
      and Dovecot hand on what `import_environment` names.",

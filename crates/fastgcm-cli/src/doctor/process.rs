@@ -1,5 +1,6 @@
 //! Whether a process that runs has loaded the provider, and if not, why that may be.
 
+use super::JAVA;
 use crate::{
     failure::{Code, Failure},
     print,
@@ -27,7 +28,14 @@ pub(super) fn run(pid: u32) -> Result<(), Failure> {
         let then = if replaced { "That file was replaced since: the process has the new one when it is started again.\n" } else { "" };
         return print(format!("{name} ({pid}) has loaded {module}\n{then}"));
     }
+    // Java unpacks its library to a file of this name.
+    if files.clone().any(|file| has(&file, &[&format!("fastgcm-{pid}-"), "libfastgcm_java.so"])) {
+        return print(format!("{name} ({pid}) is a Java, and has loaded fastgcm-java\n"));
+    }
     let mut failure = Failure::new(Code::Provider, format_args!("{name} ({pid}) has not loaded the provider"));
+    if files.clone().any(|file| has(&file, &["libjvm.so"])) {
+        return Err(failure.note(JAVA));
+    }
     if !files.any(|file| has(&file, &["libcrypto.so.3", "libcrypto.so.4"])) {
         failure = failure.note(
             "it has no library of OpenSSL 3 or 4 loaded: it has one of its own in itself, another library, or has not asked for any yet",
