@@ -25,7 +25,7 @@ bash -c "$line --locked --root '$there/cargo' --target-dir target"
 works "$there/cargo/bin/fastgcm"
 
 # From the repository, as git has it: what is committed.
-cargo install --git "file://$PWD" --locked --features age --root "$there/git" fastgcm-cli
+cargo install --git "file://$PWD" --locked --features age --root "$there/git" --target-dir target fastgcm-cli
 works "$there/git/bin/fastgcm"
 
 package=$(crates/fastgcm-cli/deb.sh "$there")
