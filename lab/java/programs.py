@@ -1,6 +1,6 @@
 """Other people's programs with the provider: TLS between Java and OpenSSL, a Kafka broker and its clients, encrypted Parquet in Spark.
 
-    python lab/java/programs.py OUT JAR [--java HOME] [tls | kafka | spark]...
+    python lab/java/programs.py [--java HOME] OUT JAR [tls | kafka | spark]...
 
 The Python that runs it has pyspark for `spark`; `target/java-kafka` is what kafka/pom.xml makes. Java says itself which provider each cipher came from.
 """
