@@ -206,13 +206,14 @@ final class Behaviour {
         return refused.get();
     }
 
+    /** MiB of memory of its own. (ZGC has Java's heap in shared memory, mapped several times.) */
     private static long resident() throws Exception {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith("VmRSS:")) {
+            if (line.startsWith("RssAnon:")) {
                 return Long.parseLong(line.replaceAll("\\D", "")) >> 10;
             }
         }
-        throw new AssertionError("no VmRSS");
+        throw new AssertionError("no RssAnon");
     }
 
     /** Native memory is given back: by `init` with another key, by the end of a message, and by the garbage collector for those who do neither. */
