@@ -80,7 +80,10 @@ final class Gcm extends CipherSpi {
 
     /** Bytes of each key, or 0: any. */
     private final int keySize;
-    /** 1 while a thread is at native memory: two at a time would be a fault of the program, and must not be one of the virtual machine. */
+    /**
+     * 1 while a thread is in a method that changes anything. Two at a time would be a fault of the program, and must not be one of the virtual machine:
+     * the library writes where these fields say, and checks nothing.
+     */
     @SuppressWarnings("unused")
     private int busy;
 
@@ -201,36 +204,48 @@ final class Gcm extends CipherSpi {
 
     @Override
     protected void engineInit(int mode, Key key, SecureRandom random) throws InvalidKeyException {
-        if (mode == Cipher.DECRYPT_MODE || mode == Cipher.UNWRAP_MODE) {
-            restart();
-            throw new InvalidKeyException("No GCMParameterSpec specified");
-        }
+        enter();
         try {
-            engineInit(mode, key, (AlgorithmParameterSpec) null, random);
+            restart();
+            if (mode == Cipher.DECRYPT_MODE || mode == Cipher.UNWRAP_MODE) {
+                throw new InvalidKeyException("No GCMParameterSpec specified");
+            }
+            init(mode, key, null, random);
         } catch (InvalidAlgorithmParameterException thrown) {
             throw new ProviderException(thrown); // the IV is new
+        } finally {
+            leave();
         }
     }
 
     @Override
     protected void engineInit(int mode, Key key, AlgorithmParameters parameters, SecureRandom random)
             throws InvalidKeyException, InvalidAlgorithmParameterException {
-        GCMParameterSpec specification = null;
-        if (parameters != null) {
-            try {
-                specification = parameters.getParameterSpec(GCMParameterSpec.class);
-            } catch (InvalidParameterSpecException thrown) {
-                restart();
-                throw new InvalidAlgorithmParameterException(thrown);
-            }
+        enter();
+        try {
+            restart();
+            init(mode, key, parameters == null ? null : parameters.getParameterSpec(GCMParameterSpec.class), random);
+        } catch (InvalidParameterSpecException thrown) {
+            throw new InvalidAlgorithmParameterException(thrown);
+        } finally {
+            leave();
         }
-        engineInit(mode, key, specification, random);
     }
 
     @Override
     protected void engineInit(int mode, Key key, AlgorithmParameterSpec parameters, SecureRandom random)
             throws InvalidKeyException, InvalidAlgorithmParameterException {
-        restart();
+        enter();
+        try {
+            restart();
+            init(mode, key, parameters, random);
+        } finally {
+            leave();
+        }
+    }
+
+    private void init(int mode, Key key, AlgorithmParameterSpec parameters, SecureRandom random)
+            throws InvalidKeyException, InvalidAlgorithmParameterException {
         this.random = random;
         byte[] newIv;
         int bits = 128;
@@ -304,14 +319,7 @@ final class Gcm extends CipherSpi {
 
     /** Another key: what there is of the one before is wiped. */
     private void renew(byte[] bytes) {
-        if (memory != null) {
-            enter();
-            try {
-                free();
-            } finally {
-                leave();
-            }
-        }
+        free();
         if (key != null && key != lastKey) {
             Arrays.fill(key, (byte) 0);
         }
@@ -369,13 +377,8 @@ final class Gcm extends CipherSpi {
     /** The message is over: the next one has the same key and IV. (An encryption that has begun to put out text has spent them.) */
     private void restart() {
         if (memory != null && memory.pieces != 0) {
-            enter();
-            try {
-                spent |= seals;
-                ended();
-            } finally {
-                leave();
-            }
+            spent |= seals;
+            ended();
         } else {
             forget();
         }
@@ -411,18 +414,28 @@ final class Gcm extends CipherSpi {
 
     @Override
     protected void engineUpdateAAD(byte[] from, int at, int size) {
-        checkAad();
-        Objects.checkFromIndexSize(at, size, from.length);
-        System.arraycopy(from, at, aadRoom(size), headSize, size);
-        headSize += size;
+        enter();
+        try {
+            checkAad();
+            Objects.checkFromIndexSize(at, size, from.length);
+            System.arraycopy(from, at, aadRoom(size), headSize, size);
+            headSize += size;
+        } finally {
+            leave();
+        }
     }
 
     @Override
     protected void engineUpdateAAD(ByteBuffer from) {
-        checkAad();
-        int size = from.remaining();
-        from.get(aadRoom(size), headSize, size);
-        headSize += size;
+        enter();
+        try {
+            checkAad();
+            int size = from.remaining();
+            from.get(aadRoom(size), headSize, size);
+            headSize += size;
+        } finally {
+            leave();
+        }
     }
 
     private void checkAad() {
@@ -456,36 +469,51 @@ final class Gcm extends CipherSpi {
 
     @Override
     protected byte[] engineUpdate(byte[] from, int at, int size) {
-        checkInitialised();
-        Objects.checkFromIndexSize(at, size, from.length);
-        byte[] to = new byte[updateSize(size)];
-        update(from, at, size, to, 0);
-        return to;
+        enter();
+        try {
+            checkInitialised();
+            Objects.checkFromIndexSize(at, size, from.length);
+            byte[] to = new byte[updateSize(size)];
+            update(from, at, size, to, 0);
+            return to;
+        } finally {
+            leave();
+        }
     }
 
     @Override
     protected int engineUpdate(byte[] from, int at, int size, byte[] to, int toAt) throws ShortBufferException {
-        checkInitialised();
-        Objects.checkFromIndexSize(at, size, from.length);
-        Objects.checkFromIndexSize(toAt, 0, to.length);
-        checkRoom(updateSize(size), to.length - toAt);
-        return update(from, at, size, to, toAt);
+        enter();
+        try {
+            checkInitialised();
+            Objects.checkFromIndexSize(at, size, from.length);
+            Objects.checkFromIndexSize(toAt, 0, to.length);
+            checkRoom(updateSize(size), to.length - toAt);
+            return update(from, at, size, to, toAt);
+        } finally {
+            leave();
+        }
     }
 
     @Override
     protected int engineUpdate(ByteBuffer from, ByteBuffer to) throws ShortBufferException {
-        checkInitialised();
-        int made = updateSize(from.remaining());
-        checkRoom(made, to.remaining());
-        if (seals) {
-            checkNotSpent();
+        enter();
+        try {
+            checkInitialised();
+            byte[] text = new byte[from.remaining()];
+            int made = updateSize(text.length);
+            checkRoom(made, to.remaining());
+            if (seals) {
+                checkNotSpent();
+            }
+            from.get(text);
+            byte[] out = new byte[made];
+            update(text, 0, text.length, out, 0);
+            to.put(out);
+            return made;
+        } finally {
+            leave();
         }
-        byte[] text = new byte[from.remaining()];
-        from.get(text);
-        byte[] out = new byte[made];
-        update(text, 0, text.length, out, 0);
-        to.put(out);
-        return made;
     }
 
     private int updateSize(int size) {
@@ -512,36 +540,31 @@ final class Gcm extends CipherSpi {
         }
         checkNotSpent();
         checkTotal(size);
-        enter();
-        try {
-            begin();
-            int made = updateSize(size);
-            if (made == 0) {
-                hold(from, at, size);
-                return 0;
-            }
-            if (overlaps(from, at, size, to, toAt, made, heldSize == 0)) {
-                from = Arrays.copyOfRange(from, at, at + size);
-                at = 0;
-            }
-            int taken = made - heldSize;
-            int first = 0;
-            if (heldSize > 0) {
-                first = BLOCK - heldSize;
-                hold(from, at, first);
-                text(held, 0, BLOCK, to, toAt, true);
-                Arrays.fill(held, (byte) 0);
-                heldSize = 0;
-                text(from, at + first, taken - first, to, toAt + BLOCK, true);
-            } else {
-                text(from, at, taken, to, toAt, true);
-            }
-            hold(from, at + taken, size - taken);
-            done += made;
-            return made;
-        } finally {
-            leave();
+        begin();
+        int made = updateSize(size);
+        if (made == 0) {
+            hold(from, at, size);
+            return 0;
         }
+        if (overlaps(from, at, size, to, toAt, made, heldSize == 0)) {
+            from = Arrays.copyOfRange(from, at, at + size);
+            at = 0;
+        }
+        int taken = made - heldSize;
+        int first = 0;
+        if (heldSize > 0) {
+            first = BLOCK - heldSize;
+            hold(from, at, first);
+            text(held, 0, BLOCK, to, toAt, true);
+            Arrays.fill(held, (byte) 0);
+            heldSize = 0;
+            text(from, at + first, taken - first, to, toAt + BLOCK, true);
+        } else {
+            text(from, at, taken, to, toAt, true);
+        }
+        hold(from, at + taken, size - taken);
+        done += made;
+        return made;
     }
 
     private void hold(byte[] from, int at, int size) {
@@ -596,6 +619,15 @@ final class Gcm extends CipherSpi {
 
     @Override
     protected byte[] engineDoFinal(byte[] from, int at, int size) throws IllegalBlockSizeException, BadPaddingException {
+        enter();
+        try {
+            return end(from, at, size);
+        } finally {
+            leave();
+        }
+    }
+
+    private byte[] end(byte[] from, int at, int size) throws IllegalBlockSizeException, BadPaddingException {
         byte[] text = input(from, at, size);
         checkInitialised();
         checkTotal(seals ? size + tag : size);
@@ -613,10 +645,15 @@ final class Gcm extends CipherSpi {
     @Override
     protected int engineDoFinal(byte[] from, int at, int size, byte[] to, int toAt)
             throws ShortBufferException, IllegalBlockSizeException, BadPaddingException {
-        byte[] text = input(from, at, size);
-        checkInitialised();
-        Objects.checkFromIndexSize(toAt, 0, to.length);
-        return finish(text, at, size, null, to, toAt, to.length - toAt);
+        enter();
+        try {
+            byte[] text = input(from, at, size);
+            checkInitialised();
+            Objects.checkFromIndexSize(toAt, 0, to.length);
+            return finish(text, at, size, null, to, toAt, to.length - toAt);
+        } finally {
+            leave();
+        }
     }
 
     private byte[] input(byte[] from, int at, int size) throws IllegalBlockSizeException {
@@ -631,20 +668,23 @@ final class Gcm extends CipherSpi {
     @Override
     protected int engineDoFinal(ByteBuffer from, ByteBuffer to)
             throws ShortBufferException, IllegalBlockSizeException, BadPaddingException {
-        checkInitialised();
-        boolean isCopied = !from.hasArray() && !from.isDirect(); // an array that is read only
-        Object text = isCopied ? copy(from) : memory(from);
-        long at = isCopied ? 0 : place(from);
-        int made;
+        enter();
         try {
-            made = finish(text, at, from.remaining(), from, memory(to), place(to), to.remaining());
+            checkInitialised();
+            ByteBuffer in = from.duplicate(); // whose position and limit no other thread changes
+            ByteBuffer out = to.duplicate();
+            boolean isCopied = !in.hasArray() && !in.isDirect(); // an array that is read only
+            Object text = isCopied ? copy(in) : memory(in);
+            long at = isCopied ? 0 : place(in);
+            int made = finish(text, at, in.remaining(), in, memory(out), place(out), out.remaining());
+            from.position(in.limit());
+            to.position(out.position() + made);
+            return made;
         } finally {
             java.lang.ref.Reference.reachabilityFence(from);
             java.lang.ref.Reference.reachabilityFence(to);
+            leave();
         }
-        from.position(from.limit());
-        to.position(to.position() + made);
-        return made;
     }
 
     private static Object memory(ByteBuffer buffer) {
@@ -669,12 +709,7 @@ final class Gcm extends CipherSpi {
             checkRoom(outputSize(size), room);
             checkTotal(size + tag);
         }
-        enter();
-        try {
-            return seals ? seal(from, at, size, buffer, to, toAt) : open(from, at, size, buffer, to, toAt, room);
-        } finally {
-            leave();
-        }
+        return seals ? seal(from, at, size, buffer, to, toAt) : open(from, at, size, buffer, to, toAt, room);
     }
 
     private int seal(Object from, long at, int size, ByteBuffer buffer, Object to, long toAt) {
@@ -705,9 +740,6 @@ final class Gcm extends CipherSpi {
     private int whole(Object from, long at, int size, Object to, long toAt) {
         byte[] head = this.head;
         int aad = headSize - iv.length;
-        if (headSize > head.length) {
-            throw new IllegalStateException("A Cipher is for one thread at a time");
-        }
         if (!used) {
             return Native.once(key, key.length, head, iv.length, aad, from, at, size, to, toAt, tag, seals);
         }
@@ -779,18 +811,23 @@ final class Gcm extends CipherSpi {
 
     @Override
     protected byte[] engineWrap(Key key) throws IllegalBlockSizeException, InvalidKeyException {
-        checkInitialised();
-        byte[] bytes = key.getEncoded();
-        if (bytes == null || bytes.length == 0) {
-            restart();
-            throw new InvalidKeyException("Cannot get an encoding of the key to be wrapped");
-        }
+        byte[] bytes = EMPTY;
+        enter();
         try {
-            return engineDoFinal(bytes, 0, bytes.length);
+            checkInitialised();
+            bytes = key.getEncoded();
+            if (bytes == null || bytes.length == 0) {
+                restart();
+                throw new InvalidKeyException("Cannot get an encoding of the key to be wrapped");
+            }
+            return end(bytes, 0, bytes.length);
         } catch (BadPaddingException thrown) {
             throw new ProviderException(thrown); // that is an error of decryption
         } finally {
-            Arrays.fill(bytes, (byte) 0);
+            leave();
+            if (bytes != null) {
+                Arrays.fill(bytes, (byte) 0);
+            }
         }
     }
 

@@ -3,8 +3,10 @@ package io.github.fastgcm;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.AlgorithmParameters;
 import java.security.InvalidAlgorithmParameterException;
 import java.security.InvalidKeyException;
+import java.security.Key;
 import java.security.Provider;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -151,10 +153,31 @@ final class Behaviour {
                     Random random = new Random(number);
                     for (int round = 0; round < rounds; round++) {
                         try {
-                            shared.init(1 + random.nextInt(2), new SecretKeySpec(bytes(16 * (1 + random.nextInt(2))), "AES"), iv(random.nextInt()));
-                            shared.updateAAD(new byte[random.nextInt(300)]);
-                            shared.update(new byte[random.nextInt(300)]);
-                            shared.doFinal(new byte[random.nextInt(300)]);
+                            // sizes differ, so that what one call has checked is wrong for another one
+                            if (random.nextInt(3) == 0) {
+                                GCMParameterSpec some = new GCMParameterSpec(96 + 8 * random.nextInt(5), bytes(1 + random.nextInt(40)));
+                                shared.init(1 + random.nextInt(2), new SecretKeySpec(bytes(16 * (1 + random.nextInt(2))), "AES"), some);
+                            }
+                            if (random.nextInt(3) == 0) {
+                                shared.updateAAD(new byte[random.nextInt(300)]);
+                            }
+                            if (random.nextInt(2) == 0) {
+                                shared.update(new byte[random.nextInt(3000)]);
+                            }
+                            ByteBuffer to = ByteBuffer.wrap(new byte[3000 + random.nextInt(5000)]);
+                            switch (random.nextInt(4)) {
+                                case 0:
+                                    shared.doFinal(new byte[random.nextInt(3000)]);
+                                    break;
+                                case 1:
+                                    shared.doFinal(ByteBuffer.wrap(new byte[random.nextInt(3000)]), to);
+                                    break;
+                                case 2:
+                                    shared.doFinal(ByteBuffer.allocateDirect(random.nextInt(3000)), to);
+                                    break;
+                                default:
+                                    break; // the message goes on
+                            }
                         } catch (java.security.GeneralSecurityException | RuntimeException thrown) {
                             // whatever it is
                         }
@@ -170,6 +193,54 @@ final class Behaviour {
         } finally {
             pool.shutdown();
         }
+    }
+
+    /** Each method that changes a cipher refuses a call that comes while it is in another one: here from the key, which `init` asks for its bytes. */
+    static long entered() throws Exception {
+        Gcm cipher = new Gcm(0);
+        byte[] some = new byte[16];
+        ByteBuffer text = ByteBuffer.wrap(some);
+        AlgorithmParameters parameters = AlgorithmParameters.getInstance("GCM");
+        parameters.init(iv(1));
+        List<Callable<Object>> calls = List.of(
+                () -> { cipher.engineInit(Cipher.ENCRYPT_MODE, KEY, null); return null; },
+                () -> { cipher.engineInit(Cipher.ENCRYPT_MODE, KEY, iv(2), null); return null; },
+                () -> { cipher.engineInit(Cipher.ENCRYPT_MODE, KEY, parameters, null); return null; },
+                () -> { cipher.engineUpdateAAD(some, 0, 16); return null; },
+                () -> { cipher.engineUpdateAAD(text.duplicate()); return null; },
+                () -> cipher.engineUpdate(some, 0, 16),
+                () -> cipher.engineUpdate(some, 0, 16, new byte[99], 0),
+                () -> cipher.engineUpdate(text.duplicate(), ByteBuffer.allocate(99)),
+                () -> cipher.engineDoFinal(some, 0, 16),
+                () -> cipher.engineDoFinal(some, 0, 16, new byte[99], 0),
+                () -> cipher.engineDoFinal(text.duplicate(), ByteBuffer.allocate(99)),
+                () -> cipher.engineWrap(KEY),
+                () -> cipher.engineUnwrap(some, "AES", Cipher.SECRET_KEY));
+        int refused = 0;
+        for (Callable<Object> call : calls) {
+            int[] told = {0};
+            Key calling = new SecretKeySpec(some, "AES") {
+                private static final long serialVersionUID = 1;
+
+                @Override
+                public byte[] getEncoded() {
+                    try {
+                        call.call();
+                    } catch (IllegalStateException thrown) {
+                        told[0] += thrown.getMessage().contains("one thread at a time") ? 1 : 0;
+                    } catch (Exception thrown) {
+                        throw new AssertionError(thrown);
+                    }
+                    return super.getEncoded();
+                }
+            };
+            cipher.engineInit(Cipher.ENCRYPT_MODE, KEY, iv(3), null);
+            cipher.engineInit(Cipher.ENCRYPT_MODE, calling, iv(4), null);
+            check(told[0] == 1, "call " + refused + " came into init");
+            check(cipher.engineWrap(calling).length == 32 && told[0] == 2, "call " + refused + " came into wrap");
+            refused++;
+        }
+        return refused;
     }
 
     /** A thread that comes while another one is at a long message is told so. */

@@ -41,6 +41,7 @@ final class Tests {
         test("long_messages", Behaviour::longMessages);
         test("failed_init", Behaviour::failedInit);
         test("threads", () -> Behaviour.threads(times.applyAsInt(2000)));
+        test("entered", Behaviour::entered);
         test("two_threads", Behaviour::twoThreads);
         test("memory", () -> Behaviour.memory(times.applyAsInt(100_000)));
         test("installations", () -> Behaviour.installations(folder));
