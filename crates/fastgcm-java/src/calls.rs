@@ -87,7 +87,7 @@ unsafe fn head<'a>(head: *const u8, nonce: usize, aad: usize) -> Result<(Nonce<'
 /// Sealing under that key.
 ///
 /// # Safety
-/// As for `fastgcm_java_seal`.
+/// As for `fastgcm_java_message`.
 #[inline(always)]
 unsafe fn seal(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: usize, to: *mut u8, tag: usize) -> Result<(), Error> {
     // SAFETY: the caller's promise. What is sealed in place is read through `to` only.
@@ -106,7 +106,7 @@ unsafe fn seal(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: u
 /// Opening under that key. What is opened in place and refused is what it was before; anything else that is refused is all zero.
 ///
 /// # Safety
-/// As for `fastgcm_java_open`.
+/// As for `fastgcm_java_message`.
 #[inline(always)]
 unsafe fn open(key: &Key, nonce: Nonce<'_>, aad: &[u8], from: *const u8, size: usize, to: *mut u8, tag: usize) -> Result<(), Error> {
     let mut expected = Tag([0; 16]);
@@ -184,12 +184,13 @@ pub unsafe extern "C" fn fastgcm_java_key_free(key: *mut Key) {
     unsafe { free(key) };
 }
 
-/// Encrypts `size` bytes from `from` to `to`, and writes `tag` bytes of tag behind them. `head` is the nonce, and the AAD behind it.
+/// Encrypts `size` bytes from `from` to `to`, and writes `tag` bytes of tag behind them; or decrypts them, if the `tag` bytes behind them are their tag: else
+/// returns 1. Then what was opened in place is what it was before, and anything else is all zero. `head` is the nonce, and the AAD behind it.
 ///
 /// # Safety
 /// All of that is readable and writable. What is written is what is read, or does not overlap it, and does not overlap `head`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_seal(
+pub unsafe extern "C" fn fastgcm_java_message(
     key: *const Key,
     head_at: *const u8,
     nonce: usize,
@@ -200,49 +201,23 @@ pub unsafe extern "C" fn fastgcm_java_seal(
     to: *mut u8,
     to_at: usize,
     tag: usize,
+    seals: c_int,
 ) -> c_int {
     let (from, to) = (from.wrapping_add(from_at), to.wrapping_add(to_at));
     status(|| {
         // SAFETY: the caller's promise.
         unsafe {
             let (nonce, aad) = head(head_at, nonce, aad)?;
-            seal(&*key, nonce, aad, from, size, to, tag)
+            let verb = if seals != 0 { seal } else { open };
+            verb(&*key, nonce, aad, from, size, to, tag)
         }
     })
 }
 
-/// Decrypts `size` bytes from `from` to `to`, if the `tag` bytes behind them are their tag: else returns 1. Then what was opened in place is what it was
-/// before, and anything else is all zero.
+/// `fastgcm_java_message` for the only message of a key (`key_size` bytes), which is made and wiped meanwhile: nothing is left to be freed.
 ///
 /// # Safety
-/// As for `fastgcm_java_seal`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_open(
-    key: *const Key,
-    head_at: *const u8,
-    nonce: usize,
-    aad: usize,
-    from: *const u8,
-    from_at: usize,
-    size: usize,
-    to: *mut u8,
-    to_at: usize,
-    tag: usize,
-) -> c_int {
-    let (from, to) = (from.wrapping_add(from_at), to.wrapping_add(to_at));
-    status(|| {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let (nonce, aad) = head(head_at, nonce, aad)?;
-            open(&*key, nonce, aad, from, size, to, tag)
-        }
-    })
-}
-
-/// Encrypts or decrypts the only message of a key (`key_size` bytes), which is made and wiped meanwhile: nothing is left to be freed.
-///
-/// # Safety
-/// As for `fastgcm_java_seal`.
+/// As for `fastgcm_java_message`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_java_once(
     key: *const u8,
@@ -276,7 +251,7 @@ pub unsafe extern "C" fn fastgcm_java_once(
 /// Begins a message in pieces; null if there is no memory.
 ///
 /// # Safety
-/// As for `fastgcm_java_seal`.
+/// As for `fastgcm_java_message`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_java_pieces(key: *const Key, nonce: *const u8, size: usize) -> *mut Pieces {
     on_heap(|place| {
@@ -299,7 +274,7 @@ pub unsafe extern "C" fn fastgcm_java_pieces_free(pieces: *mut Pieces) {
 /// The next piece of AAD.
 ///
 /// # Safety
-/// As for `fastgcm_java_seal`.
+/// As for `fastgcm_java_message`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_java_aad(pieces: *mut Pieces, key: *const Key, aad: *const u8, at: usize, size: usize) -> c_int {
     // SAFETY: the caller's promise.
@@ -309,7 +284,7 @@ pub unsafe extern "C" fn fastgcm_java_aad(pieces: *mut Pieces, key: *const Key, 
 /// The next piece of text. What is decrypted is not verified: Java wipes it if `fastgcm_java_end` refuses it.
 ///
 /// # Safety
-/// As for `fastgcm_java_seal`.
+/// As for `fastgcm_java_message`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_java_text(
     pieces: *mut Pieces,
@@ -339,7 +314,7 @@ pub unsafe extern "C" fn fastgcm_java_text(
 /// Ends the message: writes `size` bytes of its tag, or compares them.
 ///
 /// # Safety
-/// As for `fastgcm_java_seal`.
+/// As for `fastgcm_java_message`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_java_end(
     pieces: *mut Pieces,

@@ -138,19 +138,14 @@ native! {
         fastgcm_java_key_free(key as *mut Key);
     }
 
-    fn Java_io_github_fastgcm_Native_seal(
-        env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint, to: jbyteArray, to_at: jlong, tag: jint
+    fn Java_io_github_fastgcm_Native_message(
+        env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint,
+        to: jbyteArray, to_at: jlong, tag: jint, seals: jboolean
     ) -> jint {
         copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| {
-            fastgcm_java_seal(key as *const Key, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize)
-        }))
-    }
-
-    fn Java_io_github_fastgcm_Native_open(
-        env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint, to: jbyteArray, to_at: jlong, tag: jint
-    ) -> jint {
-        copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| {
-            fastgcm_java_open(key as *const Key, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize)
+            fastgcm_java_message(
+                key as *const Key, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize, seals as c_int
+            )
         }))
     }
 

@@ -743,10 +743,7 @@ final class Gcm extends CipherSpi {
         if (!used) {
             return Native.once(key, key.length, head, iv.length, aad, from, at, size, to, toAt, tag, seals);
         }
-        long kept = keptKey();
-        return seals
-                ? Native.seal(kept, head, iv.length, aad, from, at, size, to, toAt, tag)
-                : Native.open(kept, head, iv.length, aad, from, at, size, to, toAt, tag);
+        return Native.message(keptKey(), head, iv.length, aad, from, at, size, to, toAt, tag, seals);
     }
 
     private int open(Object from, long at, int size, ByteBuffer buffer, Object to, long toAt, int room)

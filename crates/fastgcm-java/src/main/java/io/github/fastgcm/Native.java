@@ -35,11 +35,8 @@ final class Native {
 
     static native void freeKey(long key);
 
-    static native int seal(
-            long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag);
-
-    static native int open(
-            long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag);
+    static native int message(
+            long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag, boolean seals);
 
     static native int once(
             byte[] key, int keySize, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag,

@@ -29,8 +29,7 @@ final class Native {
     private static final MethodHandle BACKEND = of("backend", INT, MEMORY, LONG);
     private static final MethodHandle KEY = of("key", LONG, MEMORY, LONG);
     private static final MethodHandle FREE_KEY = of("key_free", null, LONG);
-    private static final MethodHandle SEAL = of("seal", INT, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG);
-    private static final MethodHandle OPEN = of("open", INT, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG);
+    private static final MethodHandle MESSAGE = of("message", INT, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT);
     private static final MethodHandle ONCE = of("once", INT, MEMORY, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT);
     private static final MethodHandle PIECES = of("pieces", LONG, LONG, MEMORY, LONG);
     private static final MethodHandle FREE_PIECES = of("pieces_free", null, LONG);
@@ -111,19 +110,12 @@ final class Native {
         }
     }
 
-    static int seal(long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag) {
+    static int message(
+            long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag, boolean seals) {
         try {
-            return (int) SEAL.invokeExact(
-                    key, MemorySegment.ofArray(head), (long) nonce, (long) aad, start(from), at(from, fromAt), (long) size, start(to), at(to, toAt), (long) tag);
-        } catch (Throwable thrown) {
-            throw never(thrown);
-        }
-    }
-
-    static int open(long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag) {
-        try {
-            return (int) OPEN.invokeExact(
-                    key, MemorySegment.ofArray(head), (long) nonce, (long) aad, start(from), at(from, fromAt), (long) size, start(to), at(to, toAt), (long) tag);
+            return (int) MESSAGE.invokeExact(
+                    key, MemorySegment.ofArray(head), (long) nonce, (long) aad,
+                    start(from), at(from, fromAt), (long) size, start(to), at(to, toAt), (long) tag, flag(seals));
         } catch (Throwable thrown) {
             throw never(thrown);
         }
