@@ -1,5 +1,6 @@
 //! Proves whole calls from the machine code of what is shipped (docs/proof.md). `lab/prove` does it; this builds it, and the programs whose calls are
-//! proved: one in Rust, one in C with `libfastgcm.so`, and, for what is left of secrets, one in Rust with the library's feature `scrub`.
+//! proved: one in Rust, one in C with `libfastgcm.so`, one in C that loads the OpenSSL provider, and, for what is left of secrets, one in Rust with
+//! the library's feature `scrub`.
 
 use crate::tools::{run as sh_run, step};
 use anyhow::Result;
@@ -23,6 +24,12 @@ const BUILD: &str = "
         lib=$PWD/target/proof/c/usr/lib
         cc -O2 -Wall -I target/proof/c/usr/include lab/prove/victim/victim.c -o target/proof/release/libfastgcm -L \"$lib\" -lfastgcm \\
             -Wl,-rpath,\"$lib\" -Wl,-z,now
+    }
+    provider() {
+        [ -e /usr/include/openssl/core_dispatch.h ] || .ci/need - libssl-dev
+        cargo rustc --release -p fastgcm-openssl --crate-type cdylib
+        cp target/release/libfastgcm_openssl.so target/proof/release/fastgcm.so
+        cc -O2 -Wall -rdynamic lab/prove/victim/provider.c -o target/proof/release/provider -Wl,-z,now
     }";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
@@ -32,10 +39,13 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     } else if has(&["lengths", "forms", "flips"]) {
         ("", &["fastgcm-proved"])
     } else {
-        ("c", &["fastgcm-proved", "libfastgcm"])
+        ("c\nprovider", &["fastgcm-proved", "libfastgcm", "provider=fastgcm.so"])
     };
     sh_run(root, &format!("{BUILD}\nmkdir -p target/proof\nlab -p fastgcm-prove -p fastgcm-proved\n{program}"))?;
     let built = root.join("target/proof/release");
     let mut prover = Command::new(built.join("fastgcm-prove"));
-    step(prover.args(programs.iter().map(|name| built.join(name))).args(arguments).current_dir(root))
+    // Each with what it is given.
+    let path = |word: &str| built.join(word).display().to_string();
+    let programs = programs.iter().map(|words| words.split('=').map(path).collect::<Vec<_>>().join("="));
+    step(prover.args(programs).args(arguments).current_dir(root))
 }

@@ -74,6 +74,8 @@ pub struct Verb {
     pub counts: bool,
     /// With the library's feature `scrub` it promises to leave nothing of a secret on the stack or in registers.
     pub wipes: bool,
+    /// What it allocates is of the process' heap, and may hold secrets afterwards.
+    pub allocates: bool,
     /// Bytes of keys and of nonces that it takes; none: any that AES-GCM takes.
     pub keys: Vec<usize>,
     pub nonces: Vec<usize>,
@@ -120,6 +122,7 @@ impl Verb {
             cuts: how.contains(&"cut"),
             counts: how.contains(&"number"),
             wipes: how.contains(&"wipes"),
+            allocates: how.contains(&"heap"),
             keys: list(keys),
             nonces: list(nonces),
         })

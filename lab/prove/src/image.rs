@@ -80,6 +80,11 @@ impl Image {
         self.region(at).is_some_and(|region| region.writable)
     }
 
+    /// Memory that an allocator has of the system.
+    pub fn is_heap(&self, at: u64) -> bool {
+        self.region(at).is_some_and(|region| region.file.is_empty() || region.file == "[heap]")
+    }
+
     /// File and offset of an address, as one finds it in a disassembly.
     pub fn place(&self, at: u64) -> String {
         let Some(region) = self.region(at) else { return format!("{at:#x}") };

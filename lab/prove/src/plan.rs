@@ -194,9 +194,10 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
                 add(verb, &Lengths { keys: vec![32], nonces: vec![8, 16], aads: vec![0, 33], texts: vec![0, 100] }, "");
             }
             for verb in 1..subject.verbs.len() {
-                let name = &subject.verbs[verb].name;
+                let Verb { name, cuts, .. } = &subject.verbs[verb];
                 if !MAIN.contains(&&**name) {
-                    add(verb, &Lengths { keys: vec![16], texts: vec![100], ..all() }, "");
+                    let nonces = if *cuts { vec![8, 12] } else { Vec::new() };
+                    add(verb, &Lengths { keys: vec![16], nonces, texts: vec![100], ..all() }, "");
                 }
             }
             continue;
@@ -216,9 +217,10 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
             add(verb, &Lengths { keys: vec![24, 32], texts: near(row), ..all() }, "");
         }
         for verb in 1..subject.verbs.len() {
-            let name = &subject.verbs[verb].name;
+            let Verb { name, cuts, .. } = &subject.verbs[verb];
             if !MAIN.contains(&&**name) && !["seal apart", "open apart"].contains(&&**name) {
-                add(verb, &Lengths { aads: vec![0, 20], texts: few(), ..Lengths::default() }, "");
+                let nonces = if *cuts { vec![8, 12] } else { Vec::new() };
+                add(verb, &Lengths { nonces, aads: vec![0, 20], texts: few(), ..Lengths::default() }, "");
             }
         }
         for verb in own("seal in three pieces").chain(own("seal a list of three")).chain(own("open a list of three")) {

@@ -1,22 +1,8 @@
 /* Calls of the C library that are proved: the same as `src/main.rs`, in C, so that what is interpreted is `libfastgcm.so` as it is shipped. */
+#include "call.h"
 #include <fastgcm.h>
-#include <stdlib.h>
-#include <string.h>
 
-typedef struct {
-    uint8_t *at;
-    size_t size;
-} bytes;
-
-/* What `perform` is to do. The prover knows this layout. */
-typedef struct {
-    size_t verb, row, cuts[2];
-    bytes key, nonce, aad, from, to, tag, heap, place;
-} call;
-
-static const char *const rows[] = {"vaes-avx512", "vaes-avx2", "aesni-avx", "aesni-sse"};
-
-/* How each verb is described, and the call. What is in place has its text in `to`. */
+/* How each verb is described, and the call. */
 static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;fastgcm_seal;Gcm Seals Apart Zeros 16;[];[]\n"
                            "verb;fastgcm_open;Gcm Opens Apart Zeros 16;[];[]\n"
@@ -28,7 +14,7 @@ static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;fastgcm_open_batch;Gcm Opens Apart Zeros 16;[];[12]\n"
                            "verb;fastgcm_pieces_seal;Gcm Seals Apart Zeros 16 cut;[];[]\n"
                            "verb;fastgcm_pieces_open;Gcm Opens Apart Unverified 16 cut;[];[]\n"
-                           "row;vaes-avx512\nrow;vaes-avx2\nrow;aesni-avx\nrow;aesni-sse\n";
+                           ROWS;
 
 static int pieces(const call *c, const fastgcm_key *key, void *place, int seals) {
     fastgcm_pieces *pieces = place;
@@ -84,19 +70,9 @@ __attribute__((noinline)) static uint64_t perform(const call *c) {
     }
 }
 
-static uint8_t arena[4 << 20] __attribute__((aligned(4096)));
-
-__attribute__((noinline)) static void marker(call *c) {
-    register const char *said __asm__("r8") = told;
-    register size_t length __asm__("r9") = sizeof told - 1;
-    __asm__ volatile("int3" : : "D"(c), "S"(perform), "d"(arena), "c"(sizeof arena), "r"(said), "r"(length) : "memory");
-}
-
 int main(void) {
-    static call c;
     /* The allocator has memory by then, so that a call asks the system for none. */
     void *volatile warm = malloc(100000);
     free(warm);
-    marker(&c);
-    return perform(&c) == 0;
+    return proved(told) == 0;
 }
