@@ -1,6 +1,6 @@
 //! Proves whole calls from the machine code of what is shipped (docs/proof.md). `lab/prove` does it; this builds it, and the programs whose calls are
-//! proved: one in Rust, one in C with `libfastgcm.so`, one in C that loads the OpenSSL provider, and, for what is left of secrets, one in Rust with
-//! the library's feature `scrub`.
+//! proved: one in Rust, one in C with `libfastgcm.so`, one in C that loads the OpenSSL provider; `--wheel PYTHON`: that Python, which has the wheel;
+//! `--wiped`, for what is left of secrets: one in Rust with the library's feature `scrub`.
 
 use crate::tools::{run as sh_run, step};
 use anyhow::Result;
@@ -25,6 +25,11 @@ const BUILD: &str = "
         cc -O2 -Wall -I target/proof/c/usr/include lab/prove/victim/victim.c -o target/proof/release/libfastgcm -L \"$lib\" -lfastgcm \\
             -Wl,-rpath,\"$lib\" -Wl,-z,now
     }
+    wheel() {
+        include=$(\"$PYTHON\" -c 'import sysconfig; print(sysconfig.get_path(\"include\"))')
+        [ -e \"$include/Python.h\" ] || .ci/need - python3-dev
+        cc -O2 -Wall -shared -fPIC -I \"$include\" lab/prove/victim/wheel.c -o target/proof/release/wheel.so
+    }
     provider() {
         [ -e /usr/include/openssl/core_dispatch.h ] || .ci/need - libssl-dev
         cargo rustc --release -p fastgcm-openssl --crate-type cdylib
@@ -33,19 +38,23 @@ const BUILD: &str = "
     }";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let has = |names: &[&str]| arguments.iter().any(|argument| names.contains(&&**argument));
-    let (program, programs): (_, &[&str]) = if has(&["--wiped"]) {
-        ("wiped", &["scrub"])
-    } else if has(&["lengths", "forms", "flips"]) {
-        ("", &["fastgcm-proved"])
-    } else {
-        ("c\nprovider", &["fastgcm-proved", "libfastgcm", "provider=fastgcm.so"])
-    };
-    sh_run(root, &format!("{BUILD}\nmkdir -p target/proof\nlab -p fastgcm-prove -p fastgcm-proved\n{program}"))?;
     let built = root.join("target/proof/release");
-    let mut prover = Command::new(built.join("fastgcm-prove"));
-    // Each with what it is given.
     let path = |word: &str| built.join(word).display().to_string();
-    let programs = programs.iter().map(|words| words.split('=').map(path).collect::<Vec<_>>().join("="));
-    step(prover.args(programs).args(arguments).current_dir(root))
+    let has = |names: &[&str]| arguments.iter().any(|argument| names.contains(&&**argument));
+    // What is built, and the programs, each with what it is given.
+    let (build, programs, rest) = match arguments {
+        [option, python, rest @ ..] if option == "--wheel" => {
+            let script = root.join("lab/prove/victim/wheel.py");
+            let program = format!("{python}={}={}", script.display(), path("wheel.so"));
+            (format!("PYTHON='{python}'\nwheel"), vec![program], rest)
+        }
+        _ if has(&["--wiped"]) => ("wiped".into(), vec![path("scrub")], arguments),
+        _ if has(&["lengths", "forms", "flips"]) => (String::new(), vec![path("fastgcm-proved")], arguments),
+        _ => {
+            let provider = format!("{}={}", path("provider"), path("fastgcm.so"));
+            ("c\nprovider".into(), vec![path("fastgcm-proved"), path("libfastgcm"), provider], arguments)
+        }
+    };
+    sh_run(root, &format!("{BUILD}\nmkdir -p target/proof\nlab -p fastgcm-prove -p fastgcm-proved\n{build}"))?;
+    step(Command::new(path("fastgcm-prove")).args(programs).args(rest).current_dir(root))
 }

@@ -451,8 +451,8 @@ impl Machine<'_> {
             }
             Equal(e) | Unequal(e) if i.op_kind(0) == OpKind::Register && i.op_register(0).is_k() => {
                 let (a, b) = (self.source(i, 1)?, self.source(i, 2)?);
-                let mut mask = 0;
-                for (j, range) in elements(a.len(), e).enumerate() {
+                let (own, mut mask) = (self.own_mask(i)?, 0);
+                for (j, range) in elements(a.len(), e).enumerate().filter(|(j, _)| own >> j & 1 == 1) {
                     let (a, b) = (&a.bits[range.clone()], &b.bits[range]);
                     let equal = match (number(a), number(b)) {
                         _ if a == b => true,
@@ -461,7 +461,7 @@ impl Machine<'_> {
                     };
                     mask |= u64::from(equal == matches!(family, Equal(_))) << j;
                 }
-                return self.set_mask(i, 64, mask & self.own_mask(i)?);
+                return self.set_mask(i, 64, mask);
             }
             Difference(e) | Equal(e) | Smallest(e) | Greatest(e) => (self.compared(i, family, e, [first, second])?, e),
             _ => self.rearranged(i, family, immediate, by_number)?,
