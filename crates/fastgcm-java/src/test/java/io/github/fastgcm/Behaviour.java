@@ -308,7 +308,7 @@ final class Behaviour {
             }
         }
         long grown = resident() - start;
-        check(grown < 64, "resident memory has grown by " + grown + " MiB"); // nobody gives back 4 KiB a round: that would be more
+        check(grown < 128, "resident memory has grown by " + grown + " MiB"); // who gives back no key adds 240 MiB and more; ZGC alone takes some 70
         return rounds;
     }
 
