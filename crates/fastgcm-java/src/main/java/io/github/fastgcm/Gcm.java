@@ -487,7 +487,9 @@ final class Gcm extends CipherSpi {
         try {
             checkInitialised();
             Objects.checkFromIndexSize(at, size, from.length);
-            Objects.checkFromIndexSize(toAt, 0, to.length);
+            if (toAt > to.length) {
+                throw new ArrayIndexOutOfBoundsException("The output would begin at " + toAt + " of " + to.length + " bytes");
+            }
             checkRoom(updateSize(size), to.length - toAt);
             return update(from, at, size, to, toAt);
         } finally {
@@ -649,7 +651,6 @@ final class Gcm extends CipherSpi {
         try {
             byte[] text = input(from, at, size);
             checkInitialised();
-            Objects.checkFromIndexSize(toAt, 0, to.length);
             return finish(text, at, size, null, to, toAt, to.length - toAt);
         } finally {
             leave();

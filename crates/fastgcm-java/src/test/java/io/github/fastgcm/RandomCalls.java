@@ -359,10 +359,11 @@ final class RandomCalls {
             case 3: {
                 byte[] theirOut = pattern.clone();
                 byte[] ourOut = pattern.clone();
+                int to = chance(12) ? pattern.length + random.nextInt(3) : outAt; // at its end, or beyond
                 Object made = both(
-                        what + " to an array with room for " + needed,
-                        cipher -> last ? cipher.doFinal(input, before, size, theirOut, outAt) : cipher.update(input, before, size, theirOut, outAt),
-                        cipher -> last ? cipher.doFinal(input, before, size, ourOut, outAt) : cipher.update(input, before, size, ourOut, outAt));
+                        what + " to an array with room for " + (pattern.length - to),
+                        cipher -> last ? cipher.doFinal(input, before, size, theirOut, to) : cipher.update(input, before, size, theirOut, to),
+                        cipher -> last ? cipher.doFinal(input, before, size, ourOut, to) : cipher.update(input, before, size, ourOut, to));
                 written(made, theirOut, ourOut, pattern, outAt, false);
                 return made != null;
             }
