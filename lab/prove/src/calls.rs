@@ -8,7 +8,10 @@ use crate::{
     unknown::Seed,
 };
 use iced_x86::Register;
-use std::{ops::Range, path::Path};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 /// The rows that are proved, and a processor that has what each needs, and nothing that a better row needs besides.
 pub const ROWS: [(&str, Processor); 4] = [
@@ -182,11 +185,14 @@ pub struct Places {
 #[derive(Debug)]
 pub struct Subject {
     pub name: String,
+    /// How it is started.
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
     pub image: Image,
     pub verbs: Vec<Verb>,
     /// Numbers of `ROWS` in the program; none if it lacks the row.
     pub rows: [Option<u64>; 4],
-    call: u64,
+    pub call: u64,
     pub perform: u64,
     arena: Range<u64>,
 }
@@ -202,10 +208,6 @@ impl Subject {
     /// A program of its own, with the layout that `victim` has.
     pub fn start(name: &str, program: &Path, arguments: &[String]) -> Result<Self> {
         let (image, _) = Image::of(program, arguments)?;
-        Self::of(name, image)
-    }
-
-    pub fn of(name: &str, image: Image) -> Result<Self> {
         let r = &image.registers;
         let (call, perform, arena) = (r.rdi, r.rsi, r.rdx..r.rdx + r.rcx);
         let told = image.string(r.r8, r.r9 as usize).ok_or("the program tells nothing of its verbs")?;
@@ -223,7 +225,8 @@ impl Subject {
                 row += 1;
             }
         }
-        Ok(Self { name: name.to_owned(), image, verbs, rows, call, perform, arena })
+        let (name, program, arguments) = (name.to_owned(), program.to_owned(), arguments.to_owned());
+        Ok(Self { name, program, arguments, image, verbs, rows, call, perform, arena })
     }
 
     pub fn verb(&self, name: &str) -> Option<usize> {
@@ -271,19 +274,32 @@ impl Subject {
         Ok(Places { key, nonce, aad, from, to, tag, heap, place, from_len, to_len })
     }
 
+    /// Where the stack of a call begins: a function is entered 8 bytes below, where it finds [`RETURN`].
+    pub fn top(&self, case: &Case) -> u64 {
+        ((self.image.registers.rsp - 4096) & !15) - 16 * case.layout.stack
+    }
+
     /// A machine that is about to call: nothing is known of its registers but where the call's arguments are.
     pub fn machine<'a>(&'a self, decoded: &'a mut Decoded, case: &Case, seed: Seed) -> Result<Machine<'a>> {
-        let top = ((self.image.registers.rsp - 4096) & !15) - 16 * case.layout.stack;
+        let top = self.top(case);
         let scratch = self.image.stack.start.min(top) - STACK..top;
         let mut machine = Machine::new(&self.image, decoded, ROWS[case.row].1, seed, self.perform, scratch);
         machine.general[Register::RSP.number()] = Word::Number(top - 8);
         machine.memory.put(top - 8, &RETURN.to_le_bytes().map(byte))?;
         machine.general[Register::RDI.number()] = Word::Number(self.call);
+        for (i, word) in self.words(case)?.into_iter().enumerate() {
+            machine.memory.put(self.call + 8 * i as u64, &bytes(&word.to_le_bytes()))?;
+        }
+        Ok(machine)
+    }
+
+    /// What says what `perform` is to do.
+    pub fn words(&self, case: &Case) -> Result<[u64; 20]> {
         let places = self.places(case)?;
         let (place, heap) = (&places.place, &places.heap);
         let Some(row) = self.rows[case.row] else { stop!("the program has no row {}", ROWS[case.row].0) };
         let len = |n: usize| n as u64;
-        let words = [
+        Ok([
             self.verbs[case.verb].number,
             row,
             len(case.cuts[0]),
@@ -304,11 +320,7 @@ impl Subject {
             heap.end - heap.start,
             place.start,
             place.end - place.start,
-        ];
-        for (i, word) in words.into_iter().enumerate() {
-            machine.memory.put(self.call + 8 * i as u64, &bytes(&word.to_le_bytes()))?;
-        }
-        Ok(machine)
+        ])
     }
 }
 

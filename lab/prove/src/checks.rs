@@ -3,6 +3,7 @@
 //! ```text
 //! fastgcm-prove PROGRAM lengths [NAME=VALUE]...    row, verb, key, over (text or aad): those only; every: of the exits; seed
 //! fastgcm-prove PROGRAM forms [NAME=VALUE]...      tries: of each encoding; seed
+//! fastgcm-prove PROGRAM lockstep [NAME=VALUE]...   row, verb: those only; seed
 //! fastgcm-prove PROGRAM flips [NAME=VALUE]...      count: flipped bits for each row and verb; seed
 //! ```
 
@@ -10,6 +11,7 @@ use crate::{
     calls::{Case, Layout, ROWS, Subject},
     forms::{self, Told},
     induct::{self, Answer, Over},
+    lockstep,
     machine::Decoded,
     plan,
     prove::{Failure, LEAST, prove},
@@ -54,8 +56,12 @@ type Options<'a> = HashMap<&'a str, &'a str>;
 
 /// A check, with its name and what it may be told.
 type Check = (&'static str, &'static [&'static str], fn(&Subject, &Options<'_>, Seed) -> Result<usize, String>);
-const CHECKS: [Check; 3] =
-    [("lengths", &["row", "verb", "key", "over", "every"], lengths), ("forms", &["tries"], forms), ("flips", &["row", "count"], flips)];
+const CHECKS: [Check; 4] = [
+    ("lengths", &["row", "verb", "key", "over", "every"], lengths),
+    ("forms", &["tries"], forms),
+    ("lockstep", &["row", "verb"], in_lockstep),
+    ("flips", &["row", "count"], flips),
+];
 
 /// More instructions than one of these calls takes, unless a fault has it go on for ever.
 const LIMIT: u64 = 200_000;
@@ -249,4 +255,44 @@ fn forms(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
         failed += usize::from(found.is_empty());
     }
     Ok(failed)
+}
+
+/// Whole calls, an instruction at a time here and on this processor; and with semantics that are wrong on purpose, which must be found.
+fn in_lockstep(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
+    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
+    let failed = AtomicUsize::new(0);
+    for row in (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0)) {
+        let name = ROWS[row].0;
+        if !lockstep::has(row) {
+            println!("{name}: this processor has not got its instructions");
+            continue;
+        }
+        let mut cases = lockstep::cases(subject, row, seed);
+        cases.retain(|case| is("verb", &subject.verbs[case.verb].name));
+        let sum = Mutex::new((0, 0, 0));
+        each(&cases, |n, case| {
+            let (verb, Case { key, nonce, aad, text, cuts, right, .. }) = (&subject.verbs[case.verb].name, case);
+            let call = format!("{name}, {verb}, key {key}, nonce {nonce}, AAD {aad}, text {text}, cuts {cuts:?}, right {right}");
+            match lockstep::run(subject, case, seed.wrapping_add(n as Seed), 0) {
+                Ok(told) if told.difference.is_none() => {
+                    let mut sum = sum.lock().expect("no panic");
+                    *sum = (sum.0 + 1, sum.1 + told.steps, sum.2 + told.bytes);
+                }
+                other => {
+                    let what = other.map_or_else(|why| why, |told| told.difference.unwrap_or_default());
+                    println!("differs: {call}: {what}");
+                    failed.fetch_add(1, Relaxed);
+                }
+            }
+        });
+        let (calls, steps, bytes) = sum.into_inner().expect("no panic");
+        println!("{name}: {calls} of {} calls in lockstep, {steps} instructions, {bytes} bytes of memory at their ends", cases.len());
+        // The first two are about masks, which a row without AVX-512 has not got.
+        for how in if row == 0 { 1..=4 } else { 3..=4 } {
+            let found = cases.iter().find_map(|case| lockstep::run(subject, case, seed, how).ok()?.difference);
+            println!("broken on purpose, way {how}: {}", found.as_deref().unwrap_or("NOT FOUND"));
+            failed.fetch_add(usize::from(found.is_none()), Relaxed);
+        }
+    }
+    Ok(failed.into_inner())
 }

@@ -143,7 +143,7 @@ pub struct Told {
 pub const BROKEN: usize = 8;
 
 /// The instruction as it is interpreted where it is made wrong.
-fn broken(how: usize, i: &mut Instruction) {
+pub(crate) fn broken(how: usize, i: &mut Instruction) {
     match how {
         1 => i.set_zeroing_masking(false),
         2 if i.op0_kind() == OpKind::Memory => i.set_op_mask(Register::None),
@@ -346,7 +346,17 @@ fn difference(machine: &mut Machine<'_>, state: &State, data: u64, now: &[u8], w
     if width == 64 && machine.masks != state.masks.map(Some) {
         return Some(format!("masks: {:x?}, the processor has {:x?}", machine.masks, state.masks));
     }
-    let Flags { carry, overflow, sign, parity, zero } = &machine.flags;
+    if let Some(what) = flags_differ(&machine.flags, state.flags) {
+        return Some(what);
+    }
+    let ours = machine.memory.string(data, now.len()).ok()?;
+    let at = ours.iter().zip(now).position(|(ours, &theirs)| *ours != lifted::<8>(theirs.into()))?;
+    Some(format!("memory at {at}"))
+}
+
+/// A flag that is defined and not the same.
+pub(crate) fn flags_differ(flags: &Flags, theirs: u64) -> Option<String> {
+    let Flags { carry, overflow, sign, parity, zero } = flags;
     let zero = if let Zero::Is(zero) = zero { Some(*zero) } else { None };
     let flags = [
         ("carry", carry.and_then(Bit::number), 0),
@@ -355,14 +365,8 @@ fn difference(machine: &mut Machine<'_>, state: &State, data: u64, now: &[u8], w
         ("sign", *sign, 7),
         ("overflow", *overflow, 11),
     ];
-    for (name, ours, n) in flags {
-        if ours.is_some_and(|ours| ours != (state.flags >> n & 1 == 1)) {
-            return Some(format!("flag {name}"));
-        }
-    }
-    let ours = machine.memory.string(data, now.len()).ok()?;
-    let at = ours.iter().zip(now).position(|(ours, &theirs)| *ours != lifted::<8>(theirs.into()))?;
-    Some(format!("memory at {at}"))
+    let differs = |(_, ours, n): &(&str, Option<bool>, u64)| ours.is_some_and(|ours| ours != (theirs >> n & 1 == 1));
+    flags.iter().find(|flag| differs(flag)).map(|(name, ..)| format!("flag {name}"))
 }
 
 /// Whether this processor has it.

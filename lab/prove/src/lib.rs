@@ -7,7 +7,8 @@
 //! calls    what is called, with which arguments                   prove    one call held against the standard
 //! plan     which calls                                            table    all of them, on all cores
 //! induct   all lengths                                            lines    numbers that are linear in a length
-//! forms    semantics against silicon                              checks   what else is run
+//! forms    semantics against silicon                              lockstep whole calls against silicon
+//! checks   what else is run
 //! ```
 // Most fields are what they are called; what is not is described.
 #![allow(missing_docs)]
@@ -21,6 +22,7 @@ mod general;
 pub mod image;
 pub mod induct;
 pub mod lines;
+pub mod lockstep;
 pub mod machine;
 pub mod memory;
 pub mod plan;

@@ -220,6 +220,11 @@ impl<'a> Memory<'a> {
         all
     }
 
+    /// All that was read or written, in lines: the first address, and what is there now.
+    pub fn looked_at(&self) -> impl Iterator<Item = (u64, [Byte; LINE])> {
+        self.lines.iter().map(|(&line, now)| (line * LINE as u64, std::array::from_fn(|i| now.byte(i))))
+    }
+
     /// Lines that have one of some bits.
     pub fn lines_with(&self, is_one: impl Fn(&Bit) -> bool) -> Vec<u64> {
         let has = |line: &Line| matches!(line, Line::Lifted(line) if line.0.as_flattened().iter().any(&is_one));

@@ -171,6 +171,10 @@ pub enum How {
 /// Verbs that meet all lengths.
 const MAIN: [&str; 4] = ["seal", "open", "fastgcm_seal", "fastgcm_open"];
 
+pub(crate) fn is_main(name: &str) -> bool {
+    MAIN.contains(&name)
+}
+
 /// The plan of the gate, or the whole one.
 pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
     let mut groups = Vec::new();

@@ -1,11 +1,11 @@
 //! One call, held against the standard.
 
 use crate::{
-    calls::{AROUND_BOTH, Case, Form, RETURN, ROWS, Refused, Shape, Subject, Verb, place},
+    calls::{AROUND_BOTH, Case, Form, Places, RETURN, ROWS, Refused, Shape, Subject, Verb, place},
     field::{Bit, Block, Byte, byte, none, number, xor},
     machine::{Decoded, Machine, Word},
     spec::{self, Gcm},
-    unknown::Seed,
+    unknown::{Seed, Unknown},
 };
 use iced_x86::Register;
 use std::collections::HashSet;
@@ -93,11 +93,20 @@ pub struct Message {
 
 impl Message {
     /// Symbols, and the standard's answer.
-    pub fn new(machine: &mut Machine<'_>, case: &Case, verb: &Verb) -> Self {
+    pub fn new(unknown: &mut Unknown, case: &Case, verb: &Verb) -> Self {
+        let strings = [case.key, case.nonce, case.aad, case.text, 16].map(|n| unknown.random.string(n));
+        Self::of(unknown, strings, verb)
+    }
+
+    /// Numbers.
+    pub fn of_numbers(unknown: &mut Unknown, case: &Case, verb: &Verb) -> Self {
+        let lengths = [case.key, case.nonce, case.aad, case.text, 16];
+        let strings = lengths.map(|n| (0..n).map(|_| byte(unknown.random.word() as u8)).collect());
+        Self::of(unknown, strings, verb)
+    }
+
+    fn of(unknown: &mut Unknown, [key, mut nonce, aad, text, given]: [Vec<Byte>; 5], verb: &Verb) -> Self {
         let (form, opens) = (verb.form, verb.opens);
-        let unknown = &mut machine.unknown;
-        let mut string = |n: usize| unknown.random.string(n);
-        let [key, mut nonce, aad, text, given] = [case.key, case.nonce, case.aad, case.text, 16].map(&mut string);
         if verb.counts {
             nonce.iter_mut().for_each(|symbols| *symbols = byte(unknown.random.word() as u8));
         }
@@ -118,6 +127,29 @@ impl Message {
             }
         };
         Self { key, nonce, aad, text, given, other, tag }
+    }
+
+    /// What is where before the call; `stale` is where nothing but an answer will be.
+    pub fn buffers(&self, verb: &Verb, places: &Places, stale: &[Byte]) -> [(u64, Vec<Byte>); 6] {
+        let (n, text, tag) = (self.text.len(), &self.text, &self.given[..]);
+        let joined = || [text, tag].concat();
+        let (from, to) = match verb.shape {
+            Shape::InPlace => (Vec::new(), text.clone()),
+            Shape::Apart => (text.clone(), stale[..n].to_vec()),
+            Shape::InPlaceBehind => (Vec::new(), joined()),
+            Shape::Behind if verb.opens => (joined(), stale[..n].to_vec()),
+            Shape::Behind => (text.clone(), stale.to_vec()),
+            Shape::Read => (text.clone(), Vec::new()),
+        };
+        let Self { key, nonce, aad, .. } = self;
+        [
+            (places.key, key.clone()),
+            (places.nonce, nonce.clone()),
+            (places.aad, aad.clone()),
+            (places.from, from),
+            (places.to, to),
+            (places.tag, tag.to_vec()),
+        ]
     }
 }
 
@@ -158,32 +190,17 @@ fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, h
 pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, limit: u64, wiped: bool) -> Result<Proved, Failure> {
     let verb = &subject.verbs[case.verb];
     let mut machine = subject.machine(decoded, case, seed)?;
-    let message = Message::new(&mut machine, case, verb);
+    let message = Message::new(&mut machine.unknown, case, verb);
     let places = subject.places(case)?;
 
     let stale = machine.unknown.random.string(case.text + 16);
     let (n, tag) = (case.text, &message.given[..]);
-    let joined = [&message.text[..], tag].concat();
-    let (from, to): (&[Byte], &[Byte]) = match verb.shape {
-        Shape::InPlace => (&[], &message.text),
-        Shape::Apart => (&message.text, &stale[..n]),
-        Shape::InPlaceBehind => (&[], &joined),
-        Shape::Behind if verb.opens => (&joined, &stale[..n]),
-        Shape::Behind => (&message.text, &stale),
-        Shape::Read => (&message.text, &[]),
-    };
-    let buffers = [
-        (places.key, &message.key[..]),
-        (places.nonce, &message.nonce),
-        (places.aad, &message.aad),
-        (places.from, from),
-        (places.to, to),
-        (places.tag, tag),
-    ];
-    for (at, what) in buffers {
+    let buffers = message.buffers(verb, &places, &stale);
+    for (at, what) in &buffers {
         let around = machine.unknown.random.string(AROUND_BOTH);
-        place(&mut machine.memory, &around, at, what)?;
+        place(&mut machine.memory, &around, *at, what)?;
     }
+    let (_, to) = &buffers[4];
     // All that may decide: whether the tags are equal.
     let differ: Vec<Bit> = (0..verb.tag).flat_map(|i| xor(&message.tag[i], &message.given[i])).collect();
     let equal_tags = none(&differ);

@@ -17,7 +17,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use nix::{
-    libc::user_regs_struct,
+    libc::{self, user_regs_struct},
     sys::{
         personality::{self, Persona},
         ptrace,
@@ -129,6 +129,25 @@ impl Traced {
     /// General registers, as they stand.
     pub fn registers(&self) -> Result<Registers, String> {
         ptrace::getregs(self.pid()).map_err(|e| format!("ptrace: {e}"))
+    }
+
+    /// From now on they are these.
+    pub fn set_registers(&self, registers: Registers) -> Result<(), String> {
+        ptrace::setregs(self.pid(), registers).map_err(|e| format!("ptrace: {e}"))
+    }
+
+    /// Vector registers and masks, as XSAVE lays them out in its standard form.
+    pub fn extended(&self) -> Result<Vec<u8>, String> {
+        const NT_X86_XSTATE: usize = 0x202;
+        let mut area = vec![0u8; 4096];
+        let mut part = libc::iovec { iov_base: area.as_mut_ptr().cast(), iov_len: area.len() };
+        // SAFETY: the kernel writes to the area, and no further than it is long.
+        let done = unsafe { libc::ptrace(libc::PTRACE_GETREGSET, self.pid().as_raw(), NT_X86_XSTATE, &raw mut part) };
+        if done != 0 {
+            return Err(format!("ptrace: {}", std::io::Error::last_os_error()));
+        }
+        area.truncate(part.iov_len);
+        Ok(area)
     }
 
     fn pid(&self) -> Pid {

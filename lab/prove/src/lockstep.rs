@@ -1,0 +1,202 @@
+//! Whole calls in lockstep with this processor: a process executes a call, an instruction at a time, and so does the interpreter, over numbers. After
+//! each instruction all registers, masks and flags are compared, and at the end all memory that the interpreter has looked at.
+//!
+//! The system's instructions (CPUID, XGETBV, a call of the kernel) tell the process what the interpreter says: so each row runs here whose instructions
+//! this processor has.
+
+use crate::{
+    calls::{Case, RETURN, ROWS, Subject},
+    field::{Bit, Byte, byte, number},
+    forms::{broken, flags_differ},
+    image::Image,
+    machine::{Decoded, Flags, Machine, Result, Word, Zero},
+    prove::Message,
+    unknown::{Random, Seed, Unknown},
+};
+use fastgcm_step::{Registers, Traced};
+use iced_x86::{Mnemonic, Register};
+use std::{arch::x86_64::__cpuid_count, fs::OpenOptions, os::unix::fs::FileExt};
+
+/// What came of a call.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub steps: u64,
+    /// Bytes of memory that were compared.
+    pub bytes: usize,
+    pub difference: Option<String>,
+}
+
+/// More instructions than these calls take.
+const LIMIT: u64 = 200_000;
+
+/// The call of this case, over random numbers; `how`: with semantics that are broken in that way, or 0.
+pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Told> {
+    let mut traced = Traced::start(&subject.program, &subject.arguments)?;
+    traced.next_marker()?;
+    let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{}/mem", traced.id())).map_err(|e| e.to_string())?;
+    let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
+
+    let verb = &subject.verbs[case.verb];
+    let mut unknown = Unknown::new(seed);
+    let mut message = Message::of_numbers(&mut unknown, case, verb);
+    if verb.opens && case.right {
+        message.given = message.tag;
+    }
+    let stale = vec![byte(0xa5); case.text + 16];
+    for (at, what) in message.buffers(verb, &subject.places(case)?, &stale) {
+        write(at, &numbers(&what).ok_or("a symbol among numbers")?)?;
+    }
+    let top = subject.top(case) - 8;
+    write(subject.call, &subject.words(case)?.map(u64::to_le_bytes).concat())?;
+    write(top, &RETURN.to_le_bytes())?;
+    let start = Registers { rip: subject.perform, rdi: subject.call, rsp: top, orig_rax: u64::MAX, ..traced.registers()? };
+    traced.set_registers(start)?;
+
+    let image = Image::of_process(traced.id(), start)?;
+    let mut decoded = Decoded::default();
+    let mut machine = Machine::new(&image, &mut decoded, ROWS[case.row].1, seed, subject.perform, 0..0);
+    machine.general = general(&start).map(Word::Number);
+    let (vectors, masks) = vectors(&traced.extended()?);
+    for (vector, bytes) in machine.vectors.iter_mut().zip(&vectors) {
+        *vector = std::array::from_fn(|i| Bit::from(bytes[i / 8] >> (i % 8) & 1 == 1));
+    }
+    machine.masks = masks.map(Some);
+    let flag = |n: u64| start.eflags >> n & 1 == 1;
+    machine.flags = Flags {
+        carry: Some(Bit::from(flag(0))),
+        zero: Zero::Is(flag(6)),
+        parity: Some(flag(2)),
+        sign: Some(flag(7)),
+        overflow: Some(flag(11)),
+    };
+
+    let mut told = Told::default();
+    while machine.rip != RETURN && told.difference.is_none() {
+        if told.steps == LIMIT {
+            return Err(format!("more than {LIMIT} instructions"));
+        }
+        told.steps += 1;
+        let at = machine.rip;
+        let is_new = !machine.decoded.instructions.contains_key(&at);
+        let mut i = machine.fetch(at)?;
+        if is_new {
+            broken(how, &mut i);
+            machine.decoded.instructions.insert(at, i);
+        }
+        // The kernel's answer is written where it was asked for.
+        let answer = (i.mnemonic() == Mnemonic::Syscall).then(|| (machine.register(Register::RDI), machine.register(Register::RSI)));
+        machine.step()?;
+        // Of an instruction with `rep` the process executes one repetition at a time.
+        while traced.step()? == Some(at) {}
+        let mut theirs = traced.registers()?;
+        if matches!(i.mnemonic(), Mnemonic::Cpuid | Mnemonic::Xgetbv | Mnemonic::Syscall) {
+            let own = machine.general.iter().map(Word::number).collect::<Result<Vec<_>>>()?;
+            [theirs.rax, theirs.rbx, theirs.rcx, theirs.rdx, theirs.r11] = [own[0], own[3], own[1], own[2], own[11]];
+            traced.set_registers(theirs)?;
+            if let Some((Word::Number(to), Word::Number(n))) = answer {
+                write(to, &numbers(&machine.memory.string(to, n as usize)?).ok_or("a symbol from the kernel")?)?;
+            }
+        }
+        told.difference = difference(&machine, &theirs, &traced.extended()?).map(|what| format!("{} ({i}): {what}", image.place(at)));
+    }
+    if told.difference.is_none() {
+        for (at, ours) in machine.memory.looked_at() {
+            let mut theirs = [0; crate::image::LINE];
+            memory.read_exact_at(&mut theirs, at).map_err(|e| format!("{at:#x}: {e}"))?;
+            told.bytes += theirs.len();
+            let differs = ours.iter().zip(theirs).position(|(ours, theirs)| *ours != byte(theirs));
+            told.difference = told.difference.or(differs.map(|i| format!("memory at {}", image.place(at + i as u64))));
+        }
+    }
+    Ok(told)
+}
+
+/// Bytes that are numbers.
+fn numbers(bytes: &[Byte]) -> Option<Vec<u8>> {
+    bytes.iter().map(|byte| Some(number(byte)? as u8)).collect()
+}
+
+/// As instructions number them.
+fn general(r: &Registers) -> [u64; 16] {
+    [r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15]
+}
+
+/// Vectors and masks, of the standard form of XSAVE; zeros for what this processor has not got.
+fn vectors(area: &[u8]) -> ([[u8; 64]; 32], [u64; 8]) {
+    // SAFETY: every processor with AVX has leaf 13, and one without says nothing of it.
+    #[allow(unused_unsafe)]
+    let component = |n: u32| unsafe { __cpuid_count(13, n) }.ebx as usize;
+    let [upper, masks, halves, more] = [2, 5, 6, 7].map(component);
+    let part = |to: &mut [u8], from: usize| {
+        if let Some(part) = area.get(from..from + to.len()).filter(|_| from > 0) {
+            to.copy_from_slice(part);
+        }
+    };
+    let mut vectors = [[0; 64]; 32];
+    for (n, vector) in vectors.iter_mut().enumerate() {
+        if n < 16 {
+            part(&mut vector[..16], 160 + 16 * n);
+            part(&mut vector[16..32], if upper == 0 { 0 } else { upper + 16 * n });
+            part(&mut vector[32..], if halves == 0 { 0 } else { halves + 32 * n });
+        } else {
+            part(vector, if more == 0 { 0 } else { more + 64 * (n - 16) });
+        }
+    }
+    let mask = |n: usize| {
+        let mut bytes = [0; 8];
+        part(&mut bytes, if masks == 0 { 0 } else { masks + 8 * n });
+        u64::from_le_bytes(bytes)
+    };
+    (vectors, std::array::from_fn(mask))
+}
+
+/// What is not the same.
+fn difference(machine: &Machine<'_>, theirs: &Registers, area: &[u8]) -> Option<String> {
+    if machine.rip != theirs.rip {
+        return Some(format!("goes on at {:#x}, the processor at {:#x}", machine.rip, theirs.rip));
+    }
+    for (n, (ours, theirs)) in machine.general.iter().zip(general(theirs)).enumerate() {
+        if *ours != Word::Number(theirs) {
+            return Some(format!("general register {n}: {ours:x?}, the processor has {theirs:#x}"));
+        }
+    }
+    let (vectors, masks) = vectors(area);
+    for (n, (ours, theirs)) in machine.vectors.iter().zip(&vectors).enumerate() {
+        if let Some(i) = ours.as_chunks::<8>().0.iter().zip(theirs).position(|(ours, &theirs)| *ours != byte(theirs)) {
+            return Some(format!("byte {i} of vector {n}"));
+        }
+    }
+    let mask = machine.masks.iter().zip(masks).position(|(ours, theirs)| ours.is_some_and(|ours| ours != theirs));
+    mask.map(|n| format!("mask {n}")).or_else(|| flags_differ(&machine.flags, theirs.eflags))
+}
+
+/// Calls that are run so: each verb, and two that are long.
+pub fn cases(subject: &Subject, row: usize, seed: Seed) -> Vec<Case> {
+    let mut random = Random::new(seed, 5);
+    let mut all = Vec::new();
+    for (n, verb) in subject.verbs.iter().enumerate().skip(1).filter(|(_, verb)| !crate::plan::is_beyond(&verb.name)) {
+        let texts = if crate::plan::is_main(&verb.name) { vec![0, 1, 100, 700, 1420] } else { vec![random.word() as usize % 400] };
+        for (text, right) in texts.into_iter().flat_map(|text| [(text, true), (text, false)]).filter(|(_, right)| *right || verb.opens) {
+            let one = |own: &[usize], usual: &[usize], random: &mut Random| {
+                let list = if own.is_empty() { usual } else { own };
+                list[random.word() as usize % list.len()]
+            };
+            let (key, nonce) = (one(&verb.keys, &[16, 24, 32], &mut random), one(&verb.nonces, &[12, 12, 8], &mut random));
+            let (aad, text) = (random.word() as usize % 60, verb.text(text));
+            let whole = if verb.form == crate::calls::Form::Gmac { aad } else { text };
+            let cuts = if verb.cuts { [whole / 3, whole - whole / 5] } else { [0; 2] };
+            all.push(Case { verb: n, row, key, nonce, aad, text, cuts, right, layout: Default::default() });
+        }
+    }
+    all
+}
+
+/// Whether this processor has the instructions of a row.
+pub fn has(row: usize) -> bool {
+    match ROWS[row].0 {
+        "vaes-avx512" => is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("vaes"),
+        "vaes-avx2" => is_x86_feature_detected!("vaes") && is_x86_feature_detected!("avx2"),
+        "aesni-avx" => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
+        _ => is_x86_feature_detected!("aes"),
+    }
+}
