@@ -231,6 +231,7 @@ impl Copy {
             command.env("FASTGCM_GATE", "1"); // traces of `portable`, which take two minutes
         }
         let rows = "aesni-avx,vpaes-ssse3,portable";
+        command.env("CARGO_INCREMENTAL", "1"); // each fault compiles most of a crate again
         command.env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", rows).env("XTASK", crate::ci::own_program());
         command
     }

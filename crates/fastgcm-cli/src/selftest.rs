@@ -248,13 +248,6 @@ const FILE_128: &[u8] = &[
 mod tests {
     use super::*;
 
-    #[test]
-    fn all_back_ends_pass() {
-        for backend in Backend::available() {
-            assert!(check(backend, KNOWN_ANSWERS).unwrap() > 5000);
-        }
-    }
-
     /// The self-test can fail, and says which back end it was.
     #[test]
     fn a_wrong_answer_is_noticed() {

@@ -95,7 +95,7 @@ fn counts() {
         format!("the known answers on {builds} kinds of optimised build"),
         format!("processor, LTO, toolchain) | none | {builds} |"),
         format!("fuzzing, a minute for each of {targets} targets"),
-        format!("{} changes by the library", printed(2 * number("crates/fastgcm-file/tests/tampering.rs", "2 * sample("))),
+        format!("{} changes by the library", printed(2 * number("crates/fastgcm-file/tests/files/tampering.rs", "2 * sample("))),
         format!("every length to {},", printed(number("crates/fastgcm/tests/guard_pages.rs", "(1101..="))),
         format!("every two cuts of texts to {} bytes", number(pieces, "fn f12_every_two_cuts_of_a_text() { const LONGEST: usize = ")),
         format!("and of AAD to {},", number(pieces, "fn f12_every_two_cuts_of_aad() { const LONGEST: usize = ")),
@@ -121,6 +121,37 @@ fn price() {
         wanted.push(("README.md", format!("{name} {} KB, {} s, {} s", cells[2], cells[3], cells[4])));
     }
     stand("documents::price", &wanted, 5);
+}
+
+/// What crates/fastgcm-python/tests/figures.py and lab/data/run.py have measured.
+#[test]
+fn figures() {
+    let (python, data) = (raw("docs/python-figures.md"), raw("lab/data/results/README.md"));
+    // A row's cells, each the best and the median; the best in nanoseconds, or in what the table has without a unit.
+    let best = |page: &str, row: &str, cell: usize| -> f64 {
+        let line = page.lines().find(|line| line.starts_with(&format!("| {row} |"))).unwrap_or_else(|| panic!("no row {row}"));
+        let cell = line.split('|').nth(2 + cell).unwrap().split(',').next().unwrap().trim();
+        let (number, unit) = cell.split_once(' ').unwrap_or((cell, ""));
+        let factor = [("", 1.0), ("ns", 1.0), ("µs", 1e3), ("ms", 1e6)].into_iter().find(|known| known.0 == unit).unwrap().1;
+        number.parse::<f64>().unwrap() * factor
+    };
+    let to_pyca = |row: &str| best(&python, row, 1) / best(&python, row, 0);
+    let new_memory = "encrypt, 1 GiB, to memory that is new each time";
+    let reused = best(&python, "encrypt_into, 1 GiB", 1) / best(&python, new_memory, 1);
+    let shares = data.lines().filter(|line| line.starts_with("| numbers, not compressed"));
+    let shares = shares.flat_map(|line| line.split('|').filter_map(|cell| cell.trim().strip_suffix('%')?.parse::<u32>().ok()));
+    let shares: Vec<u32> = shares.collect();
+    let [alone, two] = ["one process", "2 workers"].map(|row| printed(best(&data, row, 0) as usize));
+    let wanted = [
+        ("docs/python.md", format!("1 GiB in one thread takes {:.2} of pyca's time", to_pyca("encrypt_into, 1 GiB"))),
+        ("docs/python.md", format!("1 MiB takes {:.2}.", to_pyca("encrypt, 1 MiB"))),
+        ("docs/python.md", format!("is used again takes {reused:.2} of the time of `encrypt`")),
+        ("docs/python.md", format!("is opened in {:.2} times pyca's time", to_pyca("decrypt of a bytearray, 1 MiB"))),
+        ("docs/python.md", format!("`bytes` in {:.2} times", to_pyca("decrypt, 1 MiB"))),
+        ("docs/data.md", format!("one process sealed {alone} MiB/s and two workers of Dask {two} MiB/s")),
+        ("docs/data.md", format!("Encryption is {} to {} % of a task", shares.iter().min().unwrap(), shares.iter().max().unwrap())),
+    ];
+    stand("documents::figures", &wanted, 7);
 }
 
 /// The numbers of a row of a table, but for the first cell.

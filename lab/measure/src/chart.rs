@@ -163,16 +163,17 @@ const LEGEND: (usize, u32) = (3, 18);
 const INSET: u32 = 68;
 const MARGIN: u32 = 8;
 
-/// Eight colours that stay apart for most kinds of colour blindness (Okabe and Ito, "Color Universal Design", 2008), black last.
-const COLOURS: [RGBColor; 8] = [
+/// Eight colours that stay apart for most kinds of colour blindness (Okabe and Ito, "Color Universal Design", 2008), with grey in place of yellow,
+/// which is faint on white.
+pub const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
     RGBColor(204, 121, 167),
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
-    RGBColor(240, 228, 66),
     RGBColor(0, 0, 0),
+    RGBColor(130, 130, 130),
 ];
 
 /// A number of bytes, briefly: 256, 4K, 16M.

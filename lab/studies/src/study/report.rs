@@ -1,7 +1,7 @@
 //! What a study found, for eyes and for programs.
 
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
-use fastgcm_measure::Machine;
+use fastgcm_measure::{Machine, chart::COLOURS};
 use maud::{PreEscaped, html};
 use plotters::prelude::*;
 use serde::Serialize;
@@ -207,15 +207,3 @@ impl Report {
 /// Pixels; an SVG scales.
 const PLOT: u32 = 640;
 const LEGEND: u32 = 320;
-
-/// Colours that stay apart for most kinds of colour blindness (Okabe and Ito, "Color Universal Design", 2008).
-const COLOURS: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-    RGBColor(130, 130, 130),
-];

@@ -1,7 +1,6 @@
 //! Whatever happens, a name stands for the old content or for all of the new, and no file goes that the program did not make.
 
-mod support;
-
+use crate::support::{Bench, full, text};
 use std::{
     fs,
     io::{Read, Write},
@@ -11,7 +10,6 @@ use std::{
     thread,
     time::Duration,
 };
-use support::{Bench, text};
 
 #[test]
 fn an_existing_target_is_untouched() {
@@ -296,24 +294,29 @@ fn outputs_that_fail() {
     let bench = Bench::new();
     bench.write("a", &text(300_000));
     bench.ok(&["seal", "-k", "key", "a"]);
-    let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let no_space = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let closed = || {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         writer
     };
+    // A self-test takes a second and more: one here is all of those that print an answer, but in the full run.
+    let long = &["selftest"][..];
     for args in [
         &["seal", "-k", "key", "-o", "-", "a"][..],
         &["open", "-k", "key", "-o", "-", "a.sealed"],
         &["cpu"],
-        &["selftest"],
+        long,
         &["keygen"],
         &["inspect", "a.sealed"],
         &["man"],
     ] {
-        let output = bench.command(args).stdout(full()).output().unwrap();
+        let output = bench.command(args).stdout(no_space()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         assert!(String::from_utf8(output.stderr).unwrap().contains("No space left"));
+        if args == long && !full() {
+            continue;
+        }
         // A broken pipe is silent.
         let output = bench.command(args).stdout(closed()).output().unwrap();
         assert_eq!((output.status.code(), output.stderr), (Some(1), Vec::new()), "{args:?}");
@@ -325,7 +328,7 @@ fn outputs_that_fail() {
     bench.fails(1, &["seal", "-k", "key", "-o", "out", "missing"]);
     bench.fails(1, &["seal", "-k", "key", "-o", "out", "."]);
     bench.fails(1, &["open", "-k", "key", "-o", "out", "missing.sealed"]);
-    bench.passed("nothing_lost::outputs_that_fail", 1 + 7 * 2 + 7);
+    bench.passed("nothing_lost::outputs_that_fail", 1 + 6 * 2 + if full() { 2 } else { 1 } + 7);
 }
 
 /// Closed standard input and output are not an empty file and not a text that was written.
@@ -373,7 +376,7 @@ fn devices_and_named_pipes_are_not_replaced() {
 #[test]
 fn memory_has_a_bound() {
     let bench = Bench::new();
-    const LEN: u64 = 300 << 20;
+    const LEN: u64 = 150 << 20;
     fs::File::create(bench.path("a")).unwrap().set_len(LEN).unwrap();
     bench.ok(&["seal", "-k", "key", "--threads", "16", "a"]);
     for (command, file) in [("seal", "a"), ("open", "a.sealed")] {

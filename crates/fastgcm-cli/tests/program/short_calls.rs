@@ -1,8 +1,6 @@
 //! Reads and writes that move less than they were asked to: always allowed, seldom met, and nothing that strace can inject.
 
-mod support;
-
-use support::{Bench, text};
+use crate::support::{Bench, text};
 
 /// Every read and every write gives or takes a few bytes only, and is interrupted before: by a library that stands between the program and
 /// the system's.

@@ -3,8 +3,7 @@
 //! `fault_injection.py` lets every system call fail in turn, `short_calls.rs` lets each do half of its work; here is what neither can
 //! imitate. With `FASTGCM_FULL=1` also a file of more than 4 GiB.
 
-mod support;
-
+use crate::support::{Bench, full, text};
 use std::{
     fs,
     io::{self, Read, Write},
@@ -16,7 +15,6 @@ use std::{
     thread,
     time::Duration,
 };
-use support::{Bench, full, text};
 
 /// A directory that nobody may write to, and an input that nobody may read.
 #[test]
