@@ -36,8 +36,9 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", asm::run),
     ("prove", "proves whole calls from machine code, for all keys, nonces, AADs and texts of their lengths (docs/proof.md); --quick: what the gate\n\
-              \x20          does; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls of your own, such as --text 0..48,600; --wiped: that\n\
-              \x20          with `scrub` nothing is left of secrets; --wheel PYTHON: of the Python package that is installed there", prove::run),
+              \x20          does; --all: each length with all sizes of keys; --shard I/N: a part of it; --wiped: that with `scrub` nothing is left of secrets;\n\
+              \x20          --wheel PYTHON: the Python package that is installed there; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls\n\
+              \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", prove::run),
     ("package", "packs each published crate, and tests what was packed", package::run),
     ("supply", "licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in\n\
               \x20          target/sbom; --bless: those that are there now are known", supply::run),

@@ -1,4 +1,4 @@
-//! `fastgcm-prove [PROGRAM[=ARGUMENT]...]... [--quick|--wiped] [--stop] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
+//! `fastgcm-prove [PROGRAM[=ARGUMENT]...]... [--quick|--all|--wiped] [--shard I/N] [--stop] [--row R,R] [--verb V [--key ..] [--nonce ..] [--aad ..] [--text ..] [--every-cut]] [--seed N]`
 #![allow(missing_docs)]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
@@ -31,8 +31,8 @@ fn work() -> Result<usize, String> {
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.strip_prefix("--") {
-            Some(flag @ ("quick" | "every-cut" | "wiped" | "stop")) => drop(options.insert(flag.into(), String::new())),
-            Some(name @ ("row" | "verb" | "key" | "nonce" | "aad" | "text" | "seed")) => {
+            Some(flag @ ("quick" | "all" | "every-cut" | "wiped" | "stop")) => drop(options.insert(flag.into(), String::new())),
+            Some(name @ ("row" | "verb" | "key" | "nonce" | "aad" | "text" | "seed" | "shard")) => {
                 let value = arguments.next().ok_or_else(|| format!("--{name} wants a value"))?;
                 options.insert(name.into(), value);
             }
@@ -63,7 +63,15 @@ fn work() -> Result<usize, String> {
     let how = match wiped {
         true => How::Wiped,
         false if options.contains_key("quick") => How::Quick,
-        false => How::Whole,
+        false if options.contains_key("all") => How::All,
+        false => How::Default,
+    };
+    let shard = match options.get("shard") {
+        Some(shard) => shard
+            .split_once('/')
+            .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok().filter(|&n| n > 0)?)))
+            .ok_or("--shard is written like 1/20")?,
+        None => (1, 1),
     };
     let (mut failed, mut asked) = (0, 0);
     for program in &programs {
@@ -72,10 +80,11 @@ fn work() -> Result<usize, String> {
         let name = program.rsplit('/').next().unwrap_or_default();
         let subject = Subject::start(name, program.as_ref(), &words.collect::<Vec<_>>())?;
         let rows = plan::rows(&subject, options.get("row").map(String::as_str)).ok_or("--row: there is no such row")?;
-        let groups = match options.get("verb") {
+        let mut groups = match options.get("verb") {
             Some(verb) => plan::asked(&subject, &rows, verb, &lengths, options.contains_key("every-cut")),
             None => plan::plan(&subject, &rows, how),
         };
+        plan::part(&mut groups, shard);
         if groups.is_empty() {
             continue;
         }

@@ -163,13 +163,20 @@ pub fn is_beyond(name: &str) -> bool {
 pub enum How {
     /// What the gate has time for.
     Quick,
-    Whole,
+    /// Each length, with one size of keys or another.
+    Default,
+    /// With all of them.
+    All,
     /// Of the library with feature `scrub`: that nothing is left of secrets.
     Wiped,
 }
 
 /// Verbs that meet all lengths.
 const MAIN: [&str; 4] = ["seal", "open", "fastgcm_seal", "fastgcm_open"];
+
+/// Verbs that meet each length, with the bytes of the key that each length meets in the default.
+const EACH: [(&str, usize); 6] =
+    [("seal", 16), ("open", 16), ("seal apart", 24), ("open apart", 24), ("fastgcm_seal", 32), ("fastgcm_open", 32)];
 
 pub(crate) fn is_main(name: &str) -> bool {
     MAIN.contains(&name)
@@ -200,15 +207,21 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
             for verb in 1..subject.verbs.len() {
                 let Verb { name, cuts, .. } = &subject.verbs[verb];
                 if !MAIN.contains(&&**name) {
-                    let nonces = if *cuts { vec![8, 12] } else { Vec::new() };
-                    add(verb, &Lengths { keys: vec![16], nonces, texts: vec![100], ..all() }, "");
+                    // Packets of 40 bytes go side by side; a piece of 300 bytes has a whole turn on some rows.
+                    let (nonces, texts) = if *cuts { (vec![8, 12], vec![300]) } else { (Vec::new(), vec![40]) };
+                    add(verb, &Lengths { keys: vec![16], nonces, texts, ..all() }, "");
                 }
             }
             continue;
         }
         let every: Vec<usize> = (0..=(2 * turn + vector).max(600)).collect();
+        for (verb, of) in EACH.into_iter().flat_map(|(name, of)| own(name).map(move |verb| (verb, of))) {
+            for key in [16, 24, 32] {
+                let texts = if how == How::All || key == of { every.clone() } else { near(row) };
+                add(verb, &Lengths { keys: vec![key], texts, ..all() }, "");
+            }
+        }
         for verb in MAIN.into_iter().flat_map(own) {
-            add(verb, &Lengths { texts: every.clone(), ..all() }, "");
             add(verb, &Lengths { keys: vec![16], texts: near(row).into_iter().filter(|&n| n > every.len()).collect(), ..all() }, "");
             add(verb, &Lengths { keys: vec![16], aads: (0..=48).collect(), texts: few(), ..Lengths::default() }, "");
             add(verb, &Lengths { keys: vec![32], aads: vec![64, 100, 255, 256, 600, 1000, 4097], texts: few(), ..Lengths::default() }, "");
@@ -216,13 +229,9 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
             add(verb, &Lengths { keys: vec![16], nonces, aads: vec![5], texts: vec![0, 17, 300, 600] }, "");
             add(verb, &Lengths { keys: vec![24, 32], nonces: vec![8, 16], aads: vec![0, 33], texts: few() }, "");
         }
-        for verb in ["seal apart", "open apart"].into_iter().flat_map(own) {
-            add(verb, &Lengths { keys: vec![16], texts: every.clone(), ..all() }, "");
-            add(verb, &Lengths { keys: vec![24, 32], texts: near(row), ..all() }, "");
-        }
         for verb in 1..subject.verbs.len() {
             let Verb { name, cuts, .. } = &subject.verbs[verb];
-            if !MAIN.contains(&&**name) && !["seal apart", "open apart"].contains(&&**name) {
+            if EACH.iter().all(|(each, _)| each != name) {
                 let nonces = if *cuts { vec![8, 12] } else { Vec::new() };
                 add(verb, &Lengths { nonces, aads: vec![0, 20], texts: few(), ..Lengths::default() }, "");
             }
@@ -245,6 +254,18 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
     }
     groups.retain(|group| !group.cases.is_empty() && !is_beyond(&subject.verbs[group.verb].name));
     groups
+}
+
+/// The `i`-th of `n` parts, each with cases of all kinds.
+pub fn part(groups: &mut Vec<Group>, (i, n): (usize, usize)) {
+    let mut number = 0;
+    for group in groups.iter_mut() {
+        group.cases.retain(|_| {
+            number += 1;
+            number % n == i % n
+        });
+    }
+    groups.retain(|group| !group.cases.is_empty());
 }
 
 /// Stack, key, nonce, AAD, texts and tag in other places: across lines and pages, aligned and not.

@@ -29,12 +29,14 @@ static int pieces(const call *c, const fastgcm_key *key, void *place, int seals)
     return status;
 }
 
-/* Eight packets, of which the last is looked at; the others are written to memory of their own. */
+/* Eight packets, of which the last is looked at; the others are written to memory of their own. Each that is sealed has a
+ * nonce of its own. (What is opened is one packet eight times: only its tag may decide.) */
 static int batch(const call *c, const fastgcm_key *key, int seals) {
     fastgcm_packet packets[8];
     for (size_t i = 0; i < 8; i++) {
         fastgcm_packet *p = &packets[i];
         memcpy(p->nonce, c->nonce.at, 12);
+        if (seals) p->nonce[0] ^= 7 - i;
         memcpy(p->tag, c->tag.at, 16);
         p->aad = c->aad.at, p->aad_size = c->aad.size;
         p->from = c->from.at, p->size = c->from.size;

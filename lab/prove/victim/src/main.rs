@@ -10,7 +10,7 @@ mod allocator;
 mod verbs;
 
 use allocator::allocating_in;
-use fastgcm::{Backend, Error, Key, Nonce, Tag};
+use fastgcm::{Backend, Error, Key, Nonce, Packet, Tag, batch};
 use std::{fmt::Write, hint::black_box, mem::ManuallyDrop, ops::Range, slice};
 use verbs::{Job, Keys};
 
@@ -47,10 +47,12 @@ struct Work {
     cuts: [usize; 2],
     key: &'static [u8],
     nonce: Nonce<'static>,
+    nonce_bytes: &'static [u8],
     aad: &'static [u8],
     from: &'static [u8],
     to: &'static mut [u8],
     tag: &'static mut Tag,
+    heap: &'static mut [u8],
 }
 
 impl Work {
@@ -69,17 +71,19 @@ type Own = (&'static str, &'static str, fn(Work) -> Result<(), Error>);
 
 /// What is proved beside the table, or with less around it: name, how the table would describe it, and the call.
 const OWN: &[Own] = &[
-    ("nothing", "Gcm Seals Read Zeros 16", |_| {
+    ("nothing", "Gcm Seals Read Zeros 16;[];[]", |_| {
         black_box(Backend::detect());
         Ok(())
     }),
-    ("seal", "Gcm Seals InPlace Zeros 16", |work| work.key()?.seal(work.nonce, work.aad, work.to).map(|tag| *work.tag = tag)),
-    ("open", "Gcm Opens InPlace Zeros 16", |work| work.key()?.open(work.nonce, work.aad, work.to, &*work.tag)),
-    ("seal apart", "Gcm Seals Apart Zeros 16", |work| {
+    ("seal", "Gcm Seals InPlace Zeros 16;[];[]", |work| work.key()?.seal(work.nonce, work.aad, work.to).map(|tag| *work.tag = tag)),
+    ("open", "Gcm Opens InPlace Zeros 16;[];[]", |work| work.key()?.open(work.nonce, work.aad, work.to, &*work.tag)),
+    ("seal apart", "Gcm Seals Apart Zeros 16;[];[]", |work| {
         work.key()?.seal_detached_to(work.nonce, work.aad, work.from, work.to).map(|tag| *work.tag = tag)
     }),
-    ("open apart", "Gcm Opens Apart Zeros 16", |work| work.key()?.open_detached_to(work.nonce, work.aad, work.from, work.to, &*work.tag)),
-    ("seal in three pieces", "Gcm Seals InPlace Zeros 16 cut", |mut work| {
+    ("open apart", "Gcm Opens Apart Zeros 16;[];[]", |work| {
+        work.key()?.open_detached_to(work.nonce, work.aad, work.from, work.to, &*work.tag)
+    }),
+    ("seal in three pieces", "Gcm Seals InPlace Zeros 16 cut;[];[]", |mut work| {
         let key = work.key()?;
         let mut sealer = key.sealer(work.nonce);
         sealer.aad(work.aad)?;
@@ -89,24 +93,44 @@ const OWN: &[Own] = &[
         *work.tag = sealer.finish();
         Ok(())
     }),
-    ("seal a list of three", "Gcm Seals InPlace Zeros 16 cut", |mut work| {
+    ("seal a list of three", "Gcm Seals InPlace Zeros 16 cut;[];[]", |mut work| {
         let key = work.key()?;
         let to = std::mem::take(&mut work.to);
         let tag = key.seal_chunks(work.nonce, &[work.aad], &mut work.cut(to))?;
         *work.tag = tag;
         Ok(())
     }),
-    ("open a list of three", "Gcm Opens InPlace Zeros 16 cut", |mut work| {
+    ("open a list of three", "Gcm Opens InPlace Zeros 16 cut;[];[]", |mut work| {
         let key = work.key()?;
         let to = std::mem::take(&mut work.to);
         key.open_chunks(work.nonce, &[work.aad], &mut work.cut(to), &*work.tag)
     }),
-    ("AAD in three pieces", "Gmac Seals Read Zeros 16 cut", |work| {
+    ("AAD in three pieces", "Gmac Seals Read Zeros 16 cut;[];[]", |work| {
         let key = work.key()?;
         let mut mac = key.gmac(work.nonce);
         let Range { start, end } = work.cuts[0]..work.cuts[1];
         [&work.aad[..start], &work.aad[start..end], &work.aad[end..]].into_iter().try_for_each(|piece| mac.update(piece))?;
         *work.tag = mac.finish();
+        Ok(())
+    }),
+    // Eight packets, each with a nonce of its own; three are under another key. The last is looked at.
+    ("seal a batch under two keys", "Gcm Seals Apart Zeros 16;[];[12]", |work| {
+        let key = work.key()?;
+        let mut other = [0; 32];
+        let other = &mut other[..work.key.len()];
+        other.copy_from_slice(work.key);
+        other[0] ^= 1;
+        let other = Key::with_backend(other, work.row)?;
+        let mut others = work.heap.chunks_exact_mut(work.from.len().max(1));
+        let mut to = Some(work.to);
+        let mut packets = [0, 1, 2, 3, 4, 5, 6, 7].map(|i: u8| {
+            let mut nonce: [u8; 12] = work.nonce_bytes.try_into().unwrap_or_default();
+            nonce[0] ^= 7 - i;
+            let place = if i == 7 { to.take() } else { others.next().map(|place| &mut place[..work.from.len()]) };
+            Packet::to(nonce, work.aad, work.from, place.unwrap_or_default(), Tag([0; 16]))
+        });
+        batch::seal(&[&other, &other, &other, &key, &key, &key, &key, &key], &mut packets)?;
+        *work.tag = packets[7].tag;
         Ok(())
     }),
 ];
@@ -131,7 +155,7 @@ extern "C" fn perform(call: &Call) -> u64 {
     let tag = unsafe { &mut *tag.as_mut_ptr().cast::<Tag>() };
     let done = match call.verb.checked_sub(OWN.len()) {
         None => match Nonce::any(nonce) {
-            Ok(nonce) => OWN[call.verb].2(Work { row, cuts: call.cuts, key, nonce, aad, from, to, tag }),
+            Ok(any) => OWN[call.verb].2(Work { row, cuts: call.cuts, key, nonce: any, nonce_bytes: nonce, aad, from, to, tag, heap }),
             Err(error) => Err(error),
         },
         Some(verb) => {
@@ -183,7 +207,7 @@ extern "C" fn marker(call: *const Call, perform: extern "C" fn(&Call) -> u64, ar
 fn told() -> String {
     let mut told = String::new();
     for (name, how, _) in OWN {
-        let _ = writeln!(told, "verb;{name};{how};[];[]");
+        let _ = writeln!(told, "verb;{name};{how}");
     }
     for verb in verbs::table() {
         let verbs::Verb { form, does, shape, refused, tag, keys, nonces, leaves, .. } = verb;
