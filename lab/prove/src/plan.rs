@@ -207,8 +207,8 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
             for verb in 1..subject.verbs.len() {
                 let Verb { name, cuts, .. } = &subject.verbs[verb];
                 if !MAIN.contains(&&**name) {
-                    // Packets of 40 bytes go side by side; a piece of 300 bytes has a whole turn on some rows.
-                    let (nonces, texts) = if *cuts { (vec![8, 12], vec![300]) } else { (Vec::new(), vec![40]) };
+                    // Packets of 40 bytes go side by side; of three turns, the first piece is one.
+                    let (nonces, texts) = if *cuts { (vec![8, 12], vec![3 * turn]) } else { (Vec::new(), vec![40]) };
                     add(verb, &Lengths { keys: vec![16], nonces, texts, ..all() }, "");
                 }
             }
@@ -232,8 +232,8 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
         for verb in 1..subject.verbs.len() {
             let Verb { name, cuts, .. } = &subject.verbs[verb];
             if EACH.iter().all(|(each, _)| each != name) {
-                let nonces = if *cuts { vec![8, 12] } else { Vec::new() };
-                add(verb, &Lengths { nonces, aads: vec![0, 20], texts: few(), ..Lengths::default() }, "");
+                let (nonces, more) = if *cuts { (vec![8, 12], vec![3 * turn]) } else { Default::default() };
+                add(verb, &Lengths { nonces, aads: vec![0, 20], texts: [few(), more].concat(), ..Lengths::default() }, "");
             }
         }
         for verb in own("seal in three pieces").chain(own("seal a list of three")).chain(own("open a list of three")) {
