@@ -206,7 +206,7 @@ pub fn plan(subject: &Subject, rows: &[usize], how: How) -> Vec<Group> {
             }
             for verb in 1..subject.verbs.len() {
                 let Verb { name, cuts, .. } = &subject.verbs[verb];
-                if !MAIN.contains(&&**name) {
+                if !is_main(name) {
                     // Packets of 40 bytes go side by side; of three turns, the first piece is one.
                     let (nonces, texts) = if *cuts { (vec![8, 12], vec![3 * turn]) } else { (Vec::new(), vec![40]) };
                     add(verb, &Lengths { keys: vec![16], nonces, texts, ..all() }, "");

@@ -40,7 +40,7 @@ __attribute__((noinline)) static uint64_t perform(const call *c) {
     PyObject *key = of(&c->key), *nonce = of(&c->nonce), *data = of(&c->from), *aad = of(&c->aad), *to = NULL;
     PyObject *aead = PyObject_CallFunctionObjArgs(classes[c->verb < 5 ? 0 : (c->verb - 3) / 2], key, NULL);
     if (c->verb == 3 || c->verb == 4) to = PyMemoryView_FromMemory((char *)c->to.at, (Py_ssize_t)c->to.size, PyBUF_WRITE);
-    PyObject *method = methods[to ? 1 + c->verb - 2 : (c->verb - 1) % 2];
+    PyObject *method = methods[to ? c->verb - 1 : (c->verb - 1) % 2];
     PyObject *done = PyObject_CallMethodObjArgs(aead, method, nonce, data, aad, to, NULL);
     if (!done) return PyErr_ExceptionMatches(invalid_tag) ? 1 : 2;
     if (!to && (!PyBytes_Check(done) || (size_t)PyBytes_GET_SIZE(done) != c->to.size)) return 2;
