@@ -63,7 +63,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     };
     // As users get the library: no LTO, as many code generation units as Cargo takes.
     let build = "cargo build --quiet --release -p probe --config profile.release.codegen-units=16 --target-dir target/asm";
-    type_in(root, &format!("unset CARGO_ENCODED_RUSTFLAGS; RUSTFLAGS= {build}"))?;
+    type_in(root, &format!("unset CARGO_ENCODED_RUSTFLAGS; CARGO_INCREMENTAL=0 RUSTFLAGS= {build}"))?;
     let probe = root.join("target/asm/release/probe");
     let (program, rows) = (Program::read(&probe)?, rows(&probe)?);
     let (mut table, mut faults) = (Table::new(), Vec::new());
@@ -137,7 +137,7 @@ fn grown((of, name): &(String, String), old: Option<u64>, new: u64) -> Option<St
 fn intermediate(root: &Path) -> Result<u64> {
     let rustc = "cargo rustc --quiet --release -p fastgcm --lib --target-dir target/asm/ir";
     let flags = "--emit=llvm-ir=\"$PWD/target/asm/library.ll\" -Cno-prepopulate-passes";
-    type_in(root, &format!("unset CARGO_ENCODED_RUSTFLAGS; RUSTFLAGS= {rustc} -- {flags}"))?;
+    type_in(root, &format!("unset CARGO_ENCODED_RUSTFLAGS; CARGO_INCREMENTAL=0 RUSTFLAGS= {rustc} -- {flags}"))?;
     Ok(output(&mut sh(root, "wc -l < target/asm/library.ll"))?.trim().parse()?)
 }
 
