@@ -76,3 +76,16 @@ fn refused(packet: &[u8], error: Error, call: impl FnOnce(&mut [u8]) -> Result<(
     assert_eq!(call(&mut left), Err(error));
     assert_eq!(left, packet);
 }
+
+/// Errors of the library keep their meaning; what a protocol cannot be told is a wrong length.
+#[test]
+fn errors_of_the_library() {
+    for (theirs, ours) in [
+        (fastgcm::Error::Unauthentic, Error::Unauthentic),
+        (fastgcm::Error::Exhausted, Error::Exhausted),
+        (fastgcm::Error::Unavailable, Error::Unavailable),
+        (fastgcm::Error::InvalidLength, Error::InvalidLength),
+    ] {
+        assert_eq!(Error::from(theirs), ours);
+    }
+}
