@@ -41,6 +41,7 @@ const TESTS: [(&str, &[&str]); 11] = [
         "fastgcm-cli",
         &[
             "cargo test -p fastgcm-cli",
+            "cargo test -p fastgcm-cli --features age --test program -- locked",
             "cargo build -p fastgcm-cli && cargo rustc -p fastgcm-openssl --crate-type cdylib
             build=$(cd ../build && pwd); install -D $build/debug/libfastgcm_openssl.so $build/openssl/fastgcm.so
             unset FASTGCM_ONLY; export FASTGCM_MODULES=$build/openssl FASTGCM_PROGRAM=$build/debug/fastgcm

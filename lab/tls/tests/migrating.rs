@@ -553,7 +553,7 @@ fn every_row_is_here() {
     // The arguments of the macros stand by themselves.
     let code = squeezed(&without_comments.join("\n"));
     let (mut rows, mut pieces) = (0, 0);
-    let is_head = |line: &&str| line.starts_with("| `aes-gcm`");
+    let is_head = |line: &&str| line.starts_with("| `aes-gcm`") || line.starts_with("| fastgcm, "); // or a row of what a build costs
     for row in page.lines().filter(|line| line.starts_with("| ") && line.contains('`') && !is_head(line)) {
         let is_code = |piece: &&str| !["aes-gcm", "fastgcm-aes-gcm", "fastgcm-file"].contains(piece);
         for piece in row.split('`').skip(1).step_by(2).filter(is_code) {

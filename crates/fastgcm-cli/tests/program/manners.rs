@@ -17,7 +17,8 @@ use std::{
 #[test]
 fn terminals() {
     let bench = Bench::new();
-    let long = "All work and no play.\r\n\t".repeat(100_000);
+    // Letters beyond ASCII, whose second bytes are those of control characters behind another first one.
+    let long = "All work and no play \u{2014} \u{c0}.\r\n\t".repeat(100_000);
     for (name, text) in [("plain", long.as_bytes()), ("title", b"\x1b]0;title\x07"), ("binary", &text(100_000))] {
         bench.write(name, text);
         bench.ok(&["seal", "-k", "key", name]);
