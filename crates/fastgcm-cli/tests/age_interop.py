@@ -93,8 +93,9 @@ def at_terminal(args, typed):
             break
         seen += piece
         if typed and re.search(rb": ?(\x1b\[[0-9;]*[a-zA-Z])*$", seen):
-            # What is typed before the terminal was told to show nothing may be lost.
-            while termios.tcgetattr(terminal)[3] & termios.ECHO:
+            # What is typed before the terminal was told to show nothing may be lost. What looks like a question may be the program's last word.
+            has_ended = lambda: os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            while termios.tcgetattr(terminal)[3] & termios.ECHO and not has_ended():
                 time.sleep(0.01)
             os.write(terminal, typed[min(asked, len(typed) - 1)].encode() + b"\n")
             asked, seen = asked + 1, b""

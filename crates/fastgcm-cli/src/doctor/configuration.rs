@@ -134,6 +134,13 @@ mod tests {
     }
 
     #[test]
+    fn comments() {
+        for (line, kept) in [(r"a = b\# c # d", r"a = b\# c"), (r#"a = \" # b"#, r#"a = \""#), (r"a = \\# b", r"a = \\"), ("# a", "")] {
+            assert_eq!(without_comment(line), kept);
+        }
+    }
+
+    #[test]
     fn lost() {
         let own = "openssl_conf = init\n[init]\nproviders = p\nssl_conf = ssl\n[p]\ndefault = d\n[d]\nactivate = 1\n[ssl]\nsystem_default = policy\n";
         let other = configuration(own);
