@@ -639,6 +639,7 @@ fn selftest() {
     assert!(numbers().all(|checks| checks > 5000), "{report}");
     assert_eq!(numbers().take(back_ends.len()).sum::<u64>(), numbers().nth(back_ends.len()).unwrap());
     assert!(back_ends.iter().all(|backend| report.contains(backend.name())) && report.contains("selftest ok"));
+    assert!(bench.ok(&["selftest", "--quiet"]).is_empty());
 }
 
 /// A vector set of ACVP, made of NIST's CAVP: all of it is right on every back end. A changed answer is a failed self-test, and what is no
