@@ -19,7 +19,7 @@ use std::{
     sync::{Condvar, Mutex},
     thread::{self, Scope},
 };
-use zeroize::Zeroizing;
+use zeroize::optimization_barrier;
 
 /// Seals all that it reads from `text`, and writes the sealed file to `sealed`. Returns the bytes of text.
 ///
@@ -90,7 +90,7 @@ pub(crate) fn seal_chunks(
     threads: NonZero<usize>,
 ) -> Result<u64, Error> {
     let convert = |unit: u64, text: &[u8], last: bool, sealed: &mut [u8]| {
-        let mut number = unit * UNIT;
+        let mut number = unit * UNIT as u64;
         let (full, rest) = text.as_chunks::<CHUNK_LEN>();
         let (slots, tail) = sealed.as_chunks_mut::<SEALED_CHUNK_LEN>();
         for (text, sealed) in full.iter().zip(&mut *slots) {
@@ -116,7 +116,7 @@ pub(crate) fn open_chunks(
     threads: NonZero<usize>,
 ) -> Result<u64, Error> {
     let convert = |unit: u64, sealed: &[u8], last: bool, text: &mut [u8]| {
-        let mut number = first + unit * UNIT;
+        let mut number = first + unit * UNIT as u64;
         let (full, rest) = sealed.as_chunks::<SEALED_CHUNK_LEN>();
         let (slots, tail) = text.as_chunks_mut::<CHUNK_LEN>();
         for (sealed, text) in full.iter().zip(&mut *slots) {
@@ -149,18 +149,36 @@ pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (i
     Ok(filled)
 }
 
-type Buffer = Zeroizing<Vec<u8>>;
+/// Memory of a fixed size, used from the front. When it is dropped, what was used of it is wiped: a short file takes a short time.
+pub(crate) struct Buffer(Vec<u8>);
 
-/// So many zeros, or an error where there is no memory.
-pub(crate) fn zeros(len: usize) -> Result<Buffer, Error> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
-    zeros.resize(len, 0);
-    Ok(Zeroizing::new(zeros))
+impl Buffer {
+    /// Room for `len` bytes, or an error where there is no memory.
+    pub(crate) fn new(len: usize) -> Result<Self, Error> {
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(Self(bytes))
+    }
+
+    /// The first `len` bytes: what they held, or zeros where nothing was. There must be room for them: memory that moved would not be wiped.
+    pub(crate) fn first(&mut self, len: usize) -> &mut [u8] {
+        assert!(len <= self.0.capacity());
+        while self.0.len() < len {
+            self.0.extend_from_slice(&[0; CHUNK_LEN][..CHUNK_LEN.min(len - self.0.len())]);
+        }
+        &mut self.0[..len]
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        optimization_barrier(&self.0[..]);
+    }
 }
 
 /// Chunks in a unit of work: 256 KiB. Smaller ones cost more system calls and turns, larger ones memory and cache.
-const UNIT: u64 = 16;
+const UNIT: usize = 16;
 /// More threads than that do not start: 64 times two buffers of a unit are 32 MiB, and reading and writing in turn are the limit long
 /// before.
 const MAX_THREADS: usize = 64;
@@ -171,8 +189,8 @@ struct Pipe<R, W, F> {
     sink: Mutex<Sink<W>>,
     turn: Condvar,
     threads: usize,
-    /// Bytes of the buffers for a unit before and after.
-    buffers: [usize; 2],
+    /// Bytes of a full chunk before and after.
+    chunk: [usize; 2],
     /// (unit, input, whether it is the last, output) -> bytes of output.
     convert: F,
 }
@@ -214,7 +232,7 @@ where
         sink: Mutex::new(Sink { output, turn: 0, done: Ok(Totals::default()), stopped: false }),
         turn: Condvar::new(),
         threads: threads.get().min(MAX_THREADS),
-        buffers: chunk.map(|len| len * UNIT as usize),
+        chunk,
         convert,
     };
     let buffers = pipe.room()?;
@@ -233,8 +251,8 @@ where
 {
     /// The buffers of a thread.
     fn room(&self) -> Result<[Buffer; 2], Error> {
-        let [before, after] = self.buffers;
-        Ok([zeros(before)?, zeros(after)?])
+        let [before, after] = self.chunk.map(|len| Buffer::new(len * UNIT));
+        Ok([before?, after?])
     }
 
     /// What each thread does.
@@ -246,7 +264,9 @@ where
                 let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope, buffers));
             }
             let converted = read.and_then(|read| {
-                let written = (self.convert)(unit, &before[..read], read < before.len(), &mut after)?;
+                let chunks = UNIT.min(read / self.chunk[0] + 1);
+                let after = after.first(chunks * self.chunk[1]);
+                let written = (self.convert)(unit, before.first(read), read < UNIT * self.chunk[0], after)?;
                 Ok((read, &after[..written]))
             });
             if !self.put(unit, converted) {
@@ -256,18 +276,30 @@ where
     }
 
     /// Reads the next unit: its number, its length, and whether another thread should start. `None` after the last.
-    fn take(&self, buffer: &mut [u8]) -> Option<(u64, Result<usize, Error>, bool)> {
+    fn take(&self, buffer: &mut Buffer) -> Option<(u64, Result<usize, Error>, bool)> {
         let mut source = self.source.lock().ok()?;
         if source.ended {
             return None;
         }
         let unit = source.next;
         source.next += 1;
-        let read = fill(&mut source.input, buffer).map_err(|(error, _)| Error::from(error));
-        source.ended = !matches!(read, Ok(len) if len == buffer.len());
+        let read = self.read(&mut source.input, buffer);
+        source.ended = !matches!(read, Ok(len) if len == UNIT * self.chunk[0]);
         let more = !source.ended && source.workers < self.threads;
         source.workers += usize::from(more);
         Some((unit, read, more))
+    }
+
+    /// Fills a buffer, or reads until the input ends. Memory that no unit has used yet is first touched when one chunk is full.
+    fn read(&self, input: &mut R, buffer: &mut Buffer) -> Result<usize, Error> {
+        let mut read = 0;
+        for len in [self.chunk[0].max(buffer.0.len()), UNIT * self.chunk[0]] {
+            read += fill(input, &mut buffer.first(len)[read..]).map_err(|(error, _)| error)?;
+            if read < len {
+                break;
+            }
+        }
+        Ok(read)
     }
 
     /// Waits for the unit's turn and writes it, or reports its error: the first in the order of units. `false` if all is over.

@@ -3,7 +3,7 @@
 use crate::{
     CHUNK_LEN, Cipher, Error, Key, TAG_LEN,
     format::{chunk_start, text_len},
-    parallel::{End, open_chunks, zeros},
+    parallel::{Buffer, End, open_chunks},
     reader::open_header,
 };
 use std::{
@@ -119,14 +119,15 @@ impl<R: Read + Seek + Send> RangeReader<R> {
 
     fn open_last(&mut self) -> Result<(), Error> {
         let number = self.len / CHUNK_LEN as u64;
-        let mut sealed = zeros((self.len % CHUNK_LEN as u64) as usize + TAG_LEN)?;
+        let text_len = (self.len % CHUNK_LEN as u64) as usize;
+        let (mut sealed, mut text) = (Buffer::new(text_len + TAG_LEN)?, Buffer::new(text_len)?);
+        let (sealed, text) = (sealed.first(text_len + TAG_LEN), text.first(text_len));
         self.source.seek(SeekFrom::Start(chunk_start(number)))?;
-        self.source.read_exact(&mut sealed).map_err(|error| match error.kind() {
+        self.source.read_exact(sealed).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::Truncated,
             _ => error.into(),
         })?;
-        let mut text = zeros(sealed.len() - TAG_LEN)?;
-        self.cipher.open_chunk(number, &sealed, &mut text)
+        self.cipher.open_chunk(number, sealed, text)
     }
 }
 

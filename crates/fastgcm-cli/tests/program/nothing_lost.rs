@@ -376,7 +376,7 @@ fn devices_and_named_pipes_are_not_replaced() {
 #[test]
 fn memory_has_a_bound() {
     let bench = Bench::new();
-    const LEN: u64 = 150 << 20;
+    const LEN: u64 = 80 << 20;
     fs::File::create(bench.path("a")).unwrap().set_len(LEN).unwrap();
     bench.ok(&["seal", "-k", "key", "--threads", "16", "a"]);
     for (command, file) in [("seal", "a"), ("open", "a.sealed")] {

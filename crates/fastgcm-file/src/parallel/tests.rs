@@ -4,7 +4,7 @@ use super::*;
 use crate::{Format, SALT_LEN};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-const FULL: usize = UNIT as usize * CHUNK_LEN;
+const FULL: usize = UNIT * CHUNK_LEN;
 
 fn cipher() -> Cipher {
     let key = Key::new(Format::Cobblestone256, &[1; 32]).unwrap();
@@ -70,12 +70,12 @@ fn the_first_error_in_the_order_of_the_file_counts_and_what_is_before_it_is_writ
     let mut sealed = Vec::new();
     seal_chunks(&cipher, &text[..], &mut sealed, threads(2)).unwrap();
     for number in [5 * UNIT, 9 * UNIT + 3, 11 * UNIT] {
-        sealed[number as usize * SEALED_CHUNK_LEN] ^= 1;
+        sealed[number * SEALED_CHUNK_LEN] ^= 1;
     }
     for number in 1..=8 {
         let mut opened = Vec::new();
         let error = open_chunks(&cipher, 0, End::OfFile, &sealed[..], &mut opened, threads(number)).unwrap_err();
-        assert!(matches!(error, Error::Chunk(number) if number == 5 * UNIT), "{error:?}");
+        assert!(matches!(error, Error::Chunk(number) if number == 5 * UNIT as u64), "{error:?}");
         assert!(opened == text[..5 * FULL]);
     }
 }

@@ -1,4 +1,4 @@
-//! Files of more chunks than 16 bits can count, in memory for two units: every way to write one with every way to read one.
+//! Files of more chunks than 16 bits can count, in memory for two units. The full run has every way to write one and every way to read one.
 
 use fastgcm_file::{
     CHUNK_LEN, Cipher, Error, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, MAX_TEXT_LEN, RangeReader, Reader, SEALED_CHUNK_LEN, TAG_LEN,
@@ -68,7 +68,10 @@ fn more_chunks_than_16_bits_count() {
     let on_threads: Seal = |sealed| seal(&key(), b"", Text(0), sealed, threads(2)).map(|len| assert_eq!(len, LEN));
     let reader: Open = |sealed, text| Ok(io::copy(&mut Reader::new(&key(), b"", sealed)?, text)?);
     let threads: Open = |sealed, text| open(&key(), b"", sealed, text, threads(2));
-    for (seal, open) in [(writer, threads), (on_threads, reader)] {
+    let ways = [(on_threads, reader), (writer, threads)];
+    // Other tests have each way, and any number.
+    let ways = if std::env::var_os("FASTGCM_FULL").is_some() { &ways[..] } else { &ways[..1] };
+    for (seal, open) in ways {
         let (input, output) = io::pipe().unwrap();
         thread::scope(|scope| {
             scope.spawn(move || seal(output).unwrap());
@@ -77,7 +80,7 @@ fn more_chunks_than_16_bits_count() {
             assert_eq!(text.0.0, LEN);
         });
     }
-    println!("more_chunks_than_16_bits_count ok 2");
+    println!("more_chunks_than_16_bits_count ok {}", ways.len());
 }
 
 /// A file of any length, sealed where it is read. The text of each chunk is its number.
