@@ -290,16 +290,17 @@ where
         Some((unit, read, more))
     }
 
-    /// Fills a buffer, or reads until the input ends. Memory that no unit has used yet is first touched when one chunk is full.
+    /// Fills a buffer, or reads until the input ends. A buffer that is new grows with what comes, so that a short file does not touch all of it.
     fn read(&self, input: &mut R, buffer: &mut Buffer) -> Result<usize, Error> {
-        let mut read = 0;
-        for len in [self.chunk[0].max(buffer.0.len()), UNIT * self.chunk[0]] {
+        let unit = UNIT * self.chunk[0];
+        let (mut read, mut len) = (0, self.chunk[0].max(buffer.0.len()));
+        loop {
             read += fill(input, &mut buffer.first(len)[read..]).map_err(|(error, _)| error)?;
-            if read < len {
-                break;
+            if read < len || len == unit {
+                return Ok(read);
             }
+            len = unit.min(4 * len);
         }
-        Ok(read)
     }
 
     /// Waits for the unit's turn and writes it, or reports its error: the first in the order of units. `false` if all is over.
