@@ -11,7 +11,7 @@ use sha3::{
     Shake128,
     digest::{ExtendableOutput, Update, XofReader},
 };
-use suite::{Random, full, quick};
+use suite::{Random, emulated, full, quick};
 
 fn hex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
@@ -44,14 +44,20 @@ fn vectors_of_the_specification() {
 #[test]
 fn accumulated_vectors() {
     let mut done = Tally::default();
-    let (few, many) = (
+    // C2SP's digests; and ours of the first 500, for emulated processors.
+    let (fewer, few, many) = (
+        (500, "cad29e9f0a913ef58b5f1f3fd4e3749b61ef9c17cd341c20b50254ba701ad4f0"),
         (10_000, "e6b9edf2df6cec60c8cbd864e2211b597fb69a529160cd040d56c0c210081939"),
         (1_000_000, "2163ae1445985a30b60585ee67daa55674df06901b890593e824b8a7c885ab15"),
     );
     for backend in backends() {
         // The rows without instructions for AES would take minutes.
         let slow = matches!(backend, Backend::Portable | Backend::VpaesSsse3);
-        let (count, digest) = if full() && !slow { many } else { few };
+        let (count, digest) = match (emulated(), full() && !slow) {
+            (true, _) => fewer,
+            (false, true) => many,
+            (false, false) => few,
+        };
         let (mut source, mut sink) = (Shake128::default().finalize_xof(), Shake128::default());
         let mut bytes = |n: usize| {
             let mut bytes = vec![0; n];
@@ -76,10 +82,10 @@ fn accumulated_vectors() {
         }
         let mut found = [0; 32];
         sink.finalize_xof().read(&mut found);
-        assert_eq!(found[..], hex(digest), "{backend}");
-        done.add(&key(&[0; 32], backend), 10_000);
+        assert_eq!(found.map(|byte| format!("{byte:02x}")).concat(), digest, "{backend}");
+        done.add(&key(&[0; 32], backend), 1);
     }
-    done.passed("xaes::accumulated_vectors", 10_000);
+    done.passed("xaes::accumulated_vectors", 1);
 }
 
 /// The derivation, as the standards have it: CMAC (SP 800-38B) of a counter, "X", a zero and half of the nonce, over AES of the model. What it makes
