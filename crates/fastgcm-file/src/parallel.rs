@@ -249,6 +249,11 @@ where
     W: Write + Send,
     F: Fn(u64, &[u8], bool, &mut [u8]) -> Result<usize, Error> + Sync,
 {
+    /// Bytes of input in a full unit.
+    fn full(&self) -> usize {
+        UNIT * self.chunk[0]
+    }
+
     /// The buffers of a thread.
     fn room(&self) -> Result<[Buffer; 2], Error> {
         let [before, after] = self.chunk.map(|len| Buffer::new(len * UNIT));
@@ -264,9 +269,9 @@ where
                 let _ = thread::Builder::new().spawn_scoped(scope, || self.work(scope, buffers));
             }
             let converted = read.and_then(|read| {
-                let chunks = UNIT.min(read / self.chunk[0] + 1);
+                let chunks = UNIT.min(read / self.chunk[0] + 1); // the last one of a file is short
                 let after = after.first(chunks * self.chunk[1]);
-                let written = (self.convert)(unit, before.first(read), read < UNIT * self.chunk[0], after)?;
+                let written = (self.convert)(unit, before.first(read), read < self.full(), after)?;
                 Ok((read, &after[..written]))
             });
             if !self.put(unit, converted) {
@@ -284,7 +289,7 @@ where
         let unit = source.next;
         source.next += 1;
         let read = self.read(&mut source.input, buffer);
-        source.ended = !matches!(read, Ok(len) if len == UNIT * self.chunk[0]);
+        source.ended = !matches!(read, Ok(len) if len == self.full());
         let more = !source.ended && source.workers < self.threads;
         source.workers += usize::from(more);
         Some((unit, read, more))
@@ -292,14 +297,13 @@ where
 
     /// Fills a buffer, or reads until the input ends. A buffer that is new grows with what comes, so that a short file does not touch all of it.
     fn read(&self, input: &mut R, buffer: &mut Buffer) -> Result<usize, Error> {
-        let unit = UNIT * self.chunk[0];
         let (mut read, mut len) = (0, self.chunk[0].max(buffer.0.len()));
         loop {
             read += fill(input, &mut buffer.first(len)[read..]).map_err(|(error, _)| error)?;
-            if read < len || len == unit {
+            if read < len || len == self.full() {
                 return Ok(read);
             }
-            len = unit.min(4 * len);
+            len = self.full().min(4 * len);
         }
     }
 
