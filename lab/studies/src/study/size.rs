@@ -35,7 +35,7 @@ pub(super) fn table(backends: &[Backend], linux: Option<&Path>) -> Table {
     let code = symbols(std::env::current_exe().ok().as_deref());
     let bytes = |backend: &Backend| bytes(&code, *backend);
     backends.iter().for_each(|backend| row(format!("here, {backend}"), both, bytes(backend)));
-    row("here, all of them".into(), both, backends.iter().map(bytes).sum());
+    row(format!("here, all {} of them", backends.len()), both, backends.iter().map(bytes).sum());
     table.note("Lines of a row: the algorithm and the page of operations, which serves all rows of x86. The paper counts assembly alone, with its comments. The kernel's glue is C: those parts of its file that name GCM.");
     table.note("Machine code is that of the program that made this table, functions of the row's own, counted by its symbols.");
     table
