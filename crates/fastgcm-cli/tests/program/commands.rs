@@ -648,7 +648,9 @@ fn selftest() {
 fn selftest_acvp() {
     use serde_json::{Value, json};
     let bench = Bench::new();
-    let sample = include_str!("../../../../testdata/cavp_gcm_sample.txt");
+    let Ok(sample) = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/cavp_gcm_sample.txt")) else {
+        return println!("SKIPPED selftest_acvp: what is published has no vectors of NIST's");
+    };
     let (mut questions, mut answers) = (Vec::new(), Vec::new());
     for (id, line) in sample.lines().filter(|line| !line.starts_with('#')).enumerate().step_by(7) {
         let [kind, key, iv, aad, pt, ct, tag] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
