@@ -1,6 +1,5 @@
 """Memory is short: that is a `MemoryError`, or the call does without, and the process goes on."""
 
-import ctypes
 import itertools
 import os
 import platform
@@ -9,6 +8,8 @@ import subprocess
 import sys
 
 import pytest
+
+ctypes = pytest.importorskip("ctypes")  # where CPython was built without libffi, there is none
 
 # An allocator that, while it is told so, gives `left` more pieces of `large` bytes or more, and then none. Smaller ones it always gives.
 ALLOCATOR = r"""
