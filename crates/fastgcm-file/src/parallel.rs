@@ -160,11 +160,12 @@ impl Buffer {
         Ok(Self(bytes))
     }
 
-    /// The first `len` bytes: what they held, or zeros where nothing was. There must be room for them: memory that moved would not be wiped.
+    /// The first `len` bytes: what they held, or zeros where nothing was. There must be room for them.
     pub(crate) fn first(&mut self, len: usize) -> &mut [u8] {
-        assert!(len <= self.0.capacity());
         while self.0.len() < len {
-            self.0.extend_from_slice(&[0; CHUNK_LEN][..CHUNK_LEN.min(len - self.0.len())]);
+            let zeros = &[0; CHUNK_LEN][..CHUNK_LEN.min(len - self.0.len())];
+            assert!(zeros.len() <= self.0.capacity() - self.0.len(), "memory that moves is not wiped");
+            self.0.extend_from_slice(zeros);
         }
         &mut self.0[..len]
     }
@@ -297,14 +298,15 @@ where
 
     /// Fills a buffer, or reads until the input ends. A buffer that is new grows with what comes, so that a short file does not touch all of it.
     fn read(&self, input: &mut R, buffer: &mut Buffer) -> Result<usize, Error> {
-        let (mut read, mut len) = (0, self.chunk[0].max(buffer.0.len()));
-        loop {
-            read += fill(input, &mut buffer.first(len)[read..]).map_err(|(error, _)| error)?;
-            if read < len || len == self.full() {
-                return Ok(read);
+        let (mut read, used) = (0, buffer.0.len());
+        for chunks in [1, 4, UNIT] {
+            let room = buffer.first(used.max(chunks * self.chunk[0]));
+            read += fill(input, &mut room[read..]).map_err(|(error, _)| error)?;
+            if read < room.len() {
+                break;
             }
-            len = self.full().min(4 * len);
         }
+        Ok(read)
     }
 
     /// Waits for the unit's turn and writes it, or reports its error: the first in the order of units. `false` if all is over.
