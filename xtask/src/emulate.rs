@@ -28,6 +28,7 @@ pub(crate) fn needed() -> bool {
 /// hold one. (F5 is refused before any row is asked.)
 type Tests = [(&'static str, &'static str, &'static str)];
 
+/// In every run.
 const TESTS: &Tests = &[
     ("hazmat", "known_answers long_known_answers api aliasing cross_validation registers wiping guard_pages every_length once siv", ""),
     ("hazmat", "memory", "f16"),
