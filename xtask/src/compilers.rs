@@ -4,7 +4,7 @@
 //! level of optimisation, for one processor, may be wrong at another. So what is tested is what users build, with all that they may set.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-use crate::asm::signs;
+use crate::asm::has_no_signs;
 use crate::{
     ci::shard,
     tools::{quietly, sh},
@@ -45,8 +45,8 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
 
 /// Elsewhere there is no code of x86 to look at.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-fn signs(_: &Path) -> Result<Vec<String>> {
-    Ok(Vec::new())
+fn has_no_signs(_: &Path, _: &str) -> Result<(bool, String)> {
+    Ok((true, String::new()))
 }
 
 /// Builds and runs one; `false` if this machine cannot.
@@ -84,8 +84,11 @@ fn one(root: &Path, build: &str) -> Result<bool> {
     ensure!(suites > 0, "{output}\nno suite ran in the build with {name}");
     // The canary is dead in some of these builds. Not so the library: it has nothing that this fault of LLVM is about.
     let programs: Vec<&str> = output.lines().filter_map(|line| line.split_once("known_answers.rs (")?.1.strip_suffix(')')).collect();
-    let found: Vec<String> = programs.iter().map(|program| signs(&root.join(program))).collect::<Result<Vec<_>>>()?.concat();
-    ensure!(!programs.is_empty() && found.is_empty(), "{name}:\n  {}", found.join("\n  "));
+    ensure!(!programs.is_empty(), "{output}\nthe build with {name} has no program");
+    for program in programs {
+        let (has_none, found) = has_no_signs(root, program)?;
+        ensure!(has_none, "{name}: {program}\n{found}");
+    }
     println!("compilers: {name}: {suites} suites ok, {canary}");
     Ok(true)
 }

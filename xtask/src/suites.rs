@@ -7,7 +7,7 @@
 //! Which back ends a machine must run follows from the library's table of back ends and from what the kernel says of the
 //! processor. What the library finds is what is tested, and so the library is not asked.
 
-use crate::tools::files;
+use crate::{ci::full, tools::files};
 use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::{
@@ -99,12 +99,21 @@ impl Machine {
         Self { rows: names(rows.iter().filter(can)), all: names(rows.iter()), flags: Some(flags) }
     }
 
-    /// Another one, which has all rows of that family, or all that need that feature; or the suites are no matter of rows.
+    /// Another one, which has all rows of that family, or those that need that feature and have not run here; or the suites are no matter of rows.
     pub(crate) fn elsewhere(rows: &[Row], on: Option<&str>) -> Result<Self> {
-        let is_there = |row: &&Row| on.is_some_and(|on| is_of(row, on) || row.features.iter().any(|feature| feature == on));
+        let here = if full() { Vec::new() } else { Self::here(rows)?.rows };
+        Self::emulated(rows, on, &here)
+    }
+
+    fn emulated(rows: &[Row], on: Option<&str>, here: &[String]) -> Result<Self> {
         let is_family = on.is_some_and(|on| rows.iter().any(|row| row.family == on));
-        let there = rows.iter().filter(is_there).filter(|row| is_family || row.family != "any");
-        let machine = Self { rows: names(there), all: names(rows.iter()), flags: None };
+        let needs_it = |row: &Row| on.is_some_and(|on| row.features.iter().any(|feature| feature == on));
+        let lacks_one = rows.iter().any(|row| needs_it(row) && !here.contains(&row.name));
+        let is_there = |row: &&Row| match on {
+            Some(family) if is_family => is_of(row, family),
+            _ => needs_it(row) && !(lacks_one && here.contains(&row.name)),
+        };
+        let machine = Self { rows: names(rows.iter().filter(is_there)), all: names(rows.iter()), flags: None };
         ensure!(on.is_none() || !machine.rows.is_empty(), ".ci/checks: no back end is of the family, or needs the feature, {on:?}");
         Ok(machine)
     }
@@ -281,10 +290,12 @@ mod tests {
         assert_eq!(rows("arm", "fp asimd aes"), "portable"); // without `pmull`
         assert_eq!(rows("arm", "fp asimd aes pmull"), "aes-neon portable");
         assert_eq!(rows("riscv", "rv64imafdcv zvkned"), "aes-zvkned portable");
-        let elsewhere = |on| Machine::elsewhere(&table(), on).map(|machine| machine.rows.join(" ")).ok();
-        assert_eq!(elsewhere(Some("arm")).unwrap(), "aes-neon portable");
-        assert_eq!(elsewhere(Some("vaes")).unwrap(), "vaes-avx512");
-        assert_eq!((elsewhere(None).unwrap(), elsewhere(Some("vase"))), (String::new(), None));
+        let elsewhere = |on, words| Machine::emulated(&table(), on, &machine("x86", words).rows).map(|machine| machine.rows.join(" ")).ok();
+        assert_eq!(elsewhere(Some("arm"), ZEN_4).unwrap(), "aes-neon portable");
+        // What has run here already need not run there, unless all have.
+        assert_eq!(elsewhere(Some("aes"), SKYLAKE).unwrap(), "vaes-avx512 aes-neon");
+        assert_eq!(elsewhere(Some("vaes"), ZEN_4).unwrap(), "vaes-avx512");
+        assert_eq!((elsewhere(None, ZEN_4).unwrap(), elsewhere(Some("vase"), ZEN_4)), (String::new(), None));
     }
 
     /// No row of the library asks for more than its processors have: it would never run, and nobody would miss it.

@@ -1,15 +1,14 @@
 //! What the compiler made of one row of the table: faults that no answer shows, and numbers to compare.
 
 use super::{
-    Row,
+    Row, output,
     program::{Function, Program},
 };
-use crate::tools::{output, sh};
 use anyhow::Result;
 use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    process::Command,
 };
 
 /// Numbers by their names.
@@ -120,8 +119,8 @@ pub(super) fn signs(function: &Function) -> Vec<String> {
 /// Its features with what they imply, as rustc says, and what every x86-64 has. (The decoder spells them with other dots.)
 fn promised(row: &Row) -> Result<BTreeSet<String>> {
     const EVERY: &str = "intel8086 intel186 intel286 intel386 intel486 x64 cmov multibytenop fpu cetibt";
-    let features: String = row.features.iter().map(|feature| format!(" -C target-feature=+{feature}")).collect();
-    let text = output(&mut sh(Path::new("."), &format!("rustc --print cfg{features}")))?;
+    let features = row.features.iter().map(|feature| format!("-Ctarget-feature=+{feature}"));
+    let text = output(Command::new("rustc").args(["--print", "cfg"]).args(features))?;
     let named = text.lines().filter_map(|line| line.strip_prefix("target_feature=\"")).map(plain);
     Ok(EVERY.split(' ').map(str::to_owned).chain(named).collect())
 }
@@ -140,7 +139,7 @@ fn show(i: &Instruction) -> String {
 #[cfg(test)]
 mod tests {
     use super::{dirty, signs, spills};
-    use crate::asm::program::{Function, Program};
+    use crate::program::{Function, Program};
 
     /// `vpxor ymm0, ymm0, ymm0`, perhaps `vzeroupper`, `ret`; and a vector that goes to the stack.
     #[test]

@@ -1,10 +1,9 @@
 //! A program as its functions, their instructions, and which of these can follow which.
 
 use anyhow::Result;
-use fs_err as fs;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, RelocationTarget, SymbolKind};
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 #[derive(Default)]
 pub(super) struct Program {
