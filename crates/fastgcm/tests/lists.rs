@@ -162,8 +162,10 @@ fn f12_lists_are_one_message() {
 #[test]
 fn f12_very_long_lists() {
     const ASK: usize = 8 << 20;
-    // Where that is asked is the same code for all: `portable`, which is slow, has one of them.
-    let sizes = |backend| if quick() || backend == Backend::Portable { &[ASK + 5000][..] } else { &[ASK - 1, ASK, ASK + 5000] };
+    // Where that is asked is the same code for all: `portable`, which is slow, has one of them, and in short runs seals only.
+    let is_slow = |backend| backend == Backend::Portable;
+    let sizes = |backend| if quick() || is_slow(backend) { &[ASK + 5000][..] } else { &[ASK - 1, ASK, ASK + 5000] };
+    let opens = |backend| !(quick() && is_slow(backend));
     let mut calls = Tally::default();
     for backend in backends() {
         for &size in sizes(backend) {
@@ -173,10 +175,12 @@ fn f12_very_long_lists() {
             (message.extra, message.to) = (0, vec![size]);
             message.from = vec![5_000_001, 100, size - 5_010_101, 10_000];
             calls.add(&key, message.seal(&key));
-            calls.add(&key, message.open(&key, &message.sealed, &message.aad(), &message.tag, Ok(())));
+            if opens(backend) {
+                calls.add(&key, message.open(&key, &message.sealed, &message.aad(), &message.tag, Ok(())));
+            }
         }
     }
-    calls.passed_by("lists::f12_very_long_lists", |backend| 7 * sizes(backend).len());
+    calls.passed_by("lists::f12_very_long_lists", |backend| if opens(backend) { 7 } else { 3 } * sizes(backend).len());
 }
 
 /// F1, F12: a bit of the tag is wrong, or of the ciphertext, or of AAD.

@@ -55,9 +55,12 @@ fn chunks_and_what_is_behind_them() {
             }
         }
     }
+    // In short runs every third of these.
+    let mut files: Vec<_> = files.into_iter().step_by(if full() { 1 } else { 3 }).collect();
     files.extend([1, 15, 16, 17, 3392, 16384, 16400, 16401].map(|more| [&fire.sealed[..], &vec![0; more]].concat()));
     files.extend([&[0xff][..], header, chunks[0], chunks[CHUNKS - 1], &fire.sealed].map(|more| [&fire.sealed[..], more].concat()));
-    let expected = CHUNKS + CHUNKS * CHUNKS + CHUNKS * (CHUNKS - 1) + 8 + 5;
+    let of_chunks = CHUNKS + CHUNKS * CHUNKS + CHUNKS * (CHUNKS - 1);
+    let expected = if full() { of_chunks } else { of_chunks.div_ceil(3) } + 8 + 5;
 
     // From a pipe, too, where chunks before the bad one have been given out already.
     let streamed = files.iter().step_by(7).map(|file| {

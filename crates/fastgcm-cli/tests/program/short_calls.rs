@@ -34,7 +34,7 @@ fn short_and_interrupted_calls() {
     let library = bench.compile("between", BETWEEN);
     let mut cases = 0;
     let mut short_calls = 0;
-    for (limit, len) in [(1, 20_000), (7, 40_000), (4095, 300_000), (16383, 300_000), (65536, 600_000)] {
+    for (limit, len) in [(1, 17_000), (7, 40_000), (4095, 300_000), (16383, 300_000), (65536, 600_000)] {
         let text = text(len);
         bench.write("a", &text);
         for threads in ["1", "3"] {
