@@ -1,6 +1,9 @@
-"""`python3 lab/java/draw.py`: the table of docs/java.md, and its plot docs/java.svg, from what Figures.java has printed (results)."""
+"""`python3 lab/java/draw.py`: the tables of docs/java.md, what it says of TLS, and its plot docs/java.svg, from what Figures.java and Tls.java have printed (results).
+`--check`: whether the page and the plot have them.
+"""
 
 import pathlib
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = {"SunJCE": ("SunJCE", "#c0504d"), "AmazonCorrettoCryptoProvider": ("ACCP", "#e0a030")}
@@ -20,18 +23,29 @@ def named(size):
     return f"{size >> 20} MiB" if size >> 20 else f"{size >> 10} KiB" if size >= 4096 else str(size)
 
 
+def of_tls():
+    """The best of some runs, each of 1 GiB."""
+    best = {}
+    for line in (HERE / "results/tls.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            java, provider, *seconds = line.split()
+            best[java, provider] = min(map(float, seconds))
+    said = [f"Java {java} {best[java, 'Fastgcm']:.2f} s of processor time, and with SunJCE {best[java, 'SunJCE']:.2f} s" for java in ("17", "25")]
+    return f"**TLS**: to seal and open 1 GiB in records (TLS 1.3, AES-256), JSSE takes with {'; with '.join(said)}."
+
+
 def main():
-    parts, y = [], 0
+    parts, y, said = [], 0, []
     for file, title in (("java25.txt", "Java 25, foreign functions"), ("java17.txt", "Java 17, JNI")):
         times = read(file)
         sizes = sorted({size for _, size, _ in times})
-        print(f"\n| {title}, bytes | sealing, ns | SunJCE | ACCP | opening, ns | SunJCE | ACCP |\n|---:|---:|---:|---:|---:|---:|---:|")
+        said.append(f"\n| {title}, bytes | sealing, ns | SunJCE | ACCP | opening, ns | SunJCE | ACCP |\n|---:|---:|---:|---:|---:|---:|---:|")
         for size in sizes:
             cells = [named(size)]
             for verb in ("seal", "open"):
                 ours = times[verb, size, "Fastgcm"]
                 cells += [f"{ours:.0f}", *(f"{times[verb, size, name] / ours:.2f}" for name in NAMES)]
-            print("| " + " | ".join(cells) + " |")
+            said[-1] += "\n| " + " | ".join(cells) + " |"
         parts.append(f'<text x="10" y="{y + 18}" font-weight="bold">{title}: how many times as long others take to seal</text>')
         base = y + HEIGHT - 30
         height = lambda ratio: (HEIGHT - 70) * ratio / TOP
@@ -51,7 +65,18 @@ def main():
             parts.append(f'<text x="{WIDTH - 154 + 90 * turn}" y="{y + 18}">{label}</text>')
         y += HEIGHT
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
-    (HERE.parents[1] / "docs/java.svg").write_text(f'{head}<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>\n')
+    plot = f'{head}<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>\n'
+    said.append("\n" + of_tls())
+    docs = HERE.parents[1] / "docs"
+    if sys.argv[1:] == ["--check"]:
+        page = (docs / "java.md").read_text()
+        missing = [part for part in said if part + "\n" not in page]
+        if missing or plot != (docs / "java.svg").read_text():
+            sys.exit("docs/java.md or its plot is not what lab/java/draw.py makes of lab/java/results:" + "\n".join(missing))
+        print(f"java::page ok {len(said)}")
+    else:
+        print("\n".join(said))
+        (docs / "java.svg").write_text(plot)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ use std::{
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Instant,
 };
@@ -159,13 +160,17 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
         log.extend(ran.lines);
         failed.is_empty()
     };
+    // What runs beside begins nothing more once something has failed here: it is waited for.
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| -> Result<()> {
         let mut beside = None;
         for check in &ours {
             if check.is("beside") {
-                let these = || ours.iter().filter(|check| check.is("beside")).map(|check| Ok((check, run(check, false)?))).collect();
-                beside.get_or_insert_with(|| scope.spawn::<_, Result<Vec<_>>>(these));
+                let these = ours.iter().filter(|check| check.is("beside")).take_while(|_| !is_over.load(Ordering::Relaxed));
+                let these = these.map(|check| Ok((check, run(check, false)?)));
+                beside.get_or_insert_with(|| scope.spawn::<_, Result<Vec<_>>>(|| these.collect()));
             } else if !judge(check, run(check, true)?) {
+                is_over.store(true, Ordering::Relaxed);
                 break;
             }
         }
