@@ -99,7 +99,8 @@ impl Machine {
         Self { rows: names(rows.iter().filter(can)), all: names(rows.iter()), flags: Some(flags) }
     }
 
-    /// Another one, which has all rows of that family, or those that need that feature and have not run here; or the suites are no matter of rows.
+    /// Another one, which has all rows of that family, or those that need that feature and have not run here (all, if each has); or the suites are no
+    /// matter of rows.
     pub(crate) fn elsewhere(rows: &[Row], on: Option<&str>) -> Result<Self> {
         let here = if full() { Vec::new() } else { Self::here(rows)?.rows };
         Self::emulated(rows, on, &here)
