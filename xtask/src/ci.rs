@@ -10,8 +10,7 @@
 //! other people's programs. `FASTGCM_SHARD=i/n` runs the i-th part of n of that: on n machines side by side, the whole.
 
 use crate::{
-    emulate,
-    suites::{Machine, Skips, Suites, rows},
+    suites::{Machine, Row, Skips, Suites, rows},
     tools::{sh, write},
 };
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -44,8 +43,9 @@ impl Check<'_> {
         self.words.iter().find_map(|word| word.strip_prefix("elsewhere")).map(|on| on.strip_prefix(" on "))
     }
 
-    fn in_gate(&self) -> bool {
-        self.is("gate") || self.is("rows lack") && emulate::needed()
+    fn in_gate(&self, here: &Machine, rows: &[Row]) -> bool {
+        let lacks = || matches!(self.elsewhere(), Some(Some(feature)) if here.lacks(rows, feature));
+        self.is("gate") || self.is("rows lack") && lacks()
     }
 
     /// Runs it to success, and tells each line that it prints. A skip that nobody allowed is a failure.
@@ -123,12 +123,14 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|check| check.name != **name)) {
         bail!("no check is named {unknown}");
     }
-    let wanted = |check: &&Check| if names.is_empty() { full() || check.in_gate() } else { names.iter().any(|name| name == check.name) };
+    let (skips, table, rows) = (Skips::read(root)?, Suites::read(root)?, rows(root)?);
+    let here = Machine::here(&rows)?;
+    let in_gate = |check: &Check| check.in_gate(&here, &rows);
+    let wanted = |check: &&Check| if names.is_empty() { full() || in_gate(check) } else { names.iter().any(|name| name == check.name) };
     let (i, n) = shard();
     let ours = |(number, check): &(usize, &Check)| check.is("shared") || number % n == i - 1;
     let ours: Vec<&Check> = all.iter().filter(wanted).enumerate().filter(ours).map(|(_, check)| check).collect();
 
-    let (skips, table, rows) = (Skips::read(root)?, Suites::read(root)?, rows(root)?);
     let run = |check: &Check, aloud| -> Result<Ran> {
         let machine = match check.elsewhere() {
             Some(on) => Machine::elsewhere(&rows, on)?,
@@ -144,7 +146,7 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
         let bash = sh(root, &format!("{before}\nset -x\n{}", check.commands));
         let ran = check.run(bash, |skip| skips.allow(skip, &machine), say);
         // (What is in the full run only may hold its own suites, and stand in no table.)
-        let is_held = check.in_gate() || table.knows(check.name);
+        let is_held = in_gate(check) || table.knows(check.name);
         let held = || if is_held { table.hold(check.name, full(), &lines, &skips, &machine) } else { Ok(Vec::new()) };
         let new = ran.and_then(|()| held());
         Ok(Ran { new, lines, seconds: begun.elapsed().as_secs() })

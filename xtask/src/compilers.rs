@@ -3,9 +3,8 @@
 //! A project of intrinsics has put the compiler where others have assembly, and compilers are wrong too: code of ours that is right at one
 //! level of optimisation, for one processor, may be wrong at another. So what is tested is what users build, with all that they may set.
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-use crate::asm::has_no_signs;
 use crate::{
+    asm::has_no_signs,
     ci::shard,
     tools::{quietly, sh},
 };
@@ -41,12 +40,6 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     }
     println!("compilers ok {done}");
     Ok(())
-}
-
-/// Elsewhere there is no code of x86 to look at.
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-fn has_no_signs(_: &Path, _: &str) -> Result<(bool, String)> {
-    Ok((true, String::new()))
 }
 
 /// Builds and runs one; `false` if this machine cannot.

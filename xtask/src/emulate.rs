@@ -1,9 +1,9 @@
 //! `cargo xtask emulate`: the back ends that few machines can run, on an emulated processor.
 //!
 //! The processor has VAES, VPCLMULQDQ and AVX-512, and executes some 20 million instructions a second: so the suites run with
-//! `FASTGCM_QUICK`, for the rows that need VAES (in the gate only those that this processor lacks), and on one boot (`emulate.py`). A step of a trace takes as long as 4,000 instructions there, since
-//! the kernel stands between any two: fewer secrets (`FASTGCM_EMULATED`). Programs are linked statically: there is nothing else on that
-//! machine.
+//! `FASTGCM_QUICK`, for the rows that need VAES (in the gate only those that this processor lacks), and on one boot (`emulate.py`). A step
+//! of a trace takes as long as 4,000 instructions there, since the kernel stands between any two: fewer secrets (`FASTGCM_EMULATED`).
+//! Programs are linked statically: there is nothing else on that machine.
 //!
 //! What does not run there: valgrind, which knows neither VAES nor AVX-512; traces of messages so long that they have a table of their own
 //! (a quarter of a minute for each); of the library's own tests those that are the same on any machine. With `FASTGCM_FULL` only: the
@@ -16,14 +16,6 @@ use crate::{
 };
 use anyhow::Result;
 use std::path::Path;
-
-/// Whether this processor lacks one of them. Where it has both, the tests have run there.
-pub(crate) fn needed() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return !(is_x86_feature_detected!("vaes") && is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx512vbmi"));
-    #[cfg(not(target_arch = "x86_64"))]
-    true
-}
 
 /// Features of the library; test files (or the library, `fastgcm`, for its own tests); and what their harness is told: words of which names of tests
 /// hold one. (F5 is refused before any row is asked.)

@@ -1,6 +1,5 @@
 //! `cargo xtask COMMAND`: what the project does with itself.
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod asm;
 mod ci;
 mod compilers;
@@ -33,7 +32,6 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("ci", "every check of the project, as .ci/run runs it; or those named", ci::run),
     ("layers", "the rules of ARCHITECTURE.md that can be read off the source", layers::run),
     ("readme", "what README.md tells a reader to type", readme::run),
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", asm::run),
     ("prove", "proves whole calls from machine code, for all keys, nonces, AADs and texts of their lengths (docs/proof.md); --quick: what the gate\n\
               \x20          does; --all: each length with all sizes of keys; --shard I/N: a part of it; --wiped: that with `scrub` nothing is left of secrets;\n\

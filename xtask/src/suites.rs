@@ -107,22 +107,32 @@ impl Machine {
     }
 
     fn emulated(rows: &[Row], on: Option<&str>, here: &[String]) -> Result<Self> {
-        let is_family = on.is_some_and(|on| rows.iter().any(|row| row.family == on));
-        let needs_it = |row: &Row| on.is_some_and(|on| row.features.iter().any(|feature| feature == on));
-        let lacks_one = rows.iter().any(|row| needs_it(row) && !here.contains(&row.name));
-        let is_there = |row: &&Row| match on {
-            Some(family) if is_family => is_of(row, family),
-            _ => needs_it(row) && !(lacks_one && here.contains(&row.name)),
+        let there = match on {
+            None => Vec::new(),
+            Some(family) if rows.iter().any(|row| row.family == family) => names(rows.iter().filter(|row| is_of(row, family))),
+            Some(feature) => {
+                Some(lacking(rows, feature, here)).filter(|lacking| !lacking.is_empty()).unwrap_or_else(|| lacking(rows, feature, &[]))
+            }
         };
-        let machine = Self { rows: names(rows.iter().filter(is_there)), all: names(rows.iter()), flags: None };
+        let machine = Self { rows: there, all: names(rows.iter()), flags: None };
         ensure!(on.is_none() || !machine.rows.is_empty(), ".ci/checks: no back end is of the family, or needs the feature, {on:?}");
         Ok(machine)
+    }
+
+    /// Whether it lacks a row that needs this feature.
+    pub(crate) fn lacks(&self, rows: &[Row], feature: &str) -> bool {
+        !lacking(rows, feature, &self.rows).is_empty()
     }
 
     /// Whether it has all of these. (An emulated one: nobody knows.)
     fn has(&self, flags: &[String]) -> bool {
         self.flags.as_ref().is_some_and(|own| !flags.is_empty() && flags.iter().all(|flag| own.contains(flag)))
     }
+}
+
+/// The rows that need this feature, but for those that have run here.
+fn lacking(rows: &[Row], feature: &str, here: &[String]) -> Vec<String> {
+    names(rows.iter().filter(|row| row.features.iter().any(|own| own == feature) && !here.contains(&row.name)))
 }
 
 fn is_of(row: &Row, family: &str) -> bool {
@@ -296,6 +306,7 @@ mod tests {
         // What has run here already need not run there, unless all have.
         assert_eq!(elsewhere(Some("aes"), SKYLAKE).unwrap(), "vaes-avx512 aes-neon");
         assert_eq!(elsewhere(Some("vaes"), ZEN_4).unwrap(), "vaes-avx512");
+        assert_eq!([ZEN_4, SKYLAKE].map(|words| machine("x86", words).lacks(&table(), "vaes")), [false, true]);
         assert_eq!((elsewhere(None, ZEN_4).unwrap(), elsewhere(Some("vase"), ZEN_4)), (String::new(), None));
     }
 
