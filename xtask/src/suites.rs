@@ -190,16 +190,25 @@ impl Suites {
     }
 
     fn parse(text: &str) -> Result<Self> {
-        let (mut suites, mut section) = (BTreeMap::new(), None);
+        let (mut suites, mut section, mut shared) = (BTreeMap::new(), None, Vec::new());
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(check) = line.strip_prefix("== ") {
                 let gate = check.strip_suffix(", full");
                 section = Some((gate.unwrap_or(check).to_owned(), gate.is_some()));
-            } else {
-                let names = line.split_whitespace().map(str::to_owned);
-                let section = section.clone().with_context(|| format!("{SUITES}: `== CHECK` is expected, not {line}"));
-                suites.entry(section?).or_insert_with(BTreeSet::new).extend(names);
+                continue;
             }
+            let section = section.clone().with_context(|| format!("{SUITES}: `== CHECK` is expected, not {line}"))?;
+            match line.strip_prefix("as in ").and_then(|line| line.split_once(": ")) {
+                Some((other, begins)) => {
+                    shared.extend(begins.split(' ').map(|begins| (section.clone(), (other.to_owned(), false), begins)))
+                }
+                None => suites.entry(section).or_insert_with(BTreeSet::new).extend(line.split_whitespace().map(str::to_owned)),
+            }
+        }
+        for (section, other, begins) in shared {
+            let names = suites.get(&other).into_iter().flatten().filter(|name| name.starts_with(begins)).cloned().collect::<Vec<_>>();
+            ensure!(!names.is_empty(), "{SUITES}: in {} no name begins with {begins}", other.0);
+            suites.entry(section).or_default().extend(names);
         }
         Ok(Self(suites))
     }
@@ -252,8 +261,7 @@ mod tests {
         E e = "portable" on any: Software<8>;
         // "none" on any"#;
 
-    const SUITES: &str =
-        "# a comment\n== tests\nevery_length/* faults\nregisters::f20 traces/vaes-avx512 fuzz/batch\n== tests, full\nlong\n";
+    const SUITES: &str = "# a comment\n== tests\nevery_length/* faults\nregisters::f20 traces/vaes-avx512 fuzz/batch\n== tests, full\nlong\n== arm\nas in tests: reg fu\nx\n";
     const SKIPS: &str = "f20  avx xgetbv1  old\ncompilers: opt-level  -  no nightly\n";
     const ZEN_4: &str = "sse4_1 aes avx xgetbv1 vaes avx512f";
     const SKYLAKE: &str = "sse4_1 aes avx xgetbv1";
@@ -335,6 +343,8 @@ mod tests {
             held(false, &zen_4, &[&all[..], &["long", "kernel_faults", "new/portable", "new/aesni-sse"]].concat()),
             "kernel_faults new/*"
         );
+        assert_eq!(Suites::parse(SUITES).unwrap().of("arm", false).collect::<Vec<_>>(), ["fuzz/batch", "registers::f20", "x"]);
+        assert!(Suites::parse(&SUITES.replace("reg fu", "reg long")).is_err(), "what is in the full run only is not shared");
         let nothing = Suites::parse(SUITES).unwrap().hold("x", false, &["a ok 0".into()], &Skips::parse(SKIPS).unwrap(), &zen_4);
         assert!(nothing.unwrap_err().to_string().contains("a: ran nothing"));
     }
