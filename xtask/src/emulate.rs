@@ -5,8 +5,8 @@
 //! of a trace takes as long as 4,000 instructions there, since the kernel stands between any two: fewer secrets (`FASTGCM_EMULATED`).
 //! Programs are linked statically: there is nothing else on that machine.
 //!
-//! What does not run there: valgrind, which knows neither VAES nor AVX-512; traces of messages so long that they have a table of their own
-//! (a quarter of a minute for each); of the library's own tests those that are the same on any machine. With `FASTGCM_FULL` only: the
+//! What does not run there: valgrind, which knows neither VAES nor AVX-512; traces of messages of 128 KiB (a quarter of a minute for
+//! each); of the library's own tests those that are the same on any machine. With `FASTGCM_FULL` only: the
 //! library's others (seconds, after minutes of compiling), traces, what a call leaves behind, long known answers of more than 4,112 bytes.
 
 use crate::{

@@ -285,7 +285,7 @@ fn every_public_verb_has_a_row() {
     let memory = fs::read_to_string(tests.join("memory.rs")).unwrap();
     let found = faults(&public, &rows(&table).unwrap(), &memory);
     assert!(found.is_empty(), "{}", found.join("\n"));
-    // All four walk the table.
+    // All of these walk the table.
     for walker in ["api/forgery.rs", "guard_pages.rs", "constant_time/traces.rs", "constant_time/undefined.rs", "wiping.rs", "mix.rs"] {
         let walker = fs::read_to_string(tests.join(walker)).unwrap();
         assert!(walker.contains("table()"), "{walker}");

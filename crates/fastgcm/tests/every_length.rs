@@ -15,8 +15,7 @@ use support::{Tally, backends};
 /// AAD: none, one byte, TLS 1.2's, one block, IPsec's, and more than any tail takes.
 const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
 
-/// Every length to 1100, and around 4096 (where a counter's carry once went wrong, at 4095), 8192, 16384, 32768, 65536. The FACE table begins
-/// at 32768 with narrow vectors, and at 131072 with wide ones.
+/// Every length to 1100, and around 4096 (where a counter's carry once went wrong, at 4095), 8192, 16384, 32768, 65536; and one of 128 KiB.
 fn lengths() -> impl Iterator<Item = usize> {
     let around = |n: usize| n - near()..=n + near();
     (0..=1100).chain(around(4096)).chain(around(8192)).chain(around(16384)).chain(around(32768)).chain(around(65536)).chain([131_072 + 33])

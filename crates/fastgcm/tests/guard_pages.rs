@@ -23,9 +23,7 @@ const AADS: [usize; 6] = [0, 1, 13, 16, 20, 200];
 /// Every length around and inside the vectors and turns of every back end.
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=1100;
 
-/// Of long messages every length to more than a turn behind where round keys are spread over the lanes once for all turns (2048 bytes opened, 2560
-/// sealed). Then lengths around places: pages, and where a message makes a table of its own (32 KiB with vectors of one block, 128 KiB with wider
-/// ones).
+/// Of long messages every length to some turns of each back end. Then lengths around a page, and around 16 to 128 KiB.
 fn long() -> impl Iterator<Item = usize> {
     const OFF: [isize; 19] = [-513, -257, -65, -64, -17, -16, -1, 0, 1, 15, 16, 17, 63, 64, 65, 129, 257, 511, 513];
     let around = |n: usize| OFF.map(move |off| n.wrapping_add_signed(off));

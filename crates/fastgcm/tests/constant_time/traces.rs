@@ -150,8 +150,7 @@ fn f15_traces_tell_nothing_of_secrets() {
     });
 }
 
-/// A message long enough for the table of FACE, which is made of round keys and indexed by the position in the message: in the gate, since it has half
-/// a million instructions.
+/// A message of many turns: in the gate, since it has half a million instructions.
 #[test]
 fn f15_traces_of_a_very_long_message() {
     if quick() {
