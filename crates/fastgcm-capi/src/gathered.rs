@@ -145,7 +145,6 @@ pub unsafe extern "C" fn fastgcm_seal_gathered(
 /// As said.
 #[cold]
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn seal_otherwise(
     key: *const fastgcm_key,
     nonce: *const u8,
@@ -219,7 +218,6 @@ pub unsafe extern "C" fn fastgcm_open_gathered(
 /// As said.
 #[cold]
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn open_otherwise(
     key: *const fastgcm_key,
     nonce: *const u8,

@@ -164,7 +164,6 @@ pub unsafe extern "C" fn fastgcm_seal(
 /// # Safety
 /// As said.
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn seal_long(
     key: *const fastgcm_key,
     nonce: *const u8,
@@ -194,7 +193,6 @@ unsafe extern "C" fn seal_long(
 /// As said.
 #[cold]
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn seal_otherwise(
     key: *const fastgcm_key,
     nonce: *const u8,
@@ -275,7 +273,6 @@ pub unsafe extern "C" fn fastgcm_open(
 /// As said.
 #[cold]
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn open_otherwise(
     key: *const fastgcm_key,
     nonce: *const u8,

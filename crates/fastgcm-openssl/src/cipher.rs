@@ -537,33 +537,37 @@ pub(crate) unsafe extern "C" fn description(_: *mut c_void) -> *const Param {
     DESCRIPTION.as_ptr()
 }
 
-unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    GETTABLE.as_ptr()
-}
-
-unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    SETTABLE.as_ptr()
-}
-
+/// The functions of a mode of OpenSSL with each size of keys. Where it is called, `update`, `GETTABLE` and `SETTABLE` are that mode's.
 macro_rules! ciphers {
-    ($($name:ident $bits:literal)+) => { $(
-        pub(crate) static $name: [Dispatch; 15] = table! {
-            1 new_cipher::<Context<'static>, $bits>,
-            2 init::<Context<'static>, true>,
-            3 init::<Context<'static>, false>,
-            4 update::<true>,
-            5 finish::<Context<'static>>,
-            6 update::<false>,
-            7 free::<Context<'static>>,
-            8 duplicate::<Context<'static>>,
-            9 describe::<$bits, 6>,
-            10 get::<Context<'static>>,
-            11 set::<Context<'static>>,
-            12 description,
-            13 gettable,
-            14 settable,
-        };
-    )+ };
-}
+    ($mode:literal: $($name:ident $bits:literal)+) => {
+        unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
+            GETTABLE.as_ptr()
+        }
 
-ciphers! { AES_128 128 AES_192 192 AES_256 256 }
+        unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
+            SETTABLE.as_ptr()
+        }
+
+        $(
+            pub(crate) static $name: [Dispatch; 15] = table! {
+                1 new_cipher::<Context<'static>, $bits>,
+                2 init::<Context<'static>, true>,
+                3 init::<Context<'static>, false>,
+                4 update::<true>,
+                5 finish::<Context<'static>>,
+                6 update::<false>,
+                7 free::<Context<'static>>,
+                8 duplicate::<Context<'static>>,
+                9 describe::<$bits, $mode>,
+                10 get::<Context<'static>>,
+                11 set::<Context<'static>>,
+                12 description,
+                13 gettable,
+                14 settable,
+            };
+        )+
+    };
+}
+pub(crate) use ciphers;
+
+ciphers! { 6: AES_128 128 AES_192 192 AES_256 256 }

@@ -6,7 +6,7 @@
 use crate::{
     Provider, Work,
     abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
-    cipher::{describe, description},
+    cipher::{ciphers, describe, description},
     object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
     shared::Shared,
 };
@@ -207,33 +207,4 @@ static GETTABLE: [Param; 4] =
 static SETTABLE: [Param; 4] =
     [Param::named(c"keylen", UNSIGNED), Param::named(c"speed", UNSIGNED), Param::named(c"tag", OCTETS), Param::END];
 
-unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    GETTABLE.as_ptr()
-}
-
-unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    SETTABLE.as_ptr()
-}
-
-macro_rules! ciphers {
-    ($($name:ident $bits:literal)+) => { $(
-        pub(crate) static $name: [Dispatch; 15] = table! {
-            1 new_cipher::<Context<'static>, $bits>,
-            2 init::<Context<'static>, true>,
-            3 init::<Context<'static>, false>,
-            4 update::<true>,
-            5 finish::<Context<'static>>,
-            6 update::<false>,
-            7 free::<Context<'static>>,
-            8 duplicate::<Context<'static>>,
-            9 describe::<$bits, 0x10005>,
-            10 get::<Context<'static>>,
-            11 set::<Context<'static>>,
-            12 description,
-            13 gettable,
-            14 settable,
-        };
-    )+ };
-}
-
-ciphers! { AES_128 128 AES_192 192 AES_256 256 }
+ciphers! { 0x10005: AES_128 128 AES_192 192 AES_256 256 }

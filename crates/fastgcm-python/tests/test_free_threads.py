@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import fastgcm
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, Exhausted, InvalidTag, RandomNonces, Sealer
+from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, InvalidTag, RandomNonces, Sealer
 from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import Plan, seal_part
 

@@ -14,6 +14,7 @@ mod verbs;
 
 use fastgcm::{AesGcmSiv, Backend, Error, Key, Nonce, Tag, Xaes256Gcm};
 use guarded::{Guarded, SIDES, Side};
+use suite::bytes;
 use support::{Tally, backends};
 use verbs::{Job, Keys, Message};
 
@@ -443,9 +444,4 @@ fn commit(sin: &str) {
             _ => {}
         }
     }
-}
-
-/// Deterministic bytes that differ everywhere.
-fn bytes(n: usize, seed: u64) -> Vec<u8> {
-    (0..n as u64).map(|i| ((i + 10_000 * seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }

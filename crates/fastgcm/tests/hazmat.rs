@@ -12,7 +12,7 @@ use fastgcm::{
     hazmat::{self, Pieces},
 };
 use fastgcm_model::Model;
-use suite::Random;
+use suite::{Random, hex};
 
 /// FIPS 197, appendices B and C: key, block, and what becomes of it.
 const EXAMPLES: [(&str, &str, &str); 4] = [
@@ -25,10 +25,6 @@ const EXAMPLES: [(&str, &str, &str); 4] = [
         "8ea2b7ca516745bfeafc49904b496089",
     ),
 ];
-
-fn hex(digits: &str) -> Vec<u8> {
-    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
-}
 
 #[test]
 fn aes_of_blocks() {

@@ -17,8 +17,8 @@ use backends::backends;
 use fastgcm::hazmat::UnverifiedOpener;
 use fastgcm::{AnyTag, Backend, Error, Key, Nonce, ShortTag, Tag};
 use fastgcm_model::{Model, inc32};
-use suite::Random;
-use support::{Case, passed};
+use suite::{Random, passed};
+use support::Case;
 
 #[test]
 fn cavp() {

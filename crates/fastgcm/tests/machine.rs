@@ -1,11 +1,14 @@
 //! What this processor was given, in words that `cargo xtask cross` and `cargo xtask dispatch` read; and 1,000 random messages by
 //! each of its back ends against the model. Short, because it is run on many emulated processors.
 
+#[path = "support/suite.rs"]
+mod suite;
 #[path = "support/backends.rs"]
 mod support;
 
 use fastgcm::{Backend, Key, Nonce, Tag};
 use fastgcm_model::Model;
+use suite::Random;
 use support::{Tally, backends};
 
 /// `machine NAME yes|no FEATURE,FEATURE` for each row of the table. A row is there if all of its features are, and is else refused.
@@ -64,25 +67,4 @@ fn random_messages() {
         }
     }
     passed.passed("machine::random_messages", MESSAGES);
-}
-
-/// Numbers that are equal on every machine (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
-    }
 }

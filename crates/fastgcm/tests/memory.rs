@@ -5,12 +5,15 @@
 mod allocator;
 #[path = "support/dropped.rs"]
 mod dropped;
+#[path = "support/suite.rs"]
+mod suite;
 #[path = "support/backends.rs"]
 mod support;
 
 use dropped::memory_of;
 use fastgcm::Key;
 use std::mem::MaybeUninit;
+use suite::{bytes, passed};
 use support::{Tally, backends};
 
 /// F16: a key that is dropped where it lies leaves zeros there. So does one that `rekey` replaces, and one inside RustCrypto's interface.
@@ -252,17 +255,6 @@ fn check_drop<T>(key: &[u8], value: Box<T>) {
 
 fn not_zero(memory: &[u8]) -> usize {
     memory.iter().filter(|&&byte| byte != 0).count()
-}
-
-/// Says how many cases were checked, and fails unless it was all of them.
-fn passed(name: &str, count: usize, expected: usize) {
-    assert_eq!(count, expected, "{name}");
-    println!("{name} ok {count}");
-}
-
-/// Deterministic bytes that differ everywhere.
-fn bytes(n: usize, seed: u64) -> Vec<u8> {
-    (0..n as u64).map(|i| ((i + 1000 * seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
 /// F5: texts longer than the standard allows, real ones. Their memory is promised by the system and never given: it costs nothing as

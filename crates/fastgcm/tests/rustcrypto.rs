@@ -3,6 +3,9 @@
 //! (That it takes what was written for `aes-gcm` is checked by `cargo xtask`, with that crate's own tests.)
 #![cfg(all(feature = "aead06", feature = "alloc"))]
 
+#[path = "support/suite.rs"]
+mod suite;
+
 use fastgcm::{
     Key, Tag,
     rustcrypto::{
@@ -19,6 +22,7 @@ use fastgcm::{
 
 #[cfg(feature = "hazmat")]
 use fastgcm::rustcrypto::aead::consts::U4;
+use suite::{bytes, passed};
 
 /// Around a block, around a turn of the widest back end (512 bytes) and of the narrowest (128), and a few turns.
 const LENGTHS: [usize; 16] = [0, 1, 12, 15, 16, 17, 63, 64, 65, 127, 128, 129, 511, 513, 1500, 5000];
@@ -202,15 +206,4 @@ fn generates_keys_and_nonces() {
     let keys: std::collections::HashSet<_> = (0..100).map(|_| aead::Key::<Aes256Gcm>::generate()).collect();
     let nonces: std::collections::HashSet<_> = (0..100).map(|_| aead::Nonce::<Aes256Gcm>::generate()).collect();
     passed("rustcrypto::generates", keys.len() + nonces.len(), 200);
-}
-
-/// Says how many cases were checked, and fails unless it was all of them.
-fn passed(name: &str, count: usize, expected: usize) {
-    assert_eq!(count, expected, "{name}");
-    println!("{name} ok {count}");
-}
-
-/// Deterministic bytes that differ everywhere.
-fn bytes(n: usize, seed: u64) -> Vec<u8> {
-    (0..n as u64).map(|i| ((i + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }

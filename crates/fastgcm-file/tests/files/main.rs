@@ -8,3 +8,8 @@ mod ranges;
 mod streams;
 mod tampering;
 mod threads;
+
+/// Text of that length.
+fn text(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}

@@ -4,9 +4,12 @@
 mod esp;
 mod quic;
 mod srtp;
+#[path = "../../../fastgcm/tests/support/suite.rs"]
+mod suite;
 mod tls;
 
 use fastgcm_protocols::{Backend, Error};
+use suite::Random;
 
 /// All back ends of this machine; with `FASTGCM_ONLY` those that it names.
 fn backends() -> Vec<Backend> {
@@ -34,30 +37,6 @@ fn each(name: &str, expected: usize, mut run: impl FnMut(Backend) -> usize) {
 fn hex(digits: &str) -> Vec<u8> {
     let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
-}
-
-/// Numbers that look random, the same for the same seed (SplitMix64: Steele, Lea and Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
-
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.next() as u8).collect()
-    }
-
-    fn array<const N: usize>(&mut self) -> [u8; N] {
-        self.bytes(N).try_into().unwrap()
-    }
 }
 
 /// Opens `packet` with a bit of it altered, and looks at what is left: `text` is zero, the rest as it was.

@@ -15,7 +15,6 @@ key gets into no pickle, no task graph and no log.
 b'a,b\\n1,2\\n'
 """
 
-import contextlib
 import hmac
 import io
 import os

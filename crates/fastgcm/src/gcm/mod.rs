@@ -111,7 +111,6 @@ pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
 /// Seals or opens a short message under a key of 16, 24 or 32 bytes that is for this message only: nothing of
 /// it is stored but its round keys, which are wiped. Returns the tag.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn once<S: Isa, M: Multiply<S>>(
     s: S,
     multiply: M,

@@ -23,7 +23,6 @@ use zeroize::Zeroize;
 
 /// Seals a message, or opens it if its tag is `given`. Returns the tag that it should have.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     s: S,
     _: M,

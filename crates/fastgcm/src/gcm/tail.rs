@@ -112,7 +112,6 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
 impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>> End<'a, S, M, P> {
     /// What is ahead of the text, and the lengths: one vector. (Vectors of one block take one each.)
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     fn new(
         s: S,
         schedule: &'a Schedule,

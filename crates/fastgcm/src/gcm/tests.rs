@@ -42,7 +42,6 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
 }
 
 /// One step after the other: AAD, text cut in pieces of so many blocks and the rest, end.
-#[allow(clippy::too_many_arguments)]
 fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,

@@ -14,10 +14,10 @@
 //!   hash step between the groups. Interleaving 4x or 5x, as he did, leaves room for the round keys in
 //!   registers, but not more: `lab/bench/results/aarch64.md` counts both.
 //! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower
-//!   powers: the blocks stay where they are and the *powers* are read from right to left (`ghash::powers`:
-//!   entry `POWERS - n` is H^n), with zeros behind H^1.
-//! * *The whole keystream generated and the surplus dropped*: a tail of 2, 4, 6 or 8 vectors (`gcm::message`,
-//!   `tails`); what lies behind the text is masked off (`keep_first`) and meets a power of zero.
+//!   powers: the blocks stay where they are and the *powers* are read from right to left
+//!   (`ghash::powers`), with zeros behind H^1.
+//! * *The whole keystream generated and the surplus dropped*: a step of four vectors, and a tail of one to
+//!   four (`plan::Class`); what lies behind the text is masked off (`keep_first`) and meets a power of zero.
 //! * *Overlapping loads and a permute table*: [`load_first`] and [`store_first`], two overlapping accesses
 //!   put together by a shift. His reads 16 bytes that end where the text ends, and so asks for 16 bytes of
 //!   text, or for a copy; these read no byte beside the text even of one byte, at the end of a page or at its
@@ -190,7 +190,7 @@ unsafe fn eor_eor(a: uint8x16_t, b: uint8x16_t, c: uint8x16_t) -> uint8x16_t {
 }
 
 /// A round. As intrinsics the scheduler now and then put another instruction between the two (8 pairs of
-/// 1,105 in `seal_long`).
+/// 1,105 in the code that sealed long messages).
 /// # Safety
 /// AES.
 #[inline(always)]

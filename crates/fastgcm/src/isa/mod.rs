@@ -3,7 +3,7 @@
 //!
 //! A token (`Vaes512`, ...) has one constructor, `#[target_feature(enable = "...")] fn here()`. It is safe to
 //! call only from a function that enables the same features, so rustc itself checks every row of the table in
-//! `backend.rs`, and the code above this module needs no `unsafe`.
+//! `row/table.rs`, and the code above this module needs no `unsafe`.
 //!
 //! Operations are `#[inline(always)]` *without* `#[target_feature]`: they melt into the entry, and only there
 //! do the intrinsics find the features they need.

@@ -197,7 +197,7 @@ macro_rules! groups {
             // Safe, because `Backend::row` hands out a row only where its features were found, and a group
             // only with the row.
             #[allow(unsafe_code)]
-            #[allow(clippy::too_many_arguments, dead_code)]
+            #[allow(dead_code)]
             $(#[$doc])*
             impl $Group {$(
                 $(#[$meta])*
@@ -313,7 +313,7 @@ macro_rules! function {
         $(#[target_feature(enable = $features)])?
         $(#[$meta])*
         $($(#[$attribute])+)?
-        #[allow(clippy::too_many_arguments, unused_variables)]
+        #[allow(unused_variables)]
         fn $verb $(<$life>)? (frame: Frame<'_>, $($argument: $type),*) -> $result {
             frame.$enter();
             let ($s, $m, $f) = ($here, $multiply, frame);
@@ -327,7 +327,7 @@ macro_rules! function {
         $(#[target_feature(enable = $features)])?
         $(#[$meta])*
         $($(#[$attribute])+)?
-        #[allow(clippy::too_many_arguments, unused_variables)]
+        #[allow(unused_variables)]
         fn $verb(frame: Frame<'_>, $($argument: $type,)* ends: Ends<'_>, len: usize) -> $result {
             frame.$enter();
             let ($s, $m, $f) = ($here, $multiply, frame);

