@@ -290,9 +290,6 @@ impl<const B: usize> Isa for Trace<B> {
     fn state(self, v: V) -> V {
         v
     }
-    fn leave(self, x: V) -> V {
-        x
-    }
     fn round(self, x: &mut V, next: &V) {
         *x = note(Kind::Round, &[*x, *next]);
     }

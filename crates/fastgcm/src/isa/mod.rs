@@ -276,9 +276,6 @@ pub trait Isa: Vectors {
     fn whiten(self, x: Self::V, key0: Self::V) -> Self::V;
     /// `v` in the form for AES.
     fn state(self, v: Self::V) -> Self::State;
-    /// And back.
-    #[allow(dead_code, reason = "tests look at states")]
-    fn leave(self, x: Self::State) -> Self::V;
     /// Whether a round adds its key before what else it does, or behind that.
     const KEY_FIRST: bool = false;
     /// A round of `x` with its key. (By reference: of each value the compiler would make a copy in memory,

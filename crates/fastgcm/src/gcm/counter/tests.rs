@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    isa::Portable,
+    isa::{Portable, Vectors},
     nonce::{Kind, Nonce},
 };
 
@@ -18,20 +18,20 @@ fn nonce() -> Nonce96 {
 }
 
 /// Turns, and the last vectors of a text, from block `first` on, as the standard has them.
-fn from<S: Isa>(s: S, first: u32) -> usize {
+fn from<const N: usize, const ROOMY: bool>(s: Portable<N, ROOMY>, first: u32) -> usize {
     let (schedule, nonce) = (schedule(), nonce());
     let j0 = J0::from(nonce);
     let mut counter = XorCounter::new(s, &schedule, nonce);
     counter.skip(s, first);
     let mut seen = 0;
-    let mut check = |s: S, x: &[S::State; STATES], n: usize, index: u32| {
+    let mut check = |x: &[_; STATES], n: usize, index: u32| {
         for (i, x) in x.iter().take(n).enumerate() {
             let mut blocks = Table::<MOST_BLOCKS>::ZERO;
-            blocks.store(s, 0, s.leave(*x));
-            for lane in 0..S::BLOCKS {
-                let block = index.wrapping_add((i * S::BLOCKS + lane) as u32);
+            blocks.store(s, 0, Portable::<N, ROOMY>::unsliced(*x));
+            for lane in 0..N {
+                let block = index.wrapping_add((i * N + lane) as u32);
                 let expected = j0.counter_block(block) ^ schedule.keys[0];
-                assert_eq!(blocks.get(lane), expected, "block {block:x} of a text, {} a vector", S::BLOCKS);
+                assert_eq!(blocks.get(lane), expected, "block {block:x} of a text, {N} a vector");
                 seen += 1;
             }
         }
@@ -39,15 +39,15 @@ fn from<S: Isa>(s: S, first: u32) -> usize {
     let mut x = [s.state(s.splat(0)); STATES];
     for turn in 0..3 {
         counter.next::<TURN>(s, &schedule, &mut x);
-        check(s, &x, TURN, first.wrapping_add((turn * TURN * S::BLOCKS) as u32));
+        check(&x, TURN, first.wrapping_add((turn * TURN * N) as u32));
     }
-    let behind = first.wrapping_add((3 * TURN * S::BLOCKS) as u32);
+    let behind = first.wrapping_add((3 * TURN * N) as u32);
     counter.last::<4, 4>(s, &mut x);
-    check(s, &x, 4, behind);
+    check(&x, 4, behind);
     counter.last::<3, 4>(s, &mut x);
-    check(s, &x, 3, behind);
+    check(&x, 3, behind);
     counter.next::<4>(s, &schedule, &mut x);
-    check(s, &x, 4, behind);
+    check(&x, 4, behind);
     seen
 }
 
