@@ -9,6 +9,10 @@ use std::{
 
 const LEN: usize = 40 * 16384 + 123;
 
+fn text() -> Vec<u8> {
+    crate::text(LEN)
+}
+
 fn sealed(key: &Key, text: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::new();
     seal(key, b"", text, &mut sealed, NonZero::new(2).unwrap()).unwrap();
@@ -26,7 +30,7 @@ fn places(len: usize) -> Vec<u64> {
 
 #[test]
 fn every_border_with_every_other() {
-    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), crate::text(LEN));
+    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let sealed = sealed(&key, &text);
     let mut reader = RangeReader::new(&key, b"", Cursor::new(&sealed)).unwrap();
     assert_eq!((reader.len(), reader.is_empty()), (LEN as u64, false));
@@ -54,7 +58,7 @@ fn every_border_with_every_other() {
 fn short_files() {
     let key = Key::new(Format::Cobblestone256, &[1; 32]).unwrap();
     for len in [0, 1, 16383, 16384, 16385, 32768] {
-        let text = &crate::text(LEN)[..len];
+        let text = &text()[..len];
         let sealed = sealed(&key, text);
         let mut reader = RangeReader::new(&key, b"", Cursor::new(&sealed)).unwrap();
         assert_eq!((reader.len(), reader.is_empty()), (len as u64, len == 0));
@@ -67,7 +71,7 @@ fn short_files() {
 /// A bad chunk fails exactly the ranges that touch it; `read` gives nothing of them, and `copy` nothing from its unit on.
 #[test]
 fn only_touched_chunks_count() {
-    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), crate::text(LEN));
+    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let mut sealed = sealed(&key, &text);
     sealed[56 + 20 * SEALED_CHUNK_LEN] ^= 1;
     let mut reader = RangeReader::new(&key, b"", Cursor::new(&sealed)).unwrap();
@@ -84,7 +88,7 @@ fn only_touched_chunks_count() {
 /// Neither `copy` nor `verify` takes a range that `read` would refuse, and an empty one needs no chunk.
 #[test]
 fn beyond_the_text_nothing_is_read_or_written() {
-    let (key, text, two) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), crate::text(LEN), NonZero::new(2).unwrap());
+    let (key, text, two) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text(), NonZero::new(2).unwrap());
     let mut sealed = sealed(&key, &text);
     sealed[56] ^= 1;
     let len = LEN as u64;
@@ -109,7 +113,7 @@ fn beyond_the_text_nothing_is_read_or_written() {
 /// Wherever it stands when it is given, and whatever is written behind its end later.
 #[test]
 fn the_source_is_a_file_from_its_start_to_its_end() {
-    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), crate::text(LEN));
+    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let sealed = sealed(&key, &text);
     let path = std::env::temp_dir().join(format!("fastgcm-file-longer-{}", std::process::id()));
     std::fs::write(&path, &sealed).unwrap();
@@ -145,7 +149,7 @@ impl Seek for Failing<'_> {
 
 #[test]
 fn errors_of_the_source_come_back() {
-    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), crate::text(LEN));
+    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let sealed = sealed(&key, &text);
     let timed_out = |error: Error| matches!(error, Error::Io(error) if error.kind() == io::ErrorKind::TimedOut);
     let (place, no_seek) = (AtomicU64::new(u64::MAX), AtomicBool::new(true));
@@ -168,7 +172,7 @@ fn errors_of_the_source_come_back() {
 /// The file becomes shorter after it was checked.
 #[test]
 fn truncated_meanwhile() {
-    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), crate::text(LEN));
+    let (key, text) = (Key::new(Format::Cobblestone128, &[1; 16]).unwrap(), text());
     let sealed = sealed(&key, &text);
     let path = std::env::temp_dir().join(format!("fastgcm-file-truncated-{}", std::process::id()));
     std::fs::write(&path, &sealed).unwrap();

@@ -9,6 +9,10 @@ use std::{
 /// More than one unit of 16 chunks.
 const LEN: usize = 17 * CHUNK_LEN + 5;
 
+fn text() -> Vec<u8> {
+    crate::text(LEN)
+}
+
 fn key() -> Key {
     Key::new(Format::Cobblestone256, &[3; 32]).unwrap()
 }
@@ -19,7 +23,7 @@ fn threads(number: usize) -> NonZero<usize> {
 
 fn sealed() -> Vec<u8> {
     let mut sealed = Vec::new();
-    seal(&key(), b"", &crate::text(LEN)[..], &mut sealed, threads(1)).unwrap();
+    seal(&key(), b"", &text()[..], &mut sealed, threads(1)).unwrap();
     sealed
 }
 
@@ -83,11 +87,11 @@ type Way = (&'static str, fn(&mut Output) -> Result<(), Error>);
 const WAYS: [Way; 6] = [
     ("Writer", |output| {
         let mut writer = Writer::new(&key(), b"", output)?;
-        writer.write_all(&crate::text(LEN))?;
+        writer.write_all(&text())?;
         writer.finish().map(drop)
     }),
-    ("seal", |output| seal(&key(), b"", &crate::text(LEN)[..], output, threads(1)).map(drop)),
-    ("seal on threads", |output| seal(&key(), b"", &crate::text(LEN)[..], output, threads(3)).map(drop)),
+    ("seal", |output| seal(&key(), b"", &text()[..], output, threads(1)).map(drop)),
+    ("seal on threads", |output| seal(&key(), b"", &text()[..], output, threads(3)).map(drop)),
     ("open", |output| open(&key(), b"", &sealed()[..], output, threads(1)).map(drop)),
     ("open on threads", |output| open(&key(), b"", &sealed()[..], output, threads(3)).map(drop)),
     ("copy", |output| RangeReader::new(&key(), b"", Cursor::new(sealed()))?.copy(0..LEN as u64, output, threads(2))),
@@ -100,7 +104,7 @@ fn an_output_may_take_little_at_a_time_and_is_flushed() {
         work(&mut output).unwrap();
         assert_eq!(output.flushed, Some(output.taken.len()), "{way}");
         let result = if way.starts_with("seal") || way == "Writer" { opened(&output.taken) } else { output.taken };
-        assert!(result == crate::text(LEN), "{way}");
+        assert!(result == text(), "{way}");
     }
     println!("streams::outputs ok {}", WAYS.len());
 }
@@ -165,7 +169,7 @@ impl Read for Input<'_> {
 
 #[test]
 fn an_input_may_give_little_at_a_time_and_is_not_read_behind_its_end() {
-    let (text, file) = (crate::text(LEN), sealed());
+    let (text, file) = (text(), sealed());
     for number in [1, 3] {
         let (mut sealed, mut opened_text) = (Vec::new(), Vec::new());
         assert_eq!(seal(&key(), b"", Input::new(&text), &mut sealed, threads(number)).unwrap(), LEN as u64);
@@ -186,7 +190,7 @@ fn an_input_may_give_little_at_a_time_and_is_not_read_behind_its_end() {
 
 #[test]
 fn an_input_that_fails_is_left_alone() {
-    let (text, file) = (crate::text(LEN), sealed());
+    let (text, file) = (text(), sealed());
     let timed_out = |error: Error| matches!(error, Error::Io(error) if error.kind() == ErrorKind::TimedOut);
     let failing = |bytes, left| Input { fails_at: Some(left), ..Input::new(bytes) };
     let mut cases = 0;
@@ -209,7 +213,7 @@ fn an_input_that_fails_is_left_alone() {
 /// An error of the input does not stick, and no byte that was read before it is lost.
 #[test]
 fn a_read_that_failed_can_be_tried_again() {
-    let (text, file) = (crate::text(LEN), sealed());
+    let (text, file) = (text(), sealed());
     let places = [0, 1, TAG_LEN, 20, 21, 22, SEALED_CHUNK_LEN, 100_000, file.len() - HEADER_LEN - 10, file.len() - HEADER_LEN];
     for left in places {
         let mut reader = Reader::new(&key(), b"", Input { again: true, fails_at: Some(left), ..Input::new(&file) }).unwrap();
@@ -234,7 +238,7 @@ fn an_error_of_a_reader_sticks() {
         let mut reader = Reader::new(&key(), b"", Input::new(file)).unwrap();
         let mut read = Vec::new();
         let first = reader.read_to_end(&mut read).unwrap_err();
-        assert!(read == crate::text(LEN)[..3 * CHUNK_LEN]);
+        assert!(read == text()[..3 * CHUNK_LEN]);
         let calls = reader.get_ref().calls;
         for _ in 0..3 {
             let again = reader.read(&mut [0; 10]).unwrap_err();
@@ -252,15 +256,15 @@ fn nothing_is_asked_of_the_input_for_nothing() {
     assert_eq!(reader.read(&mut []).unwrap(), 0);
     assert_eq!(reader.get_ref().calls, calls);
     // A chunk at a time, and no more of it than there is.
-    assert!(reader.fill_buf().unwrap() == &crate::text(LEN)[..CHUNK_LEN]);
+    assert!(reader.fill_buf().unwrap() == &text()[..CHUNK_LEN]);
     reader.consume(1);
     let calls = reader.get_ref().calls;
-    assert!(reader.fill_buf().unwrap() == &crate::text(LEN)[1..CHUNK_LEN]);
+    assert!(reader.fill_buf().unwrap() == &text()[1..CHUNK_LEN]);
     assert_eq!(reader.read(&mut [0; CHUNK_LEN]).unwrap(), CHUNK_LEN - 1);
     assert_eq!(reader.get_ref().calls, calls);
-    assert!(reader.fill_buf().unwrap() == &crate::text(LEN)[CHUNK_LEN..2 * CHUNK_LEN]);
+    assert!(reader.fill_buf().unwrap() == &text()[CHUNK_LEN..2 * CHUNK_LEN]);
     reader.consume(CHUNK_LEN + 1);
-    assert!(reader.fill_buf().unwrap() == &crate::text(LEN)[2 * CHUNK_LEN..3 * CHUNK_LEN]);
+    assert!(reader.fill_buf().unwrap() == &text()[2 * CHUNK_LEN..3 * CHUNK_LEN]);
 }
 
 /// A full chunk leaves at once, and less than that stays until `finish`, however it came and whoever flushes.

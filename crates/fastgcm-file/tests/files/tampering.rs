@@ -1,5 +1,6 @@
 //! Every way to change a sealed file is noticed, by every way to open one.
 
+use crate::text;
 use fastgcm_file::{Cipher, Error, Format, HEADER_LEN, Key, RangeReader, Reader, SEALED_CHUNK_LEN, TAG_LEN, open, seal};
 use std::{
     io::{Cursor, Read},
@@ -59,7 +60,7 @@ const FIRST: usize = 200;
 
 #[test]
 fn every_byte_flipped() {
-    let (key, text) = (key(), crate::text(50_000));
+    let (key, text) = (key(), text(50_000));
     let mut sealed = sealed(&key, &text);
     assert_eq!(read(&key, &sealed).0, text);
     let mut flipped = 0;
@@ -86,7 +87,7 @@ fn every_byte_flipped() {
 
 #[test]
 fn every_truncation() {
-    let (key, text) = (key(), crate::text(2 * 16384));
+    let (key, text) = (key(), text(2 * 16384));
     let sealed = sealed(&key, &text);
     for len in sample(sealed.len()) {
         let (prefix, result) = read(&key, &sealed[..len]);
@@ -106,7 +107,7 @@ fn every_truncation() {
 /// makes it quick: that all ways to open a file stop there is tested above.
 #[test]
 fn every_byte_and_every_length_of_200_kb() {
-    let (key, text) = (key(), crate::text(200_000));
+    let (key, text) = (key(), text(200_000));
     let sealed = sealed(&key, &text);
     let cipher = Cipher::of(&key, CONTEXT, sealed.first_chunk().unwrap()).unwrap();
     let open = |file: &[u8], chunk: usize| {
@@ -140,7 +141,7 @@ fn every_byte_and_every_length_of_200_kb() {
 
 #[test]
 fn chunks_swapped_repeated_left_out() {
-    let (key, text) = (key(), crate::text(5 * 16384 + 100));
+    let (key, text) = (key(), text(5 * 16384 + 100));
     let sealed = sealed(&key, &text);
     let (header, body) = sealed.split_at(HEADER_LEN);
     let chunks: Vec<&[u8]> = body.chunks(SEALED_CHUNK_LEN).collect();
@@ -176,7 +177,7 @@ fn chunks_swapped_repeated_left_out() {
 fn anything_behind_the_end() {
     let key = key();
     for len in [0, 5, 16383, 16384, 40_000] {
-        let text = crate::text(len);
+        let text = text(len);
         let sealed = sealed(&key, &text);
         for extra in [1, 15, 16, 17, 16383, 16384, 16400, 16401] {
             assert_refused(&key, &[&sealed[..], &vec![0; extra]].concat(), &text);
@@ -198,7 +199,7 @@ fn a_chunk_behind_the_last() {
 
 #[test]
 fn another_key_context_or_format() {
-    let (text, sealed) = (crate::text(20_000), sealed(&key(), &crate::text(20_000)));
+    let (text, sealed) = (text(20_000), sealed(&key(), &text(20_000)));
     for byte in 0..32 {
         let mut other = [7; 32];
         other[byte] ^= 0x80;
