@@ -7,7 +7,10 @@ use crate::{
     memory::{Output, read},
     status,
 };
-use fastgcm::{Key, Packet, Tag};
+use fastgcm::{
+    Key, Packet, Tag,
+    limits::{AAD, TEXT},
+};
 use std::{ffi::c_int, mem::MaybeUninit, ptr, slice};
 
 /// Encrypts `count` packets, side by side where that is faster: short ones of the same lengths. `packets` is NULL only if `count` is 0.
@@ -53,11 +56,8 @@ unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count
     let mut order = InOrder::of((packets.addr(), list_size));
     for packet in list {
         // SAFETY: likewise.
-        let (aad, from) = unsafe { (read(packet.aad, packet.aad_size)?, read(packet.from, packet.size)?) };
+        let (aad, from) = unsafe { (read(packet.aad, packet.aad_size, AAD)?, read(packet.from, packet.size, TEXT)?) };
         let to = Output::new(packet.to, packet.size)?;
-        if aad.len() as u64 > fastgcm::limits::AAD || from.len() as u64 > fastgcm::limits::TEXT {
-            return Err(FASTGCM_TOO_LONG);
-        }
         order.packet(aad, from, to);
     }
     if !order.are_apart() && !Apart::of(list, list_size)?.are_apart() {
@@ -72,12 +72,12 @@ unsafe fn batch<const SEAL: bool>(key: &Key, packets: *mut fastgcm_packet, count
             // SAFETY: the caller's promise; of what is written there is one slice, as has just been seen.
             unsafe {
                 let packet = &*packets.add(first + i);
-                let (aad, tag) = (read(packet.aad, packet.aad_size)?, Tag(packet.tag));
+                let (aad, tag) = (read(packet.aad, packet.aad_size, AAD)?, Tag(packet.tag));
                 let to = Output::new(packet.to, packet.size)?.slice();
                 message.write(if ptr::eq(packet.from, packet.to) || to.is_empty() {
                     Packet::in_place(packet.nonce, aad, to, tag)
                 } else {
-                    Packet::to(packet.nonce, aad, read(packet.from, packet.size)?, to, tag)
+                    Packet::to(packet.nonce, aad, read(packet.from, packet.size, TEXT)?, to, tag)
                 });
             }
         }

@@ -9,7 +9,7 @@ use crate::{
     message::{Call, Expected, GATHERED},
     status,
 };
-use fastgcm::{Nonce, Tag};
+use fastgcm::{Nonce, Tag, limits};
 use std::{ffi::c_int, mem::MaybeUninit, slice};
 
 /// Bytes of text up to which a usual message is put together where its text goes, and sealed or opened there. (`gathered.rs` of `fastgcm` has the times.)
@@ -159,7 +159,7 @@ unsafe extern "C" fn seal_otherwise(
 ) -> c_int {
     // SAFETY: the caller's promise.
     status(|| unsafe {
-        let (key, nonce) = (key_of(key)?, read(nonce, nonce_size)?);
+        let (key, nonce) = (key_of(key)?, read(nonce, nonce_size, limits::NONCE)?);
         let output = Output::new(ciphertext, ciphertext_size)?.apart(nonce)?;
         let tag = Output::new(tag, 16)?.apart(nonce)?;
         let apart = |piece: &[u8]| {
@@ -167,8 +167,8 @@ unsafe extern "C" fn seal_otherwise(
             tag.apart(piece)?;
             Ok(())
         };
-        with_list(aad, aad_count, apart, |aad| {
-            with_list(text, text_count, apart, |text| {
+        with_list(aad, aad_count, limits::AAD, apart, |aad| {
+            with_list(text, text_count, limits::TEXT, apart, |text| {
                 let output = output.slice();
                 let tag = tag.apart(output)?;
                 // As a number, as in `message.rs`.
@@ -232,23 +232,24 @@ unsafe extern "C" fn open_otherwise(
 ) -> c_int {
     // SAFETY: the caller's promise.
     status(|| unsafe {
-        let (key, nonce, tag) = (key_of(key)?, read(nonce, nonce_size)?, Expected::read(tag, 16)?);
+        let (key, nonce, tag) = (key_of(key)?, read(nonce, nonce_size, limits::NONCE)?, Expected::read(tag, 16)?);
         let output = Output::new(text, text_size)?.apart(nonce)?;
         let apart = |piece: &[u8]| output.apart(piece).map(drop);
-        with_list(aad, aad_count, apart, |aad| {
-            with_list(ciphertext, ciphertext_count, apart, |from| {
+        with_list(aad, aad_count, limits::AAD, apart, |aad| {
+            with_list(ciphertext, ciphertext_count, limits::TEXT, apart, |from| {
                 Ok(key.open_gathered(Nonce::any(nonce)?, aad, from, output.slice(), &Tag(tag.0))?)
             })
         })
     })
 }
 
-/// The bytes of a list of slices for `then`, if `each` accepts them, and the list. Few are put on the stack.
+/// The bytes of a list of slices, each of which has at most so many, for `then`, if `each` accepts them, and the list. Few are put on the stack.
 /// # Safety
 /// As many slices are there, each with as many bytes as it says.
 unsafe fn with_list<T>(
     list: *const fastgcm_slice,
     count: usize,
+    most: u64,
     each: impl Fn(&[u8]) -> Result<(), fastgcm_status>,
     then: impl FnOnce(&[&[u8]]) -> Result<T, fastgcm_status>,
 ) -> Result<T, fastgcm_status> {
@@ -256,7 +257,7 @@ unsafe fn with_list<T>(
         return Err(FASTGCM_TOO_LONG);
     }
     // SAFETY: the caller's promise.
-    each(unsafe { read(list.cast(), count * size_of::<fastgcm_slice>())? })?;
+    each(unsafe { read(list.cast(), count * size_of::<fastgcm_slice>(), u64::MAX)? })?;
     let mut few = [const { MaybeUninit::<&[u8]>::uninit() }; FEW];
     let mut many = Vec::new();
     let slices = if count <= few.len() {
@@ -267,7 +268,7 @@ unsafe fn with_list<T>(
     };
     for (i, slice) in slices.iter_mut().enumerate() {
         // SAFETY: the caller's promise.
-        let piece = unsafe { read((*list.add(i)).data, (*list.add(i)).size)? };
+        let piece = unsafe { read((*list.add(i)).data, (*list.add(i)).size, most)? };
         each(piece)?;
         slice.write(piece);
     }

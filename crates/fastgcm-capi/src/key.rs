@@ -63,8 +63,11 @@ pub unsafe extern "C" fn fastgcm_key_init(
 ) -> c_int {
     status(|| {
         let place = place(key_place, place_size)?;
+        if key_size > 32 {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
         // SAFETY: the caller's promise.
-        let (key, backend) = unsafe { (read(key, key_size)?, backend_of(backend)?) };
+        let (key, backend) = unsafe { (read(key, key_size, 32)?, backend_of(backend)?) };
         // SAFETY: a `fastgcm_key` is a `Key`, and nothing else.
         let place = unsafe { &mut *ptr::from_mut(place).cast::<MaybeUninit<Key>>() };
         Key::init_in_place(place, key, backend)?;

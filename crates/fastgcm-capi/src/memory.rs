@@ -1,6 +1,7 @@
 //! Memory of the caller: what is read, what is written, and whether they overlap.
 
 use crate::fastgcm_status::{self, *};
+use fastgcm::limits::TEXT;
 use std::{
     ffi::c_int,
     mem::MaybeUninit,
@@ -8,17 +9,22 @@ use std::{
     sync::atomic::{Ordering::SeqCst, compiler_fence},
 };
 
-/// Bytes of a caller. No memory is larger than `isize::MAX`.
+/// Bytes of a caller, of which there are at most so many.
 /// # Safety
 /// So many are readable there, if it is not null.
-pub(crate) unsafe fn read<'a>(data: *const u8, size: usize) -> Result<&'a [u8], fastgcm_status> {
+pub(crate) unsafe fn read<'a>(data: *const u8, size: usize, most: u64) -> Result<&'a [u8], fastgcm_status> {
     match (data.is_null(), size) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(FASTGCM_NULL),
-        (_, size) if size > isize::MAX as usize => Err(FASTGCM_TOO_LONG),
+        _ if is_beyond(size, most) => Err(FASTGCM_TOO_LONG),
         // SAFETY: the caller's promise.
         _ => Ok(unsafe { slice::from_raw_parts(data, size) }),
     }
+}
+
+/// Whether a size is beyond a limit, or beyond what any memory has. Each size of a caller comes through here before anything is added to it.
+fn is_beyond(size: usize, most: u64) -> bool {
+    size > isize::MAX as usize || size as u64 > most
 }
 
 /// Where a caller wants something written: not yet a slice, because it may overlap what is read.
@@ -30,7 +36,7 @@ impl Output {
         match (data.is_null(), size) {
             (_, 0) => Ok(Self(ptr::dangling_mut(), 0)),
             (true, _) => Err(FASTGCM_NULL),
-            (_, size) if size > isize::MAX as usize => Err(FASTGCM_TOO_LONG),
+            _ if is_beyond(size, TEXT) => Err(FASTGCM_TOO_LONG),
             _ => Ok(Self(data, size)),
         }
     }

@@ -7,7 +7,11 @@ use crate::{
     memory::{Output, Place, Stretch, read},
     status,
 };
-use fastgcm::{Key, Nonce, Tag, hazmat::is_short};
+use fastgcm::{
+    Key, Nonce, Tag,
+    hazmat::is_short,
+    limits::{AAD, NONCE, TEXT},
+};
 use std::{
     ffi::c_int,
     slice,
@@ -206,7 +210,8 @@ unsafe extern "C" fn seal_otherwise(
 ) -> c_int {
     status(|| {
         // SAFETY: the caller's promise.
-        let (key, nonce, aad, text) = unsafe { (key_of(key)?, read(nonce, nonce_size)?, read(aad, aad_size)?, read(text, text_size)?) };
+        let (key, nonce, aad, text) =
+            unsafe { (key_of(key)?, read(nonce, nonce_size, NONCE)?, read(aad, aad_size, AAD)?, read(text, text_size, TEXT)?) };
         let output = Output::new(ciphertext, text_size)?.apart(aad)?.apart(nonce)?;
         let tag = Output::new(tag, 16)?.apart(aad)?.apart(nonce)?.apart(text)?;
         let place = output.place(text)?;
@@ -288,7 +293,7 @@ unsafe extern "C" fn open_otherwise(
     status(|| {
         // SAFETY: the caller's promise.
         let (key, nonce, aad, from) =
-            unsafe { (key_of(key)?, read(nonce, nonce_size)?, read(aad, aad_size)?, read(ciphertext, ciphertext_size)?) };
+            unsafe { (key_of(key)?, read(nonce, nonce_size, NONCE)?, read(aad, aad_size, AAD)?, read(ciphertext, ciphertext_size, TEXT)?) };
         // SAFETY: likewise. It is copied, so that it may lie anywhere.
         let tag = unsafe { Expected::read(tag, tag_size)? };
         let output = Output::new(text, ciphertext_size)?.apart(aad)?.apart(nonce)?;
@@ -312,7 +317,7 @@ impl Expected {
         }
         let mut bytes = [0; 16];
         // SAFETY: the caller's promise.
-        bytes[..size].copy_from_slice(unsafe { read(tag, size)? });
+        bytes[..size].copy_from_slice(unsafe { read(tag, size, 16)? });
         Ok(Self(bytes, size))
     }
 

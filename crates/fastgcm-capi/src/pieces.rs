@@ -8,7 +8,11 @@ use crate::{
     message::Expected,
     status,
 };
-use fastgcm::{Key, Nonce, hazmat::Pieces};
+use fastgcm::{
+    Key, Nonce,
+    hazmat::Pieces,
+    limits::{AAD, NONCE, TEXT},
+};
 use std::{ffi::c_int, ptr};
 
 /// Bytes of memory that a message in pieces needs.
@@ -41,7 +45,7 @@ pub unsafe extern "C" fn fastgcm_pieces_init(
     status(|| {
         let place = place(pieces_place, place_size)?;
         // SAFETY: the caller's promise.
-        let (key, nonce) = unsafe { (key_of(key)?, read(nonce, nonce_size)?) };
+        let (key, nonce) = unsafe { (key_of(key)?, read(nonce, nonce_size, NONCE)?) };
         place.write(fastgcm_pieces(Pieces::new(key, Nonce::any(nonce)?)));
         Ok(())
     })
@@ -84,7 +88,7 @@ pub unsafe extern "C" fn fastgcm_pieces_aad(
     // SAFETY: the caller's promise.
     status(|| unsafe {
         let (pieces, key) = both(pieces, key)?;
-        Ok(pieces.aad(key, read(aad, aad_size)?)?)
+        Ok(pieces.aad(key, read(aad, aad_size, AAD)?)?)
     })
 }
 
@@ -103,7 +107,7 @@ pub unsafe extern "C" fn fastgcm_pieces_seal(
 ) -> c_int {
     // SAFETY: the caller's promise.
     status(|| unsafe {
-        let ((pieces, key), from) = (both(pieces, key)?, read(text, text_size)?);
+        let ((pieces, key), from) = (both(pieces, key)?, read(text, text_size, TEXT)?);
         let output = Output::new(ciphertext, text_size)?;
         match output.place(from)? {
             Place::Same => Ok(pieces.seal(key, output.slice())?),
@@ -127,7 +131,7 @@ pub unsafe extern "C" fn fastgcm_pieces_open(
 ) -> c_int {
     // SAFETY: the caller's promise.
     status(|| unsafe {
-        let ((pieces, key), from) = (both(pieces, key)?, read(ciphertext, ciphertext_size)?);
+        let ((pieces, key), from) = (both(pieces, key)?, read(ciphertext, ciphertext_size, TEXT)?);
         let output = Output::new(text, ciphertext_size)?;
         match output.place(from)? {
             Place::Same => Ok(pieces.open(key, output.slice())?),

@@ -23,11 +23,12 @@ use core::{fmt, marker::PhantomData};
 
 /// Whether a message with so many bytes of AAD and of text is a short one for the key's back end, which has
 /// functions of their own for them. An interface that asks this first can have the code for all others
-/// elsewhere, and what that code needs on the stack.
+/// elsewhere, and what that code needs on the stack. Sizes that no buffer has are not short.
 #[must_use]
 #[inline(always)]
 pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
-    key.row.is_end(aad, text)
+    // A row asks about the sizes of slices: their sums do not wrap.
+    aad <= isize::MAX as usize && key.row.is_end(aad, text)
 }
 
 /// Opens one message in pieces, and hands out **text that nobody has verified**.

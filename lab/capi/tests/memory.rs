@@ -4,6 +4,7 @@
 mod suite;
 
 use fastgcm_capi::{fastgcm_status::*, *};
+use fastgcm_capi_lab::{complete, functions};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
@@ -130,4 +131,158 @@ fn a_batch_asks_once() {
     // SAFETY: it was made.
     unsafe { fastgcm_key_free(key) };
     passed("capi::memory::a_batch_asks_once", calls, 39);
+}
+
+/// A key, and a message in pieces that has AAD.
+struct Made {
+    key: *mut fastgcm_key,
+    pieces: *mut fastgcm_pieces,
+}
+
+impl Made {
+    fn new() -> Self {
+        let (mut key, mut pieces) = (null_mut(), null_mut());
+        // SAFETY: slices, and what was made.
+        unsafe {
+            assert_eq!(fastgcm_key_new(&mut key, [1u8; 32].as_ptr(), 32, null()), 0);
+            assert_eq!(fastgcm_pieces_new(&mut pieces, key, NONCE.as_ptr(), 12), 0);
+            assert_eq!(fastgcm_pieces_aad(pieces, key, NONCE.as_ptr(), 12), 0);
+        }
+        Self { key, pieces }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // SAFETY: `new` made them.
+        unsafe {
+            fastgcm_pieces_free(self.pieces);
+            fastgcm_key_free(self.key);
+        }
+    }
+}
+
+/// A call with all that it needs, on those 800 bytes, and a tag.
+type Call = (&'static str, fn(&Made, &mut [u8; 800], &mut [u8; 16]) -> i32);
+
+/// Packets whose texts lie in the other order.
+fn packets(memory: &mut [u8; 800], tag: [u8; 16]) -> Vec<fastgcm_packet> {
+    let packet = |text: &mut [u8]| {
+        let at = text.as_mut_ptr();
+        fastgcm_packet { nonce: NONCE, status: -7, aad: null(), aad_size: 0, from: at, to: at, size: 100, tag }
+    };
+    memory.chunks_mut(100).map(packet).rev().collect()
+}
+
+/// Every function of the header.
+const CALLS: &[Call] = {
+    // SAFETY (of all): slices with their lengths, and what was made.
+    #[allow(clippy::undocumented_unsafe_blocks)]
+    &[
+        ("fastgcm_key_size", |_, _, _| i32::from(fastgcm_key_size() == 0)),
+        ("fastgcm_key_align", |_, _, _| i32::from(fastgcm_key_align() == 0)),
+        ("fastgcm_key_init", |_, m, _| unsafe {
+            let mut place = std::mem::MaybeUninit::uninit();
+            fastgcm_key_init(place.as_mut_ptr(), size_of::<fastgcm_key>(), m.as_ptr(), 32, null())
+        }),
+        ("fastgcm_key_wipe", |_, _, _| unsafe {
+            fastgcm_key_wipe(null_mut());
+            0
+        }),
+        ("fastgcm_key_new", |_, m, _| unsafe {
+            let mut made = null_mut();
+            let done = fastgcm_key_new(&mut made, m.as_ptr(), 32, null());
+            assert_eq!(made.is_null(), done != 0);
+            fastgcm_key_free(made);
+            done
+        }),
+        ("fastgcm_key_free", |_, _, _| unsafe {
+            fastgcm_key_free(null_mut());
+            0
+        }),
+        ("fastgcm_seal", |made, m, t| unsafe {
+            fastgcm_seal(made.key, NONCE.as_ptr(), 5, t.as_ptr(), 0, m.as_ptr(), 800, m.as_mut_ptr(), t.as_mut_ptr())
+        }),
+        ("fastgcm_open", |made, m, t| unsafe {
+            fastgcm_seal(made.key, NONCE.as_ptr(), 5, t.as_ptr(), 0, m.as_ptr(), 800, m.as_mut_ptr(), t.as_mut_ptr());
+            fastgcm_open(made.key, NONCE.as_ptr(), 5, t.as_ptr(), 0, m.as_ptr(), 800, t.as_ptr(), 16, m.as_mut_ptr())
+        }),
+        ("fastgcm_seal_gathered", |made, m, t| unsafe { gathered(made, m, t, true) }),
+        ("fastgcm_open_gathered", |made, m, t| unsafe { gathered(made, m, t, false) }),
+        ("fastgcm_seal_batch", |made, m, t| unsafe { fastgcm_seal_batch(made.key, packets(m, *t).as_mut_ptr(), 8) }),
+        ("fastgcm_open_batch", |made, m, t| unsafe { fastgcm_open_batch(made.key, packets(m, *t).as_mut_ptr(), 8) }),
+        ("fastgcm_pieces_size", |_, _, _| i32::from(fastgcm_pieces_size() == 0)),
+        ("fastgcm_pieces_align", |_, _, _| i32::from(fastgcm_pieces_align() == 0)),
+        ("fastgcm_pieces_init", |made, _, _| unsafe {
+            let mut place = std::mem::MaybeUninit::uninit();
+            fastgcm_pieces_init(place.as_mut_ptr(), size_of::<fastgcm_pieces>(), made.key, NONCE.as_ptr(), 12)
+        }),
+        ("fastgcm_pieces_new", |made, _, _| unsafe {
+            let mut pieces = null_mut();
+            let done = fastgcm_pieces_new(&mut pieces, made.key, NONCE.as_ptr(), 12);
+            assert_eq!(pieces.is_null(), done != 0);
+            fastgcm_pieces_free(pieces);
+            done
+        }),
+        ("fastgcm_pieces_aad", |made, m, _| unsafe { fastgcm_pieces_aad(made.pieces, made.key, m.as_ptr(), 800) }),
+        ("fastgcm_pieces_seal", |made, m, _| unsafe { fastgcm_pieces_seal(made.pieces, made.key, m.as_ptr(), 800, m.as_mut_ptr()) }),
+        ("fastgcm_pieces_open", |made, m, _| unsafe { fastgcm_pieces_open(made.pieces, made.key, m.as_ptr(), 800, m.as_mut_ptr()) }),
+        ("fastgcm_pieces_finish", |made, _, t| unsafe { fastgcm_pieces_finish(made.pieces, made.key, t.as_mut_ptr()) }),
+        ("fastgcm_pieces_verify", |made, _, t| unsafe { fastgcm_pieces_verify(made.pieces, made.key, t.as_ptr(), 16) }),
+        ("fastgcm_pieces_wipe", |_, _, _| unsafe {
+            fastgcm_pieces_wipe(null_mut());
+            0
+        }),
+        ("fastgcm_pieces_free", |_, _, _| unsafe {
+            fastgcm_pieces_free(null_mut());
+            0
+        }),
+        ("fastgcm_backend", |_, _, _| i32::from(fastgcm_backend(0).is_null())),
+        ("fastgcm_key_backend", |made, _, _| unsafe { i32::from(fastgcm_key_backend(made.key).is_null()) }),
+        ("fastgcm_version", |_, _, _| i32::from(fastgcm_version().is_null())),
+        ("fastgcm_text", |_, _, _| i32::from(fastgcm_text(0).is_null())),
+        ("fastgcm_selftest", |_, _, _| fastgcm_selftest()),
+    ]
+};
+
+/// A message of forty slices.
+unsafe fn gathered(made: &Made, memory: &mut [u8; 800], tag: &mut [u8; 16], seal: bool) -> i32 {
+    let (from, to) = memory.split_at_mut(400);
+    let mut list = [const { fastgcm_slice { data: null(), size: 0 } }; 40];
+    list.iter_mut().zip(from.chunks(10)).for_each(|(slice, from)| *slice = fastgcm_slice { data: from.as_ptr(), size: 10 });
+    let (list, to) = (list.as_ptr(), to.as_mut_ptr());
+    // SAFETY: slices with their lengths.
+    unsafe {
+        if seal {
+            fastgcm_seal_gathered(made.key, NONCE.as_ptr(), 12, list, 40, list, 40, to, 400, tag.as_mut_ptr())
+        } else {
+            fastgcm_open_gathered(made.key, NONCE.as_ptr(), 12, list, 40, list, 40, tag.as_ptr(), to, 400)
+        }
+    }
+}
+
+/// Each function, refused memory at each place where it asks for some, has changed no buffer, and then does what it does without that call.
+#[test]
+fn every_refusal_changes_nothing() {
+    complete(CALLS.iter().map(|(name, _)| *name), functions().into_iter().map(|(name, _)| name.to_string()));
+    let mut refusals = 0;
+    for (name, call) in CALLS {
+        let ([mut memory, mut alone], [mut tag, mut tag_alone]) = ([[3u8; 800]; 2], [[5u8; 16]; 2]);
+        let made = Made::new();
+        let wanted = call(&Made::new(), &mut alone, &mut tag_alone);
+        // What the test itself asks for in a call comes first.
+        let own = usize::from(name.ends_with("_batch"));
+        for times in own.. {
+            let done = with(times, || call(&made, &mut memory, &mut tag));
+            if REFUSED.replace(0) == 0 {
+                assert!(done == wanted && memory == alone && tag == tag_alone, "{name}: another answer after a refusal");
+                break;
+            }
+            assert_eq!(done, FASTGCM_NO_MEMORY as i32, "{name}");
+            assert!(memory == [3; 800] && tag == [5; 16], "{name}: something is written");
+            refusals += 1;
+        }
+    }
+    // Keys, messages in pieces, two lists to seal and to open, two batches.
+    passed("capi::memory::every_refusal_changes_nothing", refusals, 8);
 }
