@@ -236,6 +236,10 @@ unsafe extern "C" fn seal_otherwise(
 /// `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; whoever has messages of several lengths of tags must not let the sender choose.
 /// `text` overlaps neither `aad` nor `nonce`.
 ///
+/// **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory: the library loads `ciphertext`
+/// twice, to hash it and to decrypt it, so what changes in between may be accepted as text that nobody sealed. Who shares memory copies it first. This holds
+/// for each function that opens.
+///
 /// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
 /// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
 ///

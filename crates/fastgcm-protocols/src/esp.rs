@@ -18,6 +18,9 @@
 //! | in a list of buffers, in place | [`seal_chunks`](Sa::seal_chunks) | [`open_chunks`](Sa::open_chunks) |
 //! | many, each in place | [`seal_batch`](Sa::seal_batch) | [`open_batch`](Sa::open_batch) |
 //!
+//! A packet that is opened to another buffer, or to other buffers, may be memory that somebody else writes to: it is copied first, and what has been verified
+//! is what the caller gets. A packet that is opened in place must be the caller's alone.
+//!
 //! # Beside the Linux kernel's templates
 //! What the templates of `crypto/gcm.c` accept and answer (Linux 6.12), and what stands in their place here:
 //!
@@ -148,11 +151,17 @@ impl<const ICV: usize> Sa<ICV> {
     pub fn open<'p>(&self, packet: &'p mut [u8], high: Option<u32>) -> Result<&'p mut [u8], Error> {
         let (header, rest) = packet.split_first_chunk_mut::<HEADER>().ok_or(Error::Malformed)?;
         let (payload, icv) = rest.split_last_chunk_mut::<ICV>().ok_or(Error::Malformed)?;
+        self.open_payload(header, payload, icv, high)?;
+        Ok(payload)
+    }
+
+    #[inline]
+    fn open_payload(&self, header: &[u8; HEADER], payload: &mut [u8], icv: &[u8; ICV], high: Option<u32>) -> Result<(), Error> {
         with_tag!(icv, |icv| match self.mode {
             Mode::Gcm => with_aad(header, high, |aad| self.key.open(self.nonce(header), aad, payload, icv))?,
             Mode::Gmac => self.mac(header, high, &[&*payload])?.verify(icv)?,
         });
-        Ok(payload)
+        Ok(())
     }
 
     /// Seals from one buffer to another: `from` is SPI, sequence number, IV and payload, and `to` has `ICV` bytes more.
@@ -193,18 +202,10 @@ impl<const ICV: usize> Sa<ICV> {
         if text.len() != payload.len() {
             return Err(Error::InvalidLength);
         }
-        match self.mode {
-            Mode::Gcm => with_tag!(icv, |icv| with_aad(header, high, |aad| {
-                self.key.open_detached_to(self.nonce(header), aad, text, payload, icv)
-            })?),
-            // What is authenticated is what the caller reads, if somebody else writes to `packet` meanwhile.
-            Mode::Gmac => {
-                payload.copy_from_slice(text);
-                let found = self.mac(header, high, &[&*payload])?;
-                with_tag!(icv, |icv| found.verify(icv)).inspect_err(|_| payload.fill(0))?;
-            }
-        }
-        Ok(())
+        // What is authenticated is what the caller reads, if somebody else writes to `packet` meanwhile: the library loads ciphertext twice, to hash it and
+        // to decrypt it.
+        payload.copy_from_slice(text);
+        self.open_payload(header, payload, icv, high).inspect_err(|_| payload.fill(0))
     }
 
     /// Seals a payload that lies in several buffers to several others, which have as many bytes together. Returns the ICV. Header and ICV stand apart:
@@ -244,17 +245,8 @@ impl<const ICV: usize> Sa<ICV> {
         icv: &[u8; ICV],
         high: Option<u32>,
     ) -> Result<(), Error> {
-        match self.mode {
-            Mode::Gcm => with_tag!(icv, |icv| with_aad(header, high, |aad| {
-                self.key.open_scattered(self.nonce(header), &[aad], payload, to, icv)
-            })?),
-            Mode::Gmac => {
-                copy(payload, to)?;
-                let found = self.mac(header, high, to)?;
-                with_tag!(icv, |icv| found.verify(icv)).inspect_err(|_| to.iter_mut().for_each(|chunk| chunk.fill(0)))?;
-            }
-        }
-        Ok(())
+        copy(payload, to)?; // for the reason that `open_to` has
+        self.open_chunks(header, to, icv, high).inspect_err(|_| to.iter_mut().for_each(|chunk| chunk.fill(0)))
     }
 
     /// Seals a payload that lies in several buffers, in place. Returns the ICV.

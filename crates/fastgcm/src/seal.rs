@@ -13,6 +13,10 @@
 //! memory could. `open_verified_first` takes two passes, for callers to whom that matters. `open_restoring`
 //! takes a second pass for a message that is refused: it leaves the ciphertext. [`verify`](Key::verify)
 //! decrypts nothing.
+//!
+//! **Nobody else may write to the buffers during a call.** Rust's slices promise that. Memory that another
+//! process shares, or that C gave, does not: a function loads ciphertext twice, to hash it and to decrypt it,
+//! so ciphertext that changes in between may be accepted as text that nobody sealed. Copy such memory first.
 
 use crate::{
     Block, Error, Key, Nonce, Tag,

@@ -6,6 +6,10 @@ use fastgcm_protocols::{
     Backend, Error,
     esp::{HEADER, Mode, Outbound, Packet, Sa},
 };
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering::Relaxed},
+};
 
 /// The examples, whole and with shorter ICVs: the first bytes of the whole one (RFC 4106, section 6).
 #[test]
@@ -230,6 +234,62 @@ fn every_way<const ICV: usize>(backend: Backend, i: usize, random: &mut Random) 
         assert_eq!((done, to), left(if mode == Mode::Gmac { text } else { &[] }), "{backend}, {mode:?}, ICV {ICV}, bit {bit}");
     }
     6
+}
+
+/// A packet that somebody else writes to while it is opened to another buffer: what is accepted is what was sealed, and the rest is zero.
+#[test]
+fn f01_packets_that_change() {
+    let counts = super::backends().into_iter().map(|backend| {
+        let modes = [Mode::Gcm, Mode::Gmac].map(|mode| changing(&Sa::with_backend(&[7; 20], mode, backend).unwrap()));
+        (backend, modes.into_iter().sum())
+    });
+    super::passed("esp::f01_packets_that_change", &counts.collect::<Vec<_>>(), 2 * 2 * ACCEPTED);
+}
+
+/// So many openings of a changing packet must have been accepted, in each way to open one.
+const ACCEPTED: usize = 200;
+
+fn changing(sa: &Sa) -> usize {
+    let payload = vec![b'a'; 16_000];
+    let mut packet = [&[1; HEADER][..], &payload, &[0; 16]].concat();
+    sa.seal(&mut packet, None).unwrap();
+    let shared: Vec<AtomicU8> = packet.into_iter().map(AtomicU8::new).collect();
+    // SAFETY: an atomic byte is a byte. That it changes is what this test is about: it stands for memory that another process has, too.
+    let packet = unsafe { std::slice::from_raw_parts(shared.as_ptr().cast::<u8>(), shared.len()) };
+    let (header, rest) = packet.split_first_chunk().unwrap();
+    let (text, icv) = rest.split_last_chunk().unwrap();
+    let middle = &shared[shared.len() / 2];
+    std::thread::scope(|scope| {
+        let here = Arc::new(()); // until this closure ends, or panics
+        let is_here = Arc::downgrade(&here);
+        scope.spawn(move || {
+            while is_here.upgrade().is_some() {
+                for _ in 0..1000 {
+                    middle.fetch_xor(1, Relaxed);
+                }
+                std::thread::yield_now();
+            }
+        });
+        let mut to = vec![0; payload.len()];
+        let mut done = 0;
+        for lists in [false, true] {
+            let mut accepted = 0;
+            while accepted < ACCEPTED {
+                let opened = if lists {
+                    sa.open_scattered(header, &[text], &mut [&mut to[..]], icv, None)
+                } else {
+                    sa.open_to(packet, &mut to, None)
+                };
+                match opened {
+                    Ok(()) => assert!(to == payload, "text that nobody has sealed"),
+                    Err(_) => assert!(to.iter().all(|byte| *byte == 0)),
+                }
+                accepted += usize::from(opened.is_ok());
+            }
+            done += accepted;
+        }
+        done
+    })
 }
 
 /// Batches of packets of one length and of many lengths, some altered, some too short: each is as it would be alone.
