@@ -130,13 +130,12 @@ impl Param {
         if self.data.is_null() {
             return matches!(self.kind, INTEGER | UNSIGNED | REAL).then_some(());
         }
-        let here = Self { size: self.size.min(isize::MAX as usize), ..*self };
         // SAFETY: so many bytes are writable there.
-        let bytes = unsafe { slice::from_raw_parts_mut(here.data.cast::<u8>(), here.size) };
+        let bytes = unsafe { bytes_mut(self.data.cast(), self.size) }?;
         match self.kind {
-            REAL if value < 1 << 53 => bytes.copy_from_slice((value as f64).to_ne_bytes().get(..here.size).filter(|all| all.len() == 8)?),
+            REAL if value < 1 << 53 => bytes.copy_from_slice((value as f64).to_ne_bytes().get(..bytes.len()).filter(|all| all.len() == 8)?),
             INTEGER | UNSIGNED => {
-                let bits = (8 * here.size as u64).checked_sub(u64::from(self.kind == INTEGER))?;
+                let bits = (8 * bytes.len() as u64).checked_sub(u64::from(self.kind == INTEGER))?;
                 if bits == 0 || bits < 64 && value >> bits != 0 {
                     return None;
                 }
@@ -240,6 +239,15 @@ fn low_first<T>(bytes: impl IntoIterator<IntoIter = impl DoubleEndedIterator<Ite
 pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Option<&'a [u8]> {
     // SAFETY: the caller's promise.
     (!data.is_null() && size <= isize::MAX as usize).then(|| unsafe { slice::from_raw_parts(data, size) })
+}
+
+/// Bytes of a caller who may give none. More than any memory has are refused, for that reason: they must not pass for none.
+/// # Safety
+/// `data` is null, or so many bytes are readable there.
+pub(crate) unsafe fn given<'a>(data: *const u8, size: usize, reason: Reason) -> Result<Option<&'a [u8]>, Reason> {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { bytes(data, size) };
+    if bytes.is_none() && !data.is_null() { Err(reason) } else { Ok(bytes) }
 }
 
 /// Memory of a caller. `None` where there is none.

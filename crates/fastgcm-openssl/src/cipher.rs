@@ -10,7 +10,7 @@ use crate::{
     object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
     short::Short,
 };
-use fastgcm::{Key, Nonce, Tag, hazmat::Pieces};
+use fastgcm::{Key, Nonce, Tag, hazmat::Pieces, limits};
 use std::{
     ffi::{c_int, c_void},
     ptr, slice,
@@ -45,6 +45,8 @@ pub(crate) struct Context<'p> {
     /// The message that has begun, as long as it has no pieces.
     short: Short,
     pieces: Option<Pieces>,
+    /// The most bytes of text that may come.
+    text_left: u64,
     seals: bool,
     iv_state: Iv,
     iv_length: usize,
@@ -121,7 +123,7 @@ impl<'p> Context<'p> {
             self.pieces = Some(Pieces::new(key, Nonce::any(&self.iv[..self.iv_length]).map_err(|_| None)?));
             self.short.begin([0; 12]);
         }
-        self.iv_state = Iv::Begun;
+        (self.iv_state, self.text_left) = (Iv::Begun, limits::TEXT);
         Ok(())
     }
 
@@ -158,10 +160,9 @@ impl<'p> Context<'p> {
     /// `size` bytes are readable at `from` and writable at `to`.
     #[inline]
     unsafe fn text(&mut self, from: *const u8, to: *mut u8, size: usize) -> Result<(), Failure> {
-        if size > isize::MAX as usize {
-            return Err(None);
-        }
         self.begun()?;
+        // What is too long is refused before any of it is copied.
+        let left = self.text_left.checked_sub(size as u64).ok_or(None)?;
         if size == 0 {
             return Ok(());
         }
@@ -180,7 +181,9 @@ impl<'p> Context<'p> {
         };
         self.work.bytes += size as u64;
         if self.pieces.is_none() && self.short.takes(size) {
-            return self.short.text(self.key.as_mut().ok_or(None)?, size, moved, seals);
+            self.short.text(self.key.as_mut().ok_or(None)?, size, moved, seals)?;
+            self.text_left = left;
+            return Ok(());
         }
         self.short.aad_ends();
         let (key, pieces) = self.in_pieces()?;
@@ -193,7 +196,9 @@ impl<'p> Context<'p> {
         } else {
             pieces.open(key, moved())
         };
-        done.map_err(|_| None)
+        done.map_err(|_| None)?;
+        self.text_left = left;
+        Ok(())
     }
 
     /// The end of a message: its tag is there to be asked for, or is verified.
@@ -292,7 +297,7 @@ impl<'p> Context<'p> {
     unsafe fn set_fixed(&mut self, data: *const u8, size: usize) -> Result<(), Failure> {
         let all = size == usize::MAX;
         let size = if all { self.iv_length } else { size };
-        if !all && (size < FIXED || self.iv_length < size + EXPLICIT) {
+        if !all && (size < FIXED || self.iv_length.checked_sub(EXPLICIT).is_none_or(|most| most < size)) {
             return Err(None);
         }
         // SAFETY: the caller's promise.
@@ -340,6 +345,7 @@ impl<'p> Cipher<'p> for Context<'p> {
             key: None,
             short: Short::NONE,
             pieces: None,
+            text_left: 0,
             seals: false,
             iv_state: Iv::None,
             iv_length: 12,
@@ -353,16 +359,20 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 
     fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure> {
+        // What is refused changes nothing.
+        if iv.is_some_and(|iv| !(1..=MOST_IV).contains(&iv.len())) {
+            return Err(Some(Reason::InvalidIvLength));
+        }
+        if key.is_some_and(|key| key.len() != self.key_length) {
+            return Err(Some(Reason::InvalidKeyLength));
+        }
         self.seals = seals;
         if let Some(iv) = iv {
-            self.iv.get_mut(..iv.len()).filter(|_| !iv.is_empty()).ok_or(Reason::InvalidIvLength)?.copy_from_slice(iv);
+            self.iv[..iv.len()].copy_from_slice(iv);
             self.iv_length = iv.len();
             self.begin_anew(Iv::New);
         }
         if let Some(key) = key {
-            if key.len() != self.key_length {
-                return Err(Some(Reason::InvalidKeyLength));
-            }
             if self.iv_state == Iv::Begun {
                 self.begin_anew(Iv::Used);
             }

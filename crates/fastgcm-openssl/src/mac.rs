@@ -2,7 +2,7 @@
 
 use crate::{
     Provider,
-    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, bytes_mut, guarded, table},
+    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, bytes_mut, given, guarded, table},
     cipher::Context,
     object::{self, Cipher, Failure, Object, call, duplicate, free},
 };
@@ -79,7 +79,7 @@ unsafe extern "C" fn init(mac: Pointer, key: *const u8, key_length: usize, param
     unsafe {
         call(mac, |mac| {
             mac.set_all(params)?;
-            let Some(key) = bytes(key, key_length) else { return Ok(()) };
+            let Some(key) = given(key, key_length, Reason::InvalidKeyLength)? else { return Ok(()) };
             mac.message()?.init(true, Some(key), None)
         })
     }
@@ -101,7 +101,7 @@ unsafe extern "C" fn finish(mac: Pointer, to: *mut u8, written: *mut usize, room
     // SAFETY: OpenSSL's call, for a context of ours.
     unsafe {
         call(mac, |mac| {
-            let tag = bytes_mut(to, room).and_then(|to| to.first_chunk_mut::<16>()).ok_or(Reason::OutputBufferTooSmall)?;
+            let tag = bytes_mut(to, room.min(16)).and_then(|to| to.first_chunk_mut::<16>()).ok_or(Reason::OutputBufferTooSmall)?;
             let message = mac.message()?;
             message.finish().map_err(told)?;
             (*tag, *written) = (*message.tag(), 16);

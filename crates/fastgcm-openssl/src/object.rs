@@ -2,7 +2,7 @@
 
 use crate::{
     Provider,
-    abi::{Param, Reason, bytes, guarded},
+    abi::{Param, Reason, given, guarded},
     shared::room,
 };
 use std::{
@@ -46,7 +46,8 @@ pub(crate) unsafe extern "C" fn init<T: Cipher<'static>, const SEALS: bool>(
     // SAFETY: OpenSSL's call, for a context of ours.
     unsafe {
         call(context, |context| {
-            context.init(SEALS, bytes(key, key_length), bytes(iv, iv_length))?;
+            let (key, iv) = (given(key, key_length, Reason::InvalidKeyLength)?, given(iv, iv_length, Reason::InvalidIvLength)?);
+            context.init(SEALS, key, iv)?;
             Param::list(params.cast_mut()).try_for_each(|param| context.set(param))
         })
     }

@@ -46,7 +46,15 @@ impl<'p> Object<'p> for Context<'p> {
     }
 }
 
+/// Whether a text, or AAD, of so many bytes is too long.
+fn is_beyond(size: usize) -> bool {
+    size as u64 > AesGcmSiv::LIMIT
+}
+
 fn extend(aad: &mut Vec<u8>, more: &[u8]) -> Result<(), Failure> {
+    if aad.len().checked_add(more.len()).is_none_or(is_beyond) {
+        return Err(Some(Reason::InvalidAad));
+    }
     aad.try_reserve(more.len()).map_err(|_| Reason::MallocFailure)?;
     aad.extend_from_slice(more);
     Ok(())
@@ -70,7 +78,7 @@ impl<'p> Context<'p> {
         if size == 0 {
             return Ok(());
         }
-        if from.is_null() {
+        if from.is_null() || is_beyond(size) {
             return Err(None);
         }
         // A text that is refused is left where it is.
@@ -113,7 +121,8 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 
     fn init(&mut self, seals: bool, key: Option<&[u8]>, nonce: Option<&[u8]>) -> Result<(), Failure> {
-        self.seals = seals;
+        // What is refused changes nothing.
+        let nonce = nonce.map(|nonce| nonce.try_into().map_err(|_| Reason::InvalidIvLength)).transpose()?;
         if let Some(key) = key {
             let backend = self.work.provider.backend;
             let key = match <&[u8; 24]>::try_from(key) {
@@ -126,9 +135,8 @@ impl<'p> Cipher<'p> for Context<'p> {
             self.key = Some(Shared::new(|place| Ok(place.write(key)))?);
             self.work.keys += 1;
         }
-        if let Some(nonce) = nonce {
-            self.nonce = Some(nonce.try_into().map_err(|_| Reason::InvalidIvLength)?);
-        }
+        self.seals = seals;
+        self.nonce = nonce.or(self.nonce);
         self.authentic = None;
         self.aad.clear();
         Ok(())

@@ -26,6 +26,24 @@ pub mod ffi {
         pub returned: usize,
     }
 
+    /// `OSSL_ALGORITHM`: names, and functions by their numbers.
+    #[repr(C)]
+    #[derive(Debug)]
+    pub struct Algorithm {
+        pub names: *const c_char,
+        pub properties: *const c_char,
+        pub functions: *const Dispatch,
+        pub description: *const c_char,
+    }
+
+    /// `OSSL_DISPATCH`.
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    pub struct Dispatch {
+        pub number: c_int,
+        pub function: *const c_void,
+    }
+
     #[link(name = "crypto")]
     unsafe extern "C" {
         pub fn OpenSSL_version_num() -> std::ffi::c_ulong;
@@ -33,6 +51,8 @@ pub mod ffi {
         pub fn OSSL_LIB_CTX_new() -> *mut c_void;
         pub fn OSSL_PROVIDER_set_default_search_path(ctx: *mut c_void, path: *const c_char) -> c_int;
         pub fn OSSL_PROVIDER_load(ctx: *mut c_void, name: *const c_char) -> *mut c_void;
+        pub fn OSSL_PROVIDER_query_operation(provider: *mut c_void, operation: c_int, no_cache: *mut c_int) -> *const Algorithm;
+        pub fn OSSL_PROVIDER_get0_provider_ctx(provider: *mut c_void) -> *mut c_void;
         pub fn OSSL_PROVIDER_unload(provider: *mut c_void) -> c_int;
         pub fn OSSL_PROVIDER_get_params(provider: *mut c_void, params: *mut Param) -> c_int;
         pub fn OSSL_LIB_CTX_free(ctx: *mut c_void);
