@@ -86,7 +86,7 @@ impl RecordEncrypter for Tls13 {
     }
 
     fn encrypted_payload_len(&self, text: usize) -> usize {
-        text + 1 + TAG
+        text.saturating_add(1 + TAG)
     }
 }
 
@@ -113,7 +113,7 @@ impl RecordEncrypter for Encrypter {
     }
 
     fn encrypted_payload_len(&self, text: usize) -> usize {
-        EXPLICIT + text + TAG
+        text.saturating_add(EXPLICIT + TAG)
     }
 }
 

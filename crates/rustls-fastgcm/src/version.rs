@@ -45,7 +45,7 @@ impl MessageEncrypter for Tls13 {
     }
 
     fn encrypted_payload_len(&self, text: usize) -> usize {
-        text + 1 + TAG
+        text.saturating_add(1 + TAG)
     }
 }
 
@@ -75,7 +75,7 @@ impl MessageEncrypter for Encrypter {
     }
 
     fn encrypted_payload_len(&self, text: usize) -> usize {
-        EXPLICIT + text + TAG
+        text.saturating_add(EXPLICIT + TAG)
     }
 }
 

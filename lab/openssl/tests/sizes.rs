@@ -147,6 +147,7 @@ type Call = (&'static str, u64, unsafe fn(&Message<'_>, *mut u8, usize) -> c_int
 const NO_MEMORY_HAS: u64 = isize::MAX as u64;
 
 /// What has a size of its own, by its number: text and AAD by both functions that take them, key and IV.
+#[allow(clippy::undocumented_unsafe_blocks)] // SAFETY (of all): contexts that `new` made, and sizes that are refused before anything is read
 fn calls(longest_text: u64, longest_aad: u64) -> Vec<(c_int, Call)> {
     vec![
         (2, ("key to seal", 32, |m, at, size| unsafe { m.functions.get::<Init>(2)(m.context, at, size, null(), 0, null()) })),
@@ -230,6 +231,7 @@ fn beyond_limits() {
 
 /// GMAC's functions.
 #[test]
+#[allow(clippy::undocumented_unsafe_blocks)] // SAFETY (of all): contexts that were made, and sizes that are refused before anything is read
 fn beyond_limits_of_gmac() {
     let functions = Functions::of(MAC, "GMAC");
     assert_eq!(functions.0.keys().copied().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 9, 10, 12], "a function that is not walked");

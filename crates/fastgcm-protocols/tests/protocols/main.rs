@@ -7,6 +7,8 @@ mod srtp;
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 mod tls;
+#[cfg(target_os = "linux")]
+mod walk;
 
 use fastgcm_protocols::{Backend, Error};
 use suite::Random;

@@ -145,3 +145,40 @@ fn only_the_cipher_changes() {
     compare!(tls12_cipher_suites);
     passed("only_the_cipher_changes", changed, 6);
 }
+
+/// No size wraps, and a record that is refused, in the middle of a connection, leaves nothing: the one behind it opens, and is sealed as without it.
+#[test]
+fn sizes_and_errors_in_the_middle() {
+    let mut calls = 0;
+    for (id, key) in crate::support::SUITES {
+        let (mut seal, mut open) = ends(&ours(), id, key);
+        for size in [1usize << 31, 1 << 32, 1 << 63].into_iter().flat_map(|at| at - 40..=at + 40).chain(usize::MAX - 80..=usize::MAX) {
+            assert!(seal.encrypted_payload_len(size) >= size, "{size} wraps");
+            calls += 1;
+        }
+        let text = bytes(50, 3);
+        let record = || Record::new(ContentType::ApplicationData, VERSION, OutboundPlain::from(&text[..]));
+        let needed = seal.encrypted_payload_len(50);
+        for seq in 0..4 {
+            let mut sealed = vec![0; needed];
+            seal.encrypt(record(), seq, &mut sealed).unwrap();
+            let mut read = |mut record: Vec<u8>| {
+                let payload = InboundOpaque(&mut record);
+                open.decrypt(Record::new(ContentType::ApplicationData, VERSION, payload), seq).map(|record| record.payload.to_vec())
+            };
+            for at in 0..needed {
+                let mut forged = sealed.clone();
+                forged[at] ^= 1;
+                assert_eq!(read(forged), Err(Error::DecryptError));
+                assert_eq!(read(sealed[..at].to_vec()), Err(Error::DecryptError));
+                assert!(seal.encrypt(record(), seq, &mut vec![0; at]).is_err());
+                assert_eq!(read(sealed.clone()).as_ref(), Ok(&text));
+                calls += 3;
+            }
+            let mut again = vec![0; needed];
+            seal.encrypt(record(), seq, &mut again).unwrap();
+            assert_eq!(again, sealed);
+        }
+    }
+    passed("sizes_and_errors_in_the_middle", calls, 6 * 4 * 81 + 3 * 4 * (2 * 67 + 4 * 74));
+}

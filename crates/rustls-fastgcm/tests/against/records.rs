@@ -124,3 +124,49 @@ fn only_the_cipher_changes() {
     }
     passed("only_the_cipher_changes", changed, 6);
 }
+
+/// No size wraps, and a record that is refused, in the middle of a connection, leaves nothing: the one behind it opens, and is sealed as without it.
+#[test]
+fn sizes_and_errors_in_the_middle() {
+    let mut calls = 0;
+    let provider = ours();
+    for suite in &provider.cipher_suites {
+        // Rustls lets nobody make a key of 128 bits.
+        let (mut seal, mut open) = match suite {
+            SupportedCipherSuite::Tls13(suite) if suite.common.suite == CipherSuite::TLS13_AES_256_GCM_SHA384 => {
+                (suite.aead_alg.encrypter([7; 32].into(), [1; 12].into()), suite.aead_alg.decrypter([7; 32].into(), [1; 12].into()))
+            }
+            SupportedCipherSuite::Tls12(suite) if suite.common.suite == CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => {
+                (suite.aead_alg.encrypter([7; 32].into(), &[1; 4], &[2; 8]), suite.aead_alg.decrypter([7; 32].into(), &[1; 4]))
+            }
+            _ => continue,
+        };
+        for size in [1usize << 31, 1 << 32, 1 << 63].into_iter().flat_map(|at| at - 40..=at + 40).chain(usize::MAX - 80..=usize::MAX) {
+            assert!(seal.encrypted_payload_len(size) >= size, "{size} wraps");
+            calls += 1;
+        }
+        let text = bytes(50, 3);
+        let message = || OutboundPlainMessage {
+            typ: ContentType::ApplicationData,
+            version: ProtocolVersion::TLSv1_2,
+            payload: OutboundChunks::from(&text[..]),
+        };
+        for seq in 0..4 {
+            let record = seal.encrypt(message(), seq).unwrap().encode().split_off(5);
+            let mut read = |mut record: Vec<u8>| {
+                let inbound = InboundOpaqueMessage::new(ContentType::ApplicationData, ProtocolVersion::TLSv1_2, &mut record);
+                open.decrypt(inbound, seq).map(|message| message.payload.to_vec())
+            };
+            for at in 0..record.len() {
+                let mut forged = record.clone();
+                forged[at] ^= 1;
+                assert_eq!(read(forged), Err(Error::DecryptError));
+                assert_eq!(read(record[..at].to_vec()), Err(Error::DecryptError));
+                assert_eq!(read(record.clone()).as_ref(), Ok(&text));
+                calls += 2;
+            }
+            assert_eq!(seal.encrypt(message(), seq).unwrap().encode()[5..], record);
+        }
+    }
+    passed("sizes_and_errors_in_the_middle", calls, 2 * (3 * 81 + 81) + 2 * 4 * (67 + 74));
+}
