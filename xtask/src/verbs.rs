@@ -54,6 +54,9 @@ const WITHOUT_SECRETS: &[(&str, &str)] = &[
 /// Public types that keep no secret in themselves, and why not. Of all others `tests/memory.rs` looks at what is left where they were dropped.
 const PLAIN: &[(&str, &str)] = &[
     ("Aad", "a phase"),
+    ("Aes128", "the name of a length of keys"),
+    ("Aes192", "the name of a length of keys"),
+    ("Aes256", "the name of a length of keys"),
     ("AnyTag", "a trait"),
     ("AesGcm", "a key and nothing else: `f16_dropped_rustcrypto_ciphers_are_wiped`"),
     ("Backend", "a name"),
@@ -98,6 +101,7 @@ struct Public {
     /// Functions by the names that the table has for them.
     functions: BTreeSet<String>,
     types: BTreeSet<String>,
+    traits: BTreeSet<String>,
 }
 
 /// A file of the library: its module's name, and what stands in it.
@@ -136,20 +140,10 @@ fn is_hidden(attributes: &[syn::Attribute]) -> bool {
 impl Public {
     fn of(files: &Files) -> Result<Self> {
         let mut public = Self::default();
-        let lib = files.get("lib").context("lib.rs")?;
-        public.module("", lib)?;
-        for item in &lib.items {
-            if let Item::Mod(module) = item
-                && is_public(&module.vis)
-                && !is_hidden(&module.attrs)
-            {
-                let name = module.ident.to_string();
-                public.module(&name, files.get(&name).with_context(|| name.clone())?)?;
-            }
-        }
+        public.module("", &files.get("lib").context("lib.rs")?.items, files)?;
         // What stands wherever it stands: functions of the types, and of their traits.
         for file in files.values() {
-            file.items.iter().for_each(|item| public.implementation(item));
+            public.implementations(&file.items);
         }
         // Types are no functions: a name that begins with a small letter is one.
         let functions =
@@ -159,11 +153,20 @@ impl Public {
         Ok(public)
     }
 
-    /// What a module shows.
-    fn module(&mut self, name: &str, file: &syn::File) -> Result<()> {
+    /// What a module shows, and what the public modules in it show, in the file or in one of their own.
+    fn module(&mut self, name: &str, items: &[Item], files: &Files) -> Result<()> {
         let named = |item: &str| if name.is_empty() { item.to_owned() } else { format!("{name}::{item}") };
-        for item in &file.items {
+        for item in items {
             match item {
+                Item::Mod(module) if is_public(&module.vis) && !is_hidden(&module.attrs) => {
+                    let name = named(&module.ident.to_string());
+                    let file = || files.get(&name.replace("::", "/")).or_else(|| files.get(&(name.replace("::", "/") + "/mod")));
+                    match &module.content {
+                        Some((_, items)) => self.module(&name, items, files)?,
+                        None => self.module(&name, &file().with_context(|| name.clone())?.items, files)?,
+                    }
+                }
+                Item::Trait(item) if is_public(&item.vis) => _ = self.traits.insert(item.ident.to_string()),
                 Item::Use(item) if is_public(&item.vis) && !item.to_token_stream().to_string().contains("aead") => {
                     let mut names = Vec::new();
                     used(&item.tree, &mut names);
@@ -182,6 +185,30 @@ impl Public {
             }
         }
         Ok(())
+    }
+
+    /// One that a module has, or that a `pub use` shows.
+    fn has_trait(&self, name: &str) -> bool {
+        self.traits.contains(name) || self.types.contains(name)
+    }
+
+    fn implementations(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Mod(module) if module.ident != "tests" => {
+                    self.implementations(module.content.as_ref().map_or(&[], |(_, items)| items));
+                }
+                // What a trait provides is a function of each type that has it.
+                Item::Trait(item) if self.has_trait(&item.ident.to_string()) && !QUIET.contains(&item.ident.to_string().as_str()) => {
+                    let provided = item.items.iter().filter_map(|item| match item {
+                        syn::TraitItem::Fn(function) => function.default.as_ref().map(|_| function.sig.ident.to_string()),
+                        _ => None,
+                    });
+                    self.functions.extend(provided.map(|function| format!("{}::{function}", item.ident)));
+                }
+                item => self.implementation(item),
+            }
+        }
     }
 
     fn implementation(&mut self, item: &Item) {
@@ -304,6 +331,10 @@ fn a_new_verb_is_noticed() {
         ("hazmat", "pub use crate::parts::new_verb;", "hazmat::new_verb"),
         ("xaes", "impl NewTrait for Xaes256Gcm { fn new_verb(&self) {} }", "Xaes256Gcm::new_verb"),
         ("parts", "impl PartHash { pub const fn new_verb(self) {} }", "PartHash::new_verb"),
+        ("hazmat", "pub trait NewTrait { fn new_verb(&self) {} } impl NewTrait for Key {}", "NewTrait::new_verb"),
+        ("hazmat", "pub mod more { pub fn new_verb(key: &Key) {} }", "hazmat::more::new_verb"),
+        ("lib", "pub mod more { pub mod again { pub use crate::once::new_verb; } }", "more::again::new_verb"),
+        ("gmac", "mod more { impl Key { pub fn new_verb(&self) {} } }", "Key::new_verb"),
         ("key", "new_verbs! { impl Key { pub fn new_verb(&self) {} } }", "Backend::new_verb"),
     ];
     let library = read(root).unwrap();
