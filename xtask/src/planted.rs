@@ -25,7 +25,7 @@ const LEAN: &str = "--cfg fastgcm_without_avx512 --cfg fastgcm_without_avx2 --cf
 pub(crate) struct Fault {
     pub(crate) name: String,
     pub(crate) why: String,
-    /// The folder of `crates/` that it is in.
+    /// The folder of `crates/` that it is in, or a folder with its path.
     pub(crate) of: String,
     /// What must fail.
     pub(crate) tests: String,
@@ -91,7 +91,7 @@ impl Fault {
             }
             let [(path, text, place)] = &mut found[..] else {
                 let (name, times) = (&self.name, found.len());
-                anyhow::bail!("{name}: `{function}` of crates/{of} has this {times} times, not once: {from}");
+                anyhow::bail!("{name}: `{function}` of {of} has this {times} times, not once: {from}");
             };
             text.replace_range(place.clone(), to);
             texts.retain(|(other, _)| other != path);
@@ -112,7 +112,7 @@ impl Fault {
 }
 
 fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
-    let folder = format!("crates/{of}");
+    let folder = if of.starts_with("lab/") { of.to_owned() } else { format!("crates/{of}") };
     if !root.join(&folder).exists() {
         return Ok(Vec::new());
     }

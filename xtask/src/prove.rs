@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             (format!("PYTHON='{python}'\nwheel"), vec![program], rest)
         }
         _ if has(&["--wiped"]) => ("wiped".into(), vec![path("scrub")], arguments),
-        _ if has(&["lengths", "forms", "lockstep", "flips"]) => (String::new(), vec![path("fastgcm-proved")], arguments),
+        _ if has(&["lengths", "forms", "lockstep", "flips", "controls"]) => (String::new(), vec![path("fastgcm-proved")], arguments),
         _ => {
             let provider = format!("{}={}", path("provider"), path("fastgcm.so"));
             ("c\nprovider".into(), vec![path("fastgcm-proved"), path("libfastgcm"), provider], arguments)

@@ -4,17 +4,20 @@
 //! fastgcm-prove PROGRAM lengths [NAME=VALUE]...    row, verb, key, over (text or aad): those only; every: of the exits; seed
 //! fastgcm-prove PROGRAM forms [NAME=VALUE]...      tries: of each encoding; seed
 //! fastgcm-prove PROGRAM lockstep [NAME=VALUE]...   row, verb: those only; seed
+//! fastgcm-prove PROGRAM controls [NAME=VALUE]...   row: that only; seed
 //! fastgcm-prove PROGRAM flips [NAME=VALUE]...      count: flipped bits for each row and verb; seed
 //! ```
 
 use crate::{
     calls::{Case, Layout, ROWS, Subject},
+    controls,
     forms::{self, Told},
     induct::{self, Answer, Over},
     lockstep,
     machine::Decoded,
-    plan,
+    plan::{self, Lengths},
     prove::{Failure, LEAST, prove},
+    table,
     unknown::{Map, Random, Seed},
 };
 use std::{
@@ -56,12 +59,50 @@ type Options<'a> = HashMap<&'a str, &'a str>;
 
 /// A check, with its name and what it may be told.
 type Check = (&'static str, &'static [&'static str], fn(&Subject, &Options<'_>, Seed) -> Result<usize, String>);
-const CHECKS: [Check; 4] = [
+const CHECKS: [Check; 5] = [
     ("lengths", &["row", "verb", "key", "over", "every"], lengths),
     ("forms", &["tries"], forms),
     ("lockstep", &["row", "verb"], in_lockstep),
     ("flips", &["row", "count"], flips),
+    ("controls", &["row"], in_controls),
 ];
+
+/// Calls that are wrong on purpose, by themselves, in a table, and of any length.
+fn in_controls(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, String> {
+    let is = |name: &str, value: &str| options.get(name).is_none_or(|asked| *asked == value);
+    let mut failed = 0;
+    for row in (0..ROWS.len()).filter(|&row| is("row", ROWS[row].0)) {
+        let name = ROWS[row].0;
+        let (held, mut wrong) = controls::run(subject, row, seed)?;
+        if !controls::points_are_wide(seed) {
+            wrong.push("points are not drawn from all of the field".into());
+        }
+        // A table with one call that is refuted, between two that are proved.
+        let lengths = Lengths { keys: vec![16], texts: vec![32, 33, 34], ..Lengths::default() };
+        let groups = plan::asked(subject, &[row], "wrong: a byte of the ciphertext", &lengths, false);
+        let refuted = table::run(subject, &groups, seed, table::Options { wiped: false, stop: false });
+        if refuted != 1 {
+            wrong.push(format!("{name}: {refuted} calls of the table are refuted, not 1"));
+        }
+        // Right up to 8 GiB: no sample has such a text.
+        let verb = subject.verb("wrong: a long text").ok_or("the program has no long text that is wrong")?;
+        let case = Case { verb, row, key: 16, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
+        match induct::induct(subject, &mut Decoded::default(), &case, Over::Text, 1, seed) {
+            Err(failure) if failure.to_string().contains("refuted: exit: the tag: byte 0") => {}
+            Err(failure) => wrong.push(format!("{name}, a long text: {failure}")),
+            Ok(_) => wrong.push(format!("{name}, a long text: proved")),
+        }
+        if of_any_length(subject, &[(case, Over::Text)], 1, seed) != 1 {
+            wrong.push(format!("{name}, a long text: its induction fails, and nothing is said of it"));
+        }
+        wrong.iter().for_each(|what| println!("FAILED {what}"));
+        failed += wrong.len();
+        if wrong.is_empty() {
+            println!("controls/{name} ok {}", held + 4);
+        }
+    }
+    Ok(failed)
+}
 
 /// More instructions than one of these calls takes, unless a fault has it go on for ever.
 const LIMIT: u64 = 200_000;
@@ -87,10 +128,19 @@ fn lengths(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize
         }
     }
     let every = number(options, "every")?.unwrap_or(1);
+    let failed = of_any_length(subject, &questions, every, seed);
+    if failed == 0 && !questions.is_empty() {
+        println!("proof::lengths ok {}", questions.len());
+    }
+    Ok(failed)
+}
+
+/// A line for each of these. Returns how many are not proved.
+fn of_any_length(subject: &Subject, questions: &[(Case, Over)], every: usize, seed: Seed) -> usize {
     println!("| row | verb | key | of any length | lengths | loop at | exits | invariant | seconds | error below |");
     println!("|---|---|---:|---|---|---|---:|---|---:|---:|");
     let failed = AtomicUsize::new(0);
-    each(&questions, |n, (case, over)| {
+    each(questions, |n, (case, over)| {
         let start = Instant::now();
         let seed = seed.wrapping_add((n as Seed) << 64);
         let answer = induct::induct(subject, &mut Decoded::default(), case, *over, every, seed);
@@ -98,7 +148,7 @@ fn lengths(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize
             failed.fetch_add(1, Relaxed);
         }
     });
-    Ok(failed.into_inner())
+    failed.into_inner()
 }
 
 fn print(subject: &Subject, case: &Case, over: Over, answer: &Result<Answer, Failure>, time: Duration) -> bool {
@@ -179,6 +229,9 @@ fn flips(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
             }
         }
     });
+    if failed.load(Relaxed) == 0 {
+        println!("proof::flips ok {}", all.len() as u64 * count);
+    }
     Ok(failed.into_inner())
 }
 
@@ -254,6 +307,9 @@ fn forms(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<usize, 
         println!("broken on purpose, way {how}: {}", found.first().map_or("NOT FOUND", |what| what));
         failed += usize::from(found.is_empty());
     }
+    if failed == 0 {
+        println!("proof::forms ok {compared}");
+    }
     Ok(failed)
 }
 
@@ -292,6 +348,9 @@ fn in_lockstep(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<u
             let found = cases.iter().find_map(|case| lockstep::run(subject, case, seed, how).ok()?.difference);
             println!("broken on purpose, way {how}: {}", found.as_deref().unwrap_or("NOT FOUND"));
             failed.fetch_add(usize::from(found.is_none()), Relaxed);
+        }
+        if failed.load(Relaxed) == 0 {
+            println!("proof::lockstep/{name} ok {calls}");
         }
     }
     Ok(failed.into_inner())

@@ -16,6 +16,7 @@
 
 pub mod calls;
 pub mod checks;
+pub mod controls;
 pub mod field;
 pub mod forms;
 mod general;

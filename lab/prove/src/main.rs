@@ -84,6 +84,12 @@ fn work() -> Result<usize, String> {
             Some(verb) => plan::asked(&subject, &rows, verb, &lengths, options.contains_key("every-cut")),
             None => plan::plan(&subject, &rows, how),
         };
+        if !options.contains_key("verb") {
+            for few in plan::too_few(&subject, &rows, how, &groups) {
+                println!("FAILED {few}");
+                failed += 1;
+            }
+        }
         plan::part(&mut groups, shard);
         if groups.is_empty() {
             continue;

@@ -8,6 +8,7 @@
 mod allocator;
 #[path = "../../../../crates/fastgcm/tests/support/verbs.rs"]
 mod verbs;
+mod wrong;
 
 use allocator::allocating_in;
 use fastgcm::{Backend, Error, Key, Nonce, Packet, Tag, batch};
@@ -135,6 +136,11 @@ const OWN: &[Own] = &[
     }),
 ];
 
+/// All that is no verb of the table: what is right, and what is wrong on purpose.
+fn own() -> impl Iterator<Item = &'static Own> {
+    OWN.iter().chain(wrong::ALL)
+}
+
 impl Bytes {
     /// # Safety
     /// Nobody else has it.
@@ -153,10 +159,11 @@ extern "C" fn perform(call: &Call) -> u64 {
     let row = Backend::ALL[call.row];
     // SAFETY: a tag is 16 bytes, and the prover's place has as many.
     let tag = unsafe { &mut *tag.as_mut_ptr().cast::<Tag>() };
-    let done = match call.verb.checked_sub(OWN.len()) {
-        None => match Nonce::any(nonce) {
-            Ok(any) => OWN[call.verb].2(Work { row, cuts: call.cuts, key, nonce: any, nonce_bytes: nonce, aad, from, to, tag, heap }),
-            Err(error) => Err(error),
+    let done = match call.verb.checked_sub(OWN.len() + wrong::ALL.len()) {
+        None => match (Nonce::any(nonce), own().nth(call.verb)) {
+            (Ok(any), Some(own)) => own.2(Work { row, cuts: call.cuts, key, nonce: any, nonce_bytes: nonce, aad, from, to, tag, heap }),
+            (Err(error), _) => Err(error),
+            (_, None) => Err(Error::OutOfOrder),
         },
         Some(verb) => {
             let verb = &verbs::table()[verb];
@@ -170,6 +177,22 @@ extern "C" fn perform(call: &Call) -> u64 {
         Err(Error::Unauthentic) => 1,
         Err(_) => 2,
     }
+}
+
+/// [`perform`], and behind the first call that is wrong a register that a caller keeps has another value. (By hand: a function of Rust gives it back.)
+#[unsafe(naked)]
+extern "C" fn perform_or_spoil(call: &Call) -> u64 {
+    core::arch::naked_asm!(
+        "push rdi",
+        "call {perform}",
+        "pop rdi",
+        "cmp qword ptr [rdi], {spoils}",
+        "jne 2f",
+        "xor ebx, ebx",
+        "2: ret",
+        perform = sym perform,
+        spoils = const OWN.len(),
+    )
 }
 
 /// Keys of these bytes. What they own is in `place`, and is not given back. Apart, so that nothing of them stays in the frame of the call.
@@ -206,7 +229,7 @@ extern "C" fn marker(call: *const Call, perform: extern "C" fn(&Call) -> u64, ar
 /// A line for each verb, by its number, and one for each row.
 fn told() -> String {
     let mut told = String::new();
-    for (name, how, _) in OWN {
+    for (name, how, _) in own() {
         let _ = writeln!(told, "verb;{name};{how}");
     }
     for verb in verbs::table() {
@@ -242,5 +265,5 @@ fn main() {
     let arena = Bytes { at: (&raw mut ARENA).cast(), len: size_of::<Arena>() };
     let told = Bytes { at: told.as_mut_ptr(), len: told.len() };
     let call = black_box(Box::leak(Box::new(call)));
-    marker(call, perform, arena, told);
+    marker(call, perform_or_spoil, arena, told);
 }
