@@ -27,7 +27,7 @@ impl Machine {
             fs::create_dir_all(folder.join(part)).unwrap();
         }
         let modules = PathBuf::from(env::var_os("FASTGCM_MODULES").expect("FASTGCM_MODULES names the folder of fastgcm.so"));
-        let new = Self { module: modules.join("fastgcm.so"), folder };
+        let new = Self { module: fs::canonicalize(modules.join("fastgcm.so")).unwrap(), folder };
         let script = format!(
             "#!/bin/sh\nif [ \"$*\" = 'version -d' ]; then echo 'OPENSSLDIR: \"{}\"'; else exec {} \"$@\"; fi\n",
             new.folder.join("machine").display(),
@@ -148,28 +148,6 @@ fn doctor() {
         seen += 1;
     }
 
-    // What other users cannot read is told, since servers run as one of them: of a folder the right to search it counts. And what they can
-    // change, but for a folder in which each has what is his.
-    fs::create_dir(folder.join("within")).unwrap();
-    fs::copy(folder.join("right.cnf"), folder.join("within/right.cnf")).unwrap();
-    for (part, mode, told) in [
-        ("within/right.cnf", 0o600, "cannot read"),
-        ("within/right.cnf", 0o646, "can change"),
-        ("within/right.cnf", 0o644, ""),
-        ("within", 0o754, "cannot read"),
-        ("within", 0o751, ""),
-        ("within", 0o1777, ""),
-        ("within", 0o777, "can change"),
-    ] {
-        fs::set_permissions(folder.join(part), fs::Permissions::from_mode(mode)).unwrap();
-        let (code, said) = run(&["within/right.cnf"], PORTABLE);
-        for words in ["cannot read", "can change"] {
-            let tells = said.contains(&format!("Other users {words} {}: ", folder.join(part).display()));
-            assert!(code == Some(0) && tells == (words == told), "{part} {mode:o}: {said}");
-        }
-        seen += 1;
-    }
-
     // The preference of most manuals does it too.
     fs::write(folder.join("provider.cnf"), right.replace("?x.fastgcm=yes", "?provider=fastgcm")).unwrap();
     let (code, said) = run(&["provider.cnf"], PORTABLE);
@@ -217,7 +195,7 @@ fn doctor() {
         let (code, said) = run(&[], PORTABLE);
         assert!(code == Some(7) && said.contains("no configuration") && said.contains("`fastgcm doctor --write FILE`"), "{said}");
     }
-    passed("openssl::doctor", seen, 1 + 26 + 7 + 1 + 2 + 3 + 9);
+    passed("openssl::doctor", seen, 1 + 26 + 1 + 2 + 3 + 9);
 }
 
 /// What is written keeps what the machine's own configuration says, whatever names that has; and a
@@ -285,6 +263,35 @@ fn nothing_is_dropped() {
     let (code, said) = machine.doctor(&["--write", "fips.cnf"], PORTABLE);
     assert!(code == Some(7) && said.contains("FIPS is in force on this machine") && !machine.path("fips.cnf").exists(), "{said}");
     passed("openssl::nothing_is_dropped", seen + 1, 7);
+}
+
+/// What other users cannot read is told, since servers run as one of them: of a folder the right to search it counts. And what they can
+/// change, but for a folder in which each has what is his.
+#[test]
+fn rights() {
+    let machine = Machine::new("rights");
+    machine.written("right.cnf");
+    let mut seen = 0;
+    fs::create_dir(machine.path("within")).unwrap();
+    fs::copy(machine.path("right.cnf"), machine.path("within/right.cnf")).unwrap();
+    for (part, mode, told) in [
+        ("within/right.cnf", 0o600, "cannot read"),
+        ("within/right.cnf", 0o646, "can change"),
+        ("within/right.cnf", 0o644, ""),
+        ("within", 0o754, "cannot read"),
+        ("within", 0o751, ""),
+        ("within", 0o1777, ""),
+        ("within", 0o777, "can change"),
+    ] {
+        fs::set_permissions(machine.path(part), fs::Permissions::from_mode(mode)).unwrap();
+        let (code, said) = machine.doctor(&["within/right.cnf"], PORTABLE);
+        for words in ["cannot read", "can change"] {
+            let tells = said.contains(&format!("Other users {words} {}: ", machine.path(part).display()));
+            assert!(code == Some(0) && tells == (words == told), "{part} {mode:o}: {said}");
+        }
+        seen += 1;
+    }
+    passed("openssl::rights", seen, 7);
 }
 
 /// Whoever may change a configuration chooses what programs load: whatever the umask is, that is its owner. And no name of a folder
@@ -423,14 +430,14 @@ fn processes() {
     // command as it stands there.
     let strange = machine.path("\u{1b}]0;x\u{7}\u{61c}\n");
     fs::create_dir(&strange).unwrap();
+    let program = strange.join("\u{1b}[2J\u{202e}");
+    std::os::unix::fs::symlink("/bin/cat", &program).unwrap();
     for (file, environment, shown) in [
         ("fastgcm.so", "", "/\\u{1b}]0;x\\u{7}\\u{61c}"),
         ("other.so", "x\u{1b}[2J;true", "OPENSSL_CONF=x\\u{1b}[2J;true\n"),
         ("other.so", "x;true", "OPENSSL_CONF=x;true: `fastgcm doctor 'x;true'` checks that\n"),
     ] {
         fs::copy(&library, strange.join(file)).unwrap();
-        let program = strange.join("\u{1b}[2J\u{202e}");
-        fs::copy("/bin/cat", &program).unwrap();
         let mut command = machine.command(&program);
         command.env("LD_PRELOAD", strange.join(file)).env("OPENSSL_CONF", environment).stdin(Stdio::piped()).stdout(Stdio::null());
         let waits = Waits(command.spawn().unwrap());
