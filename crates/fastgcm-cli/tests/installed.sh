@@ -20,8 +20,8 @@ works() {
     count=$((count + 1))
 }
 
-line=$(grep -o 'cargo install --path crates/fastgcm-cli --features age' README.md | head -1)
-bash -c "$line --locked --root '$there/cargo' --target-dir target"
+line=$(grep -oE 'cargo install (--locked )?--path crates/fastgcm-cli( --features age)?' README.md | head -1)
+bash -c "${line/ --locked/} --locked --root '$there/cargo' --target-dir target"
 works "$there/cargo/bin/fastgcm"
 
 # From the repository, as git has it: what is committed.
