@@ -79,8 +79,9 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     if let [first, others @ ..] = &problems[..] {
         tell(&report)?;
         let failure = Failure::new(Code::Provider, format_args!("{shown}: {first}"));
-        let failure = others.iter().map(String::as_str).chain(UNREACHED).fold(failure, Failure::note);
-        return Err(if new.is_some() { failure.note("nothing was written") } else { failure });
+        let of_write = ["nothing was written: `--module MODULE` names a provider that is not among OpenSSL's modules"];
+        let more = if new.is_some() { &of_write[..] } else { &UNREACHED };
+        return Err(others.iter().map(String::as_str).chain(more.iter().copied()).fold(failure, Failure::note));
     }
     let list = openssl(given, &["list", "-providers", "-verbose"])?;
     let back_end = provider(&list, "fastgcm").and_then(|lines| lines.split_once("build info: ")?.1.lines().next()).unwrap_or("unknown");
