@@ -8,7 +8,7 @@ version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' ../..
 cargo rustc --release --package fastgcm-capi --crate-type staticlib,cdylib ${TARGET:+--target "$TARGET"}
 built=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/${TARGET:+$TARGET/}release
 lib=${DESTDIR:-}$prefix/lib
-install -d "$lib/pkgconfig" "${DESTDIR:-}$prefix/include"
+install -d "$lib/pkgconfig" "$lib/cmake/fastgcm" "${DESTDIR:-}$prefix/include"
 install -m 644 include/fastgcm.h "${DESTDIR:-}$prefix/include/fastgcm.h"
 
 # The archive of rustc has all of Rust's standard library in it, with names that any other static library in Rust has too. So the functions of the
@@ -45,6 +45,51 @@ Cflags: -I\${includedir}
 Libs: -L\${libdir} -lfastgcm
 Libs.private: -lpthread -lm -ldl -lc
 PC
+cat > "$lib/cmake/fastgcm/fastgcmConfig.cmake" <<CMAKE
+# find_package(fastgcm CONFIG): the targets fastgcm::static, and fastgcm::fastgcm, which is the shared library where there is one.
+if(TARGET fastgcm::fastgcm)
+  return()
+endif()
+# Where this file is now, the others are too, whatever links lead here.
+get_filename_component(_fastgcm_lib "\${CMAKE_CURRENT_LIST_FILE}" REALPATH)
+get_filename_component(_fastgcm_lib "\${_fastgcm_lib}/../../.." ABSOLUTE)
+get_filename_component(_fastgcm_include "\${_fastgcm_lib}/../include" ABSOLUTE)
+add_library(fastgcm::static STATIC IMPORTED)
+set_target_properties(fastgcm::static PROPERTIES
+  IMPORTED_LINK_INTERFACE_LANGUAGES C
+  IMPORTED_LOCATION "\${_fastgcm_lib}/libfastgcm.a"
+  INTERFACE_INCLUDE_DIRECTORIES "\${_fastgcm_include}"
+  INTERFACE_LINK_LIBRARIES "pthread;m;dl")
+if(EXISTS "\${_fastgcm_lib}/libfastgcm.so.$version")
+  add_library(fastgcm::fastgcm SHARED IMPORTED)
+  set_target_properties(fastgcm::fastgcm PROPERTIES
+    IMPORTED_LOCATION "\${_fastgcm_lib}/libfastgcm.so.$version"
+    IMPORTED_SONAME libfastgcm.so.0
+    INTERFACE_INCLUDE_DIRECTORIES "\${_fastgcm_include}")
+else()
+  add_library(fastgcm::fastgcm INTERFACE IMPORTED)
+  set_target_properties(fastgcm::fastgcm PROPERTIES INTERFACE_LINK_LIBRARIES fastgcm::static)
+endif()
+unset(_fastgcm_include)
+unset(_fastgcm_lib)
+CMAKE
+cat > "$lib/cmake/fastgcm/fastgcmConfigVersion.cmake" <<CMAKE
+# A program that asks for a version gets this one if it is that or a later one with the same interface.
+set(PACKAGE_VERSION $version)
+set(PACKAGE_VERSION_COMPATIBLE FALSE)
+if(PACKAGE_FIND_VERSION_RANGE)
+  if(NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION_MIN
+     AND (PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION_MAX
+          OR (PACKAGE_FIND_VERSION_RANGE_MAX STREQUAL INCLUDE AND PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION_MAX)))
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  endif()
+elseif(PACKAGE_FIND_VERSION_MAJOR EQUAL ${version%%.*} AND NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+CMAKE
 
 # What the loader and pkg-config do not find by themselves, they must be told. A package does this itself.
 if [ -n "${DESTDIR:-}" ]; then exit; fi
@@ -62,3 +107,7 @@ fi
 if ! [ "$(pkg-config --variable=prefix fastgcm 2>/dev/null)" -ef "$prefix" ]; then
     echo "pkg-config does not look there: export PKG_CONFIG_PATH=$lib/pkgconfig"
 fi
+case $prefix in
+    /usr | /usr/local) ;;
+    *) echo "CMake does not look there: say cmake -DCMAKE_PREFIX_PATH=$prefix" ;;
+esac

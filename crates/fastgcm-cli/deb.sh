@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a Debian package of the program `fastgcm` for this machine's architecture, with manual and completions: deb.sh [FOLDER], prints the file's name.
+# Builds a Debian package of the program `fastgcm` for this machine's architecture, with manual, completions and open.html: deb.sh [FOLDER], prints the file's name.
 set -eu
 cd "$(dirname "$0")"
 folder=$(realpath "${1:-.}")
@@ -12,6 +12,7 @@ trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"
 install -D -m 755 "$program" "$tree/usr/bin/fastgcm"
 install -D -m 644 README.md "$tree/usr/share/doc/fastgcm/README.md"
+install -D -m 644 open.html "$tree/usr/share/fastgcm/open.html"
 install -D -m 644 LICENSE-MIT "$tree/usr/share/doc/fastgcm/copyright"
 page() { gzip -9n | install -D -m 644 /dev/stdin "$tree/usr/share/man/man1/$1.1.gz"; }
 "$program" man | page fastgcm
@@ -33,7 +34,8 @@ Maintainer: The fastgcm developers <fastgcm@localhost>
 Depends: libc6 (>= $(ldd --version | sed -n '1s/.* //p')), libgcc-s1
 Description: seals and opens files with AES-GCM at the speed of the disk
  Sealed files are in Cobblestone format (C2SP chunked encryption), which other
- software opens. Key files can be locked with age.
+ software opens. Key files can be locked with age. The page
+ /usr/share/fastgcm/open.html opens sealed files in a browser.
 CONTROL
 dpkg-deb --root-owner-group --build "$tree" "$folder/fastgcm_${version}_$architecture.deb" >&2
 echo "$folder/fastgcm_${version}_$architecture.deb"

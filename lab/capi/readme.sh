@@ -29,10 +29,11 @@ if [ -n "${FASTGCM_FULL+set}" ]; then
     runs ./seal-musl
 fi
 
-# Elsewhere neither the loader nor pkg-config looks: what install.sh says is enough.
+# Elsewhere neither the loader, pkg-config nor CMake looks: what install.sh says is enough. (cmake.sh tries that option.)
 said=$(crates/fastgcm-capi/install.sh "$apart/elsewhere")
 eval "$(sed -n 's/.*\(export PKG_CONFIG_PATH=\)/\1/p' <<<"$said")"
 option=$(grep -o -- '-Wl,-rpath,[^,]*' <<<"$said")
+grep -q -- "cmake -DCMAKE_PREFIX_PATH=$apart/elsewhere" <<<"$said"
 variable=$(grep -o 'LD_LIBRARY_PATH=[^ ]*' <<<"$said")
 cc crates/fastgcm-capi/examples/seal.c $(pkg-config --cflags --libs fastgcm) -o seal
 ! ./seal 2>/dev/null

@@ -78,7 +78,7 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     println!("readme ok {commands}");
     println!("manifests ok {}", manifests(root)?);
     in_place_of_aes_gcm(root)?;
-    println!("patched ok 1");
+    println!("patched ok 2");
     emptied(root.join("target/readme"))?;
     Ok(())
 }
@@ -101,8 +101,8 @@ fn manifests(root: &Path) -> Result<usize> {
     Ok(lines)
 }
 
-/// What docs/migrating.md has for a dependency of somebody else's: two of these, which want the newest `aes-gcm` 0.10, have ours. And each of our versions
-/// has the number of that which it is tested beside.
+/// What docs/migrating.md has for a dependency of somebody else's: two of these, which want the newest `aes-gcm` 0.10, have ours; and so has one whose lock
+/// file has an older version. And each of our versions has the number of that which it is tested beside.
 fn in_place_of_aes_gcm(root: &Path) -> Result<()> {
     for name in ["aes-gcm-010", "aes-gcm-011"] {
         let manifest = fs::read_to_string(root.join("crates").join(name).join("Cargo.toml"))?;
@@ -122,6 +122,18 @@ fn in_place_of_aes_gcm(root: &Path) -> Result<()> {
     let (first, folder) = (after.lines().next().unwrap_or_default(), program.join("aes-gcm"));
     ensure!(!before.contains("/aes-gcm)") && first.ends_with(&format!(" ({})", folder.display())), "Cargo takes RustCrypto's: {first}");
     ensure!(["pgp", "webrtc-dtls"].iter().all(|name| after.contains(&format!("{name} v"))), "who uses it:\n{after}");
+
+    // With a lock file that has an earlier version Cargo does not use the patch, until it is told what the page says.
+    let folder = beside(root)?;
+    let program = folder.join("program");
+    write(&program.join("src/main.rs"), "fn main() {}")?;
+    write(&program.join("Cargo.toml"), format!("{PROGRAM}aes-gcm = \"0.10\"\n"))?;
+    type_in(&program, "cargo update --quiet -p aes-gcm --precise 0.10.2")?;
+    let before = output(&mut sh(&program, recipe))?;
+    let advice = page.split('`').find(|code| code.starts_with("cargo update -p ")).context("docs/migrating.md: nothing on lock files")?;
+    let after = output(&mut sh(&program, &format!("{advice}; cargo tree -i aes-gcm")))?;
+    let is_ours = |tree: &str| tree.lines().next().is_some_and(|first| first.ends_with("/aes-gcm)"));
+    ensure!(!is_ours(&before) && is_ours(&after), "with an old lock file:\n{before}\n{after}");
     Ok(())
 }
 

@@ -290,7 +290,7 @@ pub(crate) struct Selftest {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Write the configuration to FILE first, which must not exist: all that the machine's own says (it includes that file), and the provider.
+    /// Write a configuration to FILE, which must not exist, if it works: all that the machine's own says (it includes that file), and the provider.
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
     /// The provider for that configuration; `fastgcm.so` among OpenSSL's modules if left out.

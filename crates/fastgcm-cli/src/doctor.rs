@@ -5,12 +5,15 @@ mod process;
 
 use crate::{
     cli,
-    failure::{Code, Failure},
-    output::{BY_UMASK, Target},
+    failure::{Code, Failure, escaped},
+    input::is_dash,
+    output::{Output, PRIVATE, Target},
     print,
+    report::quoted,
 };
 use configuration::Configuration;
 use fastgcm::Backend;
+use rustix::fs::Mode;
 use std::{
     env, fs,
     io::Write,
@@ -36,6 +39,18 @@ const UNREACHED: [&str; 4] = [
     "`fastgcm doctor --pid PID` says whether a process that runs has loaded the provider.",
 ];
 
+/// The mode of a new configuration, before the umask: it names code that programs load, so nobody else may change it, whatever the umask is.
+const OWNERS_TO_CHANGE: Mode = PRIVATE.union(Mode::RGRP).union(Mode::ROTH);
+
+/// A configuration, as OpenSSL's program gets it.
+#[derive(Clone, Copy)]
+enum Given<'a> {
+    None,
+    File(&'a Path),
+    /// It has no name yet.
+    New(&'a Output),
+}
+
 /// Checks a configuration, and measures what it gains.
 pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     if let Some(pid) = args.pid {
@@ -43,44 +58,69 @@ pub(crate) fn run(args: &cli::Doctor) -> Result<(), Failure> {
     }
     let named = args.write.clone().or_else(|| args.file.clone());
     let named = named.or_else(|| env::var_os("OPENSSL_CONF").filter(|name| !name.is_empty()).map(Into::into));
+    let is_named = named.is_some();
     // The program that uses it may run in another folder.
     let file = path::absolute(named.unwrap_or_else(|| INSTALLED.into())).map_err(|error| Failure::io("this folder", error))?;
-    let version = openssl(None, &["version"])?;
-    let machine = machine()?;
-    if let Some(new) = &args.write {
-        write(new, args.module.as_deref(), machine.as_ref())?;
+    let version = openssl(Given::None, &["version"])?;
+    if !is_named && !file.exists() {
+        let lacks = format!("no program uses the provider: OPENSSL_CONF names no configuration, and there is no {INSTALLED}");
+        let advice = "name a configuration (`fastgcm doctor FILE`), or write one: `fastgcm doctor --write FILE`";
+        return Err(Failure::new(Code::Provider, lacks).note(advice));
     }
+    let machine = machine()?;
+    let new = args.write.as_ref().map(|name| write(name, &file, args.module.as_deref(), machine.as_ref())).transpose()?;
+    let given = new.as_ref().map_or(Given::File(&file), |(output, _)| Given::New(output));
     // OpenSSL passes over a file that it cannot read.
-    let read = Configuration::read(&file)?;
-    let problems = problems(&read, &file)?;
+    let read = new.as_ref().map_or_else(|| Configuration::read(&file), |(_, text)| Ok(Configuration::of(text)))?;
+    let problems = problems(&read, given)?;
 
     let shown = file.display();
-    let mut report = format!("{}\n", version.trim());
+    let mut report = vec![version.trim().to_owned()];
     if let [first, others @ ..] = &problems[..] {
-        print(report)?;
+        tell(&report)?;
         let failure = Failure::new(Code::Provider, format_args!("{shown}: {first}"));
-        return Err(others.iter().map(String::as_str).chain(UNREACHED).fold(failure, Failure::note));
+        let of_write = ["nothing was written: `--module MODULE` names a provider that is not among OpenSSL's modules"];
+        let more = if new.is_some() { &of_write[..] } else { &UNREACHED };
+        return Err(others.iter().map(String::as_str).chain(more.iter().copied()).fold(failure, Failure::note));
     }
-    let list = openssl(Some(&file), &["list", "-providers", "-verbose"])?;
+    let list = openssl(given, &["list", "-providers", "-verbose"])?;
     let back_end = provider(&list, "fastgcm").and_then(|lines| lines.split_once("build info: ")?.1.lines().next()).unwrap_or("unknown");
-    let (without, with) = (speed(None)?, speed(Some(&file))?);
-    report += &format!("{shown}: the provider loads, with the back end {back_end}\n");
-    report += &format!("AES-256-GCM, 16 KiB: {with:.2} GB/s with it, {without:.2} without it: {:.2} times the speed\n", with / without);
-    report += &format!("A program uses it that is started with OPENSSL_CONF={shown}\n");
-    let module = read.at(&["openssl_conf", "providers", "fastgcm", "module"]).map(Path::new);
-    for closed in [Some(&*file), module].into_iter().flatten().filter_map(closed) {
-        report += &format!("Other users cannot read {}: a program that runs as one of them does not use it\n", closed.display());
-    }
+    let (without, with) = (speed(Given::None)?, speed(given)?);
+    report.push(format!("{shown}: the provider loads, with the back end {back_end}"));
+    report.push(format!("AES-256-GCM, 16 KiB: {with:.2} GB/s with it, {without:.2} without it: {:.2} times the speed", with / without));
+    report.push(match file.to_str().and_then(quoted) {
+        Some(file) => format!("A program uses it that is started with OPENSSL_CONF={file}"),
+        None => "A program uses it that is started with its name in OPENSSL_CONF".into(),
+    });
     if let Some((own, machine)) = &machine {
-        report += &dropped(&read, &list, own, machine)?;
+        report.extend(dropped(&read, &list, own, machine)?);
     }
-    print(UNREACHED.iter().fold(report, |report, line| report + line + "\n"))
+    // Only now, when all is well with it, it gets its name.
+    if let Some((output, _)) = new {
+        output.commit().map_err(|failure| taken(failure, &file))?;
+    }
+    let module = read.at(&["openssl_conf", "providers", "fastgcm", "module"]).map(Path::new);
+    for path in [Some(&*file), module].into_iter().flatten() {
+        if let Some(closed) = closed(path) {
+            report.push(format!("Other users cannot read {}: a program that runs as one of them does not use it", closed.display()));
+        }
+        if let Some(open) = open(path) {
+            report.push(format!("Other users can change {}: what they put there runs in each program that uses it", open.display()));
+        }
+    }
+    report.extend(UNREACHED.map(String::from));
+    tell(&report)
+}
+
+/// Prints lines. What others have named stands in them: files, processes, and what OpenSSL says.
+fn tell(lines: &[String]) -> Result<(), Failure> {
+    print(lines.iter().map(|line| escaped(line) + "\n").collect::<String>())
 }
 
 /// What is wrong with a configuration; first what may be the cause of the rest.
-fn problems(read: &Configuration, file: &Path) -> Result<Vec<String>, Failure> {
-    let list = openssl(Some(file), &["list", "-providers", "-verbose"])?;
-    let ciphers = openssl(Some(file), &["list", "-cipher-algorithms"])?;
+fn problems(read: &Configuration, given: Given) -> Result<Vec<String>, Failure> {
+    let list = openssl(given, &["list", "-providers", "-verbose"])?;
+    let ciphers = openssl(given, &["list", "-cipher-algorithms"])?;
     let mut problems = Vec::new();
     let mut check = |well: bool, problem: &str| {
         if !well {
@@ -159,14 +199,14 @@ fn properties(read: &Configuration) -> Vec<String> {
 
 /// The configuration that programs read without OPENSSL_CONF, if there is one.
 fn machine() -> Result<Option<(PathBuf, Configuration)>, Failure> {
-    let said = openssl(None, &["version", "-d"])?;
+    let said = openssl(Given::None, &["version", "-d"])?;
     let folder = said.split('"').nth(1).unwrap_or_default();
     let file = Path::new(folder).join("openssl.cnf");
     if file.exists() { Ok(Some((file.clone(), Configuration::read(&file)?))) } else { Ok(None) }
 }
 
 /// What programs lose that read a configuration in place of the machine's own, in words.
-fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration) -> Result<String, Failure> {
+fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration) -> Result<Option<String>, Failure> {
     let shown = own.display();
     let mut lost = Vec::new();
     let settings = read.lost(machine);
@@ -177,7 +217,7 @@ fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration
         sections.truncate(3);
         lost.push(format!("{} settings of {}{more}", settings.len(), sections.join(", ")));
     }
-    let before = openssl(Some(own), &["list", "-providers", "-verbose"])?;
+    let before = openssl(Given::File(own), &["list", "-providers", "-verbose"])?;
     let names = before.lines().filter_map(|line| line.strip_prefix("  ").filter(|name| !name.starts_with(' ')));
     lost.extend(
         names.filter(|name| provider(&before, name).is_some() && provider(list, name).is_none()).map(|name| format!("provider `{name}`")),
@@ -187,22 +227,52 @@ fn dropped(read: &Configuration, list: &str, own: &Path, machine: &Configuration
         properties(machine).into_iter().filter(|property| !asked.contains(property)).map(|property| format!("property `{property}`")),
     );
     if lost.is_empty() {
-        return Ok(String::new());
+        return Ok(None);
     }
-    Ok(format!("Such a program loses what {shown} says: {}. `fastgcm doctor --write FILE` keeps all of that\n", lost.join(", ")))
+    Ok(Some(format!("Such a program loses what {shown} says: {}. `fastgcm doctor --write FILE` keeps all of that", lost.join(", "))))
 }
 
-/// The part of a path that keeps other users from reading the file: itself, or a folder.
+/// The part of a path that keeps other users from reading the file: itself, which lacks the right to read, or a folder, which lacks the
+/// right to search it.
 fn closed(path: &Path) -> Option<&Path> {
     let lacks = |part: &Path, right| fs::metadata(part).is_ok_and(|data| data.permissions().mode() & right == 0);
     path.ancestors().enumerate().find(|&(depth, part)| lacks(part, if depth == 0 { 0o4 } else { 0o1 })).map(|(_, part)| part)
 }
 
-/// Writes a new configuration: all that the machine's own says, and the provider in the sections that it
-/// names.
-fn write(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<(), Failure> {
+/// The part of a path that lets every user change the file: itself, or a folder, in which anybody can put another file in its place. In a
+/// sticky folder nobody can.
+fn open(path: &Path) -> Option<&Path> {
+    let mode = |part: &Path| fs::metadata(part).map_or(0, |data| data.permissions().mode());
+    path.ancestors().enumerate().find(|&(depth, part)| mode(part) & if depth == 0 { 0o2 } else { 0o1002 } == 0o2).map(|(_, part)| part)
+}
+
+/// Writes a new configuration, which has no name yet: all that the machine's own says, and the provider in the sections that it names.
+/// Its text, too. The user has called the file `name`.
+fn write(name: &Path, file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<(Output, String), Failure> {
+    let text = text(file, module, machine)?;
+    // By `-` somebody means standard output.
+    let target = Target::plan(if is_dash(name) { name } else { file }, false, OWNERS_TO_CHANGE)?;
+    target.refuse_existing().map_err(|failure| taken(failure, file))?;
+    let mut output = target.create()?;
+    if output.is_stream() {
+        return Err(Failure::usage(format_args!("{}: it is no file, and programs read their configuration from one", name.display())));
+    }
+    output.write_all(text.as_bytes()).map_err(|error| Failure::io(file.display(), error))?;
+    Ok((output, text))
+}
+
+/// A configuration that is there is not replaced: programs may use it.
+fn taken(failure: Failure, file: &Path) -> Failure {
+    let command = file.to_str().and_then(quoted).map(|file| format!("check it with `fastgcm doctor {file}`, or "));
+    let advice = format!("{}name another file", command.unwrap_or_default());
+    let is_taken = failure.code() == Code::Exists && file.is_file();
+    if is_taken { Failure::new(Code::Exists, format_args!("{} exists: {advice}", file.display())) } else { failure }
+}
+
+/// What a new configuration says.
+fn text(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configuration)>) -> Result<String, Failure> {
     let module = module.map(|module| module.canonicalize().map_err(|error| Failure::io(module.display(), error))).transpose()?;
-    let module = plain(module.as_deref().unwrap_or("fastgcm.so".as_ref()))?.to_owned();
+    let module = plain_path(module.as_deref().unwrap_or("fastgcm.so".as_ref()))?.to_owned();
     let nothing = Configuration::default();
     let (own, machine) = machine.map_or((None, &nothing), |(own, machine)| (Some(own), machine));
     let init = machine.at(&["openssl_conf"]);
@@ -218,42 +288,55 @@ fn write(file: &Path, module: Option<&Path>, machine: Option<&(PathBuf, Configur
     }
     asked.retain(|property| property != "?x.fastgcm=yes");
     asked.push("?x.fastgcm=yes".into());
+    let asked = asked.join(",");
+    for name in [init.unwrap_or_default(), providers, algorithms, default, &asked] {
+        plain(name)?;
+    }
     let mut text = format!(
         "# A program that is started with OPENSSL_CONF={} has AES-GCM and GMAC of fastgcm, and all else as before.\n",
-        path::absolute(file).unwrap_or(file.into()).display()
+        escaped(&file.display().to_string())
     );
     if init.is_none() {
         text += "openssl_conf = fastgcm_init\n";
     }
     if let Some(own) = own {
-        text += &format!(".include {}\n", plain(own)?);
+        text += &format!(".include {}\n", plain_path(own)?);
     }
     text += &format!(
         "\n# The sections that it names go on here.\n[{}]\nproviders = {providers}\nalg_section = {algorithms}\n\n\
          [{providers}]\ndefault = {default}\nfastgcm = fastgcm_provider\n\n[{default}]\nactivate = 1\n\n\
          # By its name alone OpenSSL looks for it among its modules (`openssl version -m`).\n[fastgcm_provider]\nmodule = {module}\nactivate = 1\n\n\
          # A preference, for what fastgcm has. (`?provider=fastgcm` would be forgotten where a program asks for a provider by itself, as stunnel does.)\n\
-         [{algorithms}]\ndefault_properties = {}\n",
+         [{algorithms}]\ndefault_properties = {asked}\n",
         init.unwrap_or("fastgcm_init"),
-        asked.join(",")
     );
-    let target = Target::plan(file, false, BY_UMASK)?;
-    target.refuse_existing()?;
-    let mut output = target.create()?;
-    output.write_all(text.as_bytes()).map_err(|error| Failure::io(file.display(), error))?;
-    output.commit()
+    Ok(text)
 }
 
 /// A path that a configuration can have as it is.
-fn plain(path: &Path) -> Result<&str, Failure> {
-    let text = path.to_str().filter(|path| !path.contains(['$', '#', '\\', '"', '\'', '`', '\n']) && path.trim() == *path);
-    text.ok_or_else(|| Failure::usage(format_args!("{}: OpenSSL's configurations have no such names", path.display())))
+fn plain_path(path: &Path) -> Result<&str, Failure> {
+    let none = || Failure::usage(format_args!("{}: it is no UTF-8, as names in OpenSSL's configurations are", path.display()));
+    plain(path.to_str().ok_or_else(none)?)
+}
+
+/// A text that a configuration can have as it is, on a line of which it is a part.
+fn plain(text: &str) -> Result<&str, Failure> {
+    let means_more = |letter: char| letter.is_control() || "$#\\\"'`".contains(letter);
+    if text.contains(means_more) || text.trim() != text {
+        return Err(Failure::usage(format_args!("{text}: OpenSSL's configurations have no such names")));
+    }
+    Ok(text)
 }
 
 /// What OpenSSL's program says with that configuration, or with none.
-fn openssl(file: Option<&Path>, arguments: &[&str]) -> Result<String, Failure> {
+fn openssl(given: Given, arguments: &[&str]) -> Result<String, Failure> {
+    let (name, input) = match given {
+        Given::None => (Path::new("/dev/null"), Stdio::null()),
+        Given::File(file) => (file, Stdio::null()),
+        Given::New(output) => (Path::new("/dev/stdin"), output.read_back().map_err(|error| Failure::io("the new file", error))?.into()),
+    };
     let mut command = Command::new("openssl");
-    command.args(arguments).env("OPENSSL_CONF", file.unwrap_or("/dev/null".as_ref())).stdin(Stdio::null());
+    command.args(arguments).env("OPENSSL_CONF", name).stdin(input);
     let failure = |why: &str| Failure::new(Code::Provider, format_args!("openssl {}: {why}", arguments.join(" ")));
     let output = command.output().map_err(|error| failure(&error.to_string()))?;
     if output.status.success() {
@@ -280,15 +363,15 @@ fn why_not(read: &Configuration) -> String {
         arguments.extend(["-provider-path", folder]);
     }
     arguments.extend(["-provider", Path::new(module).file_stem().and_then(|stem| stem.to_str()).unwrap_or(module)]);
-    match openssl(None, &arguments) {
+    match openssl(Given::None, &arguments) {
         Ok(_) => "the provider is not active: its section needs `activate = 1`".into(),
         Err(failure) => failure.message().into(),
     }
 }
 
 /// GB/s of AES-256-GCM, in calls of 16 KiB.
-fn speed(file: Option<&Path>) -> Result<f64, Failure> {
-    let said = openssl(file, &["speed", "-seconds", "1", "-bytes", "16384", "-evp", "aes-256-gcm"])?;
+fn speed(given: Given) -> Result<f64, Failure> {
+    let said = openssl(given, &["speed", "-seconds", "1", "-bytes", "16384", "-evp", "aes-256-gcm"])?;
     let thousands = said.split_whitespace().last().and_then(|last| last.strip_suffix('k')?.parse::<f64>().ok());
     thousands.map(|thousands| thousands / 1e6).ok_or_else(|| Failure::new(Code::Provider, "openssl speed does not say how fast it is"))
 }

@@ -1,6 +1,6 @@
 //! How a run ends when it does not do what it was asked: an exit code, and a message.
 
-use std::{fmt::Display, io, process::ExitCode};
+use std::{fmt::Display, io, ops::RangeInclusive, process::ExitCode};
 
 /// The end of a run.
 #[derive(Debug)]
@@ -110,19 +110,44 @@ impl Failure {
     }
 }
 
-/// A text that may hold names of files, fit to be shown: a terminal would obey control characters, and a line
-/// feed or marks of writing direction would make one message look like another.
+/// A text that others have written, such as the name of a file or of a process, fit to be shown: a terminal would obey control characters, and a
+/// line feed, a mark of writing direction or a letter that nobody sees would make one message look like another.
 pub(crate) fn escaped(text: &str) -> String {
     let mut shown = String::new();
     for letter in text.chars() {
         match letter {
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => shown.extend(letter.escape_unicode()),
+            letter if FORMAT.iter().any(|letters| letters.contains(&letter)) => shown.extend(letter.escape_unicode()),
             letter if letter.is_control() => shown.extend(letter.escape_default()),
             letter => shown.push(letter),
         }
     }
     shown
 }
+
+/// Unicode's format characters (Cf), and its two separators of lines and paragraphs. open.html asks its browser for the same.
+const FORMAT: [RangeInclusive<char>; 21] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{600}'..='\u{605}',
+    '\u{61c}'..='\u{61c}',
+    '\u{6dd}'..='\u{6dd}',
+    '\u{70f}'..='\u{70f}',
+    '\u{890}'..='\u{891}',
+    '\u{8e2}'..='\u{8e2}',
+    '\u{180e}'..='\u{180e}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{2064}',
+    '\u{2066}'..='\u{206f}',
+    '\u{feff}'..='\u{feff}',
+    '\u{fff9}'..='\u{fffb}',
+    '\u{110bd}'..='\u{110bd}',
+    '\u{110cd}'..='\u{110cd}',
+    '\u{13430}'..='\u{1343f}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0001}'..='\u{e0001}',
+    '\u{e0020}'..='\u{e007f}',
+];
 
 /// What the operating system says, without its number.
 fn reason(error: &io::Error) -> String {
@@ -146,6 +171,7 @@ mod tests {
     #[test]
     fn what_is_escaped() {
         assert_eq!(escaped("a\x1b[31m\r\n\u{9b}\u{202e}\x7f"), "a\\u{1b}[31m\\r\\n\\u{9b}\\u{202e}\\u{7f}");
+        assert_eq!(escaped("\u{61c}\u{200b}\u{ad}\u{feff}\u{e0041}"), "\\u{61c}\\u{200b}\\u{ad}\\u{feff}\\u{e0041}");
         for plain in ["naïve 'quoted' \\ name.txt", "e\u{301}", "日本", ""] {
             assert_eq!(escaped(plain), plain);
         }

@@ -97,7 +97,7 @@ fn name(path: &Path) -> Option<String> {
 }
 
 /// A word as a shell reads it. `None` if a terminal would not show it as it is.
-fn quoted(word: &str) -> Option<String> {
+pub(crate) fn quoted(word: &str) -> Option<String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./+-=@%:,".contains(letter);
     if escaped(word) != word {
         return None;

@@ -20,8 +20,8 @@ works() {
     count=$((count + 1))
 }
 
-line=$(grep -o 'cargo install --path crates/fastgcm-cli --features age' README.md | head -1)
-bash -c "$line --locked --root '$there/cargo' --target-dir target"
+line=$(grep -oE 'cargo install (--locked )?--path crates/fastgcm-cli( --features age)?' README.md | head -1)
+bash -c "${line/ --locked/} --locked --root '$there/cargo' --target-dir target"
 works "$there/cargo/bin/fastgcm"
 
 # From the repository, as git has it: what is committed.
@@ -37,6 +37,7 @@ share=$there/files/usr/share
 for file in man/man1/fastgcm.1.gz man/man1/fastgcm-rekey.1.gz zsh/vendor-completions/_fastgcm fish/vendor_completions.d/fastgcm.fish; do
     [ -s "$share/$file" ]
 done
+cmp crates/fastgcm-cli/open.html "$share/fastgcm/open.html"
 MANROFFSEQ='' man --warnings --local-file "$share/man/man1/fastgcm-seal.1.gz" 2> "$there/warnings" > "$there/page"
 grep -q 'A password is no key' "$there/page"
 [ ! -s "$there/warnings" ]

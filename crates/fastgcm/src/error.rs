@@ -5,7 +5,7 @@ use core::fmt;
 /// The reason why a call failed. Each function names the variants that it returns.
 ///
 /// An error tells nothing of a secret, except the one bit that [`Unauthentic`](Error::Unauthentic) is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
     /// The message, its AAD, its nonce or its tag is not what the owner of the key sealed. The error does not
@@ -35,20 +35,39 @@ pub enum Error {
     Stopped,
 }
 
+impl Error {
+    /// Its name, and what it says.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Unauthentic => ("Unauthentic", "the message is not authentic"),
+            Self::InvalidLength => (
+                "InvalidLength",
+                "a key, nonce, tag or buffer has an invalid length: a key has 16, 24 or 32 bytes, a nonce 12 or another number but 0, a tag 16, \
+                 and an output as many as what goes into it",
+            ),
+            Self::TooLong => ("TooLong", "a text, AAD or nonce is longer than AES-GCM allows"),
+            Self::Unavailable => ("Unavailable", "this processor cannot run that back end"),
+            Self::Exhausted => ("Exhausted", "the nonces of this key are used up"),
+            Self::NoEntropy => ("NoEntropy", "the operating system gives no random bytes"),
+            Self::OutOfOrder => ("OutOfOrder", "a message in pieces is out of order, or has another key"),
+            Self::Incomplete => ("Incomplete", "parts of the message are missing, or overlap"),
+            Self::OtherText => ("OtherText", "this part of the message was sealed before, with another text"),
+            Self::Stopped => ("Stopped", "the message was stopped"),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unauthentic => "the message is not authentic",
-            Self::InvalidLength => "a key, nonce, tag or buffer has an invalid length",
-            Self::TooLong => "a text, AAD or nonce is longer than AES-GCM allows",
-            Self::Unavailable => "this processor cannot run that back end",
-            Self::Exhausted => "the nonces of this key are used up",
-            Self::NoEntropy => "the operating system gives no random bytes",
-            Self::OutOfOrder => "a message in pieces is out of order, or has another key",
-            Self::Incomplete => "parts of the message are missing, or overlap",
-            Self::OtherText => "this part of the message was sealed before, with another text",
-            Self::Stopped => "the message was stopped",
-        })
+        f.write_str(self.words().1)
+    }
+}
+
+impl fmt::Debug for Error {
+    /// Its name and what it says: this is what a program prints whose `main` returns an error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, text) = self.words();
+        write!(f, "{name}: {text}")
     }
 }
 

@@ -124,6 +124,15 @@ fn price() {
     stand("documents::price", &wanted, 5);
 }
 
+/// What `interface` of lab/bench has measured.
+#[test]
+fn through_aes_gcm() {
+    let results = raw("lab/bench/results/zen5-aes-gcm.md");
+    let table = results.split("\n\n").last().unwrap();
+    assert_eq!((table.lines().count(), table.matches(" ns").count() + table.matches(" µs").count()), (2 + 5, 4 * 5));
+    stand("documents::through_aes_gcm", &[("docs/migrating.md", table.trim().into())], 1);
+}
+
 /// What crates/fastgcm-python/tests/figures.py and lab/data/run.py have measured.
 #[test]
 fn figures() {

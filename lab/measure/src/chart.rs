@@ -13,13 +13,13 @@ use std::{error::Error, ops::Range};
 /// None that writing to a string can meet.
 pub fn svg(results: &Results, groups: &[&str]) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
     let charts: Vec<Chart<'_>> = groups.iter().flat_map(|group| charts(results, group)).collect();
-    if charts.is_empty() { Ok(None) } else { draw(&charts, 2).map(Some) }
+    if charts.is_empty() { Ok(None) } else { draw(&charts, 2, true).map(Some) }
 }
 
 /// The same charts of one group, each an image of its own: a page sets them side by side where it is wide
-/// enough.
+/// enough, below the name of the group.
 pub(crate) fn images(results: &Results, group: &str) -> Result<Vec<String>, Box<dyn Error + Send + Sync>> {
-    charts(results, group).map(|chart| draw(&[chart], 1)).collect()
+    charts(results, group).map(|chart| draw(&[chart], 1, false)).collect()
 }
 
 fn charts<'a>(results: &'a Results, group: &'a str) -> impl Iterator<Item = Chart<'a>> {
@@ -77,13 +77,13 @@ fn height((_, points): &Line<'_>) -> f64 {
 /// An error of drawing.
 type Drawn = Result<(), Box<dyn Error>>;
 
-fn draw(charts: &[Chart<'_>], columns: usize) -> Result<String, Box<dyn Error + Send + Sync>> {
+fn draw(charts: &[Chart<'_>], columns: usize, titled: bool) -> Result<String, Box<dyn Error + Send + Sync>> {
     let mut image = String::new();
-    draw_to(&mut image, charts, columns).map_err(|error| error.to_string())?;
+    draw_to(&mut image, charts, columns, titled).map_err(|error| error.to_string())?;
     Ok(image)
 }
 
-fn draw_to(image: &mut String, charts: &[Chart<'_>], columns: usize) -> Drawn {
+fn draw_to(image: &mut String, charts: &[Chart<'_>], columns: usize, titled: bool) -> Drawn {
     let rows = charts.len().div_ceil(columns);
     let legend = charts.iter().map(|chart| chart.lines.len().div_ceil(LEGEND.0)).max().unwrap_or(0) as u32 * LEGEND.1;
     let size = (SIZE.0, SIZE.1 + MARGIN + legend + MARGIN);
@@ -91,7 +91,7 @@ fn draw_to(image: &mut String, charts: &[Chart<'_>], columns: usize) -> Drawn {
     area.fill(&WHITE)?;
     for (area, chart) in area.split_evenly((rows, columns)).iter().zip(charts) {
         let (plot, legend) = area.split_vertically(SIZE.1);
-        chart.draw(&plot)?;
+        chart.draw(&plot, titled)?;
         chart.draw_legend(&legend)?;
     }
     area.present()?;
@@ -104,17 +104,19 @@ impl Chart<'_> {
         Some(values().min_by(f64::total_cmp)?..values().max_by(f64::total_cmp)?)
     }
 
-    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>) -> Drawn {
+    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>, titled: bool) -> Drawn {
         let (Some(x), Some(y)) = (self.bounds(|point| point.0), self.bounds(|point| point.1)) else { return Ok(()) };
         let y = y.start / 1.15..y.end * 1.15;
         let (what, unit) = match self.kind {
             Kind::Throughput => ("throughput", "GB/s"),
             Kind::Ratio => ("times faster than the base", "times"),
         };
-        area.titled(self.group, ("sans-serif", 14))?;
+        if titled {
+            area.titled(self.group, ("sans-serif", 17))?;
+        }
         let mut chart = ChartBuilder::on(area)
-            .caption(what, ("sans-serif", 14))
-            .margin_top(24)
+            .caption(what, ("sans-serif", 17))
+            .margin_top(if titled { 24 } else { 4 })
             .margin_left(8)
             .margin_right(16)
             .x_label_area_size(40)
@@ -126,6 +128,7 @@ impl Chart<'_> {
             .y_desc(unit)
             .x_label_formatter(&|bytes| short(*bytes))
             .y_label_formatter(&|value| format!("{}", (value * 1000.0).round() / 1000.0))
+            .label_style(("sans-serif", 15))
             .bold_line_style(RGBColor(220, 220, 220))
             .max_light_lines(0)
             .draw()?;
@@ -143,7 +146,7 @@ impl Chart<'_> {
             let (x, y) =
                 (INSET as i32 + (number % columns) as i32 * width, MARGIN as i32 + (number / columns) as i32 * height + height / 2);
             area.draw(&PathElement::new([(x, y), (x + 16, y)], style(number)))?;
-            area.draw(&Text::new(*name, (x + 22, y - 6), ("sans-serif", 12)))?;
+            area.draw(&Text::new(*name, (x + 22, y - 6), ("sans-serif", 15)))?;
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ pub use page::{document, html};
 pub use results::{Case, Measured, Measurement, Results};
 pub use sampler::{Contender, Sampler};
 #[cfg(feature = "report")]
-pub use tables::{csv, json, text};
+pub use tables::{WIDTH, csv, json, text, wrapped};
 
 /// The code in README.md, as tests.
 #[cfg(doctest)]

@@ -7,7 +7,7 @@ use crate::{
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::error::Error;
 
-/// The machine, then for each group its charts and its table.
+/// What came out in a sentence, the machine, then for each group its charts and its table.
 ///
 /// # Errors
 /// None that writing to a string can meet.
@@ -16,6 +16,7 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
     for (group, cases) in results.groups() {
         sections.push(section(results, group, &cases, &chart::images(results, group)?));
     }
+    let lead = html! { @if !results.summary.is_empty() { p class="lead" { (results.summary) } } };
     let body = html! {
         p {
             "Samples of all contenders were taken in turn. Times are medians; " b { "times" }
@@ -24,11 +25,11 @@ pub fn html(results: &Results, title: &str) -> Result<String, Box<dyn Error + Se
         }
         @for section in sections { (section) }
     };
-    Ok(document(title, &results.machine, &body))
+    Ok(document(title, &lead, &results.machine, &body))
 }
 
-/// A page of that title that says on which machine all was measured, and then the rest.
-pub fn document(title: &str, machine: &Machine, body: &Markup) -> String {
+/// A page of that title that begins with what came out, says on which machine all was measured, and then the rest.
+pub fn document(title: &str, lead: &Markup, machine: &Machine, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -40,6 +41,7 @@ pub fn document(title: &str, machine: &Machine, body: &Markup) -> String {
             }
             body {
                 h1 { (title) }
+                (lead)
                 dl { @for (name, value) in machine.lines() { dt { (name) } dd { (value) } } }
                 (body)
             }
@@ -78,13 +80,17 @@ fn section(results: &Results, group: &str, cases: &[&Measured], charts: &[String
 }
 
 /// Charts stand side by side or one below the other, as the page is wide. A table that is wider than the page
-/// scrolls by itself, beside its names.
-const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
-dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
-.charts{display:flex;flex-wrap:wrap}svg{flex:1 1 600px;max-width:min(100%,720px);height:auto}.table{overflow-x:auto}\
+/// scrolls by itself, beside its names. In the dark, what the charts have in white, black and grey changes with the page; their colours are seen on both.
+const STYLE: &str = ":root{color-scheme:light dark;--page:#fff;--text:#222;--line:#ddd;--grid:#dcdcdc}\
+@media(prefers-color-scheme:dark){:root{--page:#181a1b;--text:#ddd;--line:#3c4043;--grid:#3c4043}}\
+body{font:15px/1.5 sans-serif;max-width:86em;margin:2em auto;padding:0 1em;color:var(--text);background:var(--page)}\
+.lead{font-size:18px}a{color:inherit}dl{display:grid;grid-template-columns:max-content auto;gap:0 1em}dd{margin:0;overflow-wrap:anywhere}\
+.charts{display:flex;flex-wrap:wrap}svg{flex:1 1 600px;max-width:min(100%,720px);height:auto}.wide svg{max-width:min(100%,1040px)}\
+svg [fill='#FFFFFF']{fill:var(--page)}svg [fill='#000000']{fill:var(--text)}svg [stroke='#000000']{stroke:var(--text)}\
+svg [stroke='#DCDCDC']{stroke:var(--grid)}.table{overflow-x:auto}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13px;line-height:1.35}\
 th,td{padding:.25em .7em;text-align:right;vertical-align:top;white-space:nowrap}\
-th:first-child{position:sticky;left:0;background:#fff;text-align:left}tr:nth-child(n+2){border-top:1px solid #ddd}";
+th:first-child{position:sticky;left:0;background:var(--page);text-align:left}tr:nth-child(n+2){border-top:1px solid var(--line)}";
 
 #[cfg(test)]
 mod tests {
@@ -93,7 +99,11 @@ mod tests {
 
     #[test]
     fn one_page() {
-        let page = html(&example(), "A & B").unwrap();
+        let results = Results { summary: "It is fast.".into(), ..example() };
+        let page = html(&results, "A & B").unwrap();
+        assert!(page.contains("</h1><p class=\"lead\">It is fast.</p><dl>"), "{page}");
+        // A group has its title once: what a chart says is what it shows.
+        assert_eq!((page.matches("seal").count(), page.matches("throughput").count()), (1, 1), "{page}");
         assert!(page.contains("<h1>A &amp; B</h1>") && page.contains("&lt;avx&gt;") && !page.contains("<avx>"));
         assert_eq!((page.matches("<svg").count(), page.matches("<script").count()), (2, 0));
         assert_eq!((page.matches("<table>").count(), page.matches("<div class=\"table\"><table>").count()), (2, 2));

@@ -27,7 +27,7 @@ impl Machine {
             fs::create_dir_all(folder.join(part)).unwrap();
         }
         let modules = PathBuf::from(env::var_os("FASTGCM_MODULES").expect("FASTGCM_MODULES names the folder of fastgcm.so"));
-        let new = Self { module: modules.join("fastgcm.so"), folder };
+        let new = Self { module: fs::canonicalize(modules.join("fastgcm.so")).unwrap(), folder };
         let script = format!(
             "#!/bin/sh\nif [ \"$*\" = 'version -d' ]; then echo 'OPENSSLDIR: \"{}\"'; else exec {} \"$@\"; fi\n",
             new.folder.join("machine").display(),
@@ -148,15 +148,6 @@ fn doctor() {
         seen += 1;
     }
 
-    // What other users cannot read is told: servers run as one of them.
-    for (mode, told) in [(0o644, false), (0o600, true)] {
-        fs::set_permissions(folder.join("right.cnf"), fs::Permissions::from_mode(mode)).unwrap();
-        let (code, said) = run(&["right.cnf"], PORTABLE);
-        let closed = format!("Other users cannot read {}: ", folder.join("right.cnf").display());
-        assert!(code == Some(0) && said.contains(&closed) == told, "{mode:o}: {said}");
-        seen += 1;
-    }
-
     // The preference of most manuals does it too.
     fs::write(folder.join("provider.cnf"), right.replace("?x.fastgcm=yes", "?provider=fastgcm")).unwrap();
     let (code, said) = run(&["provider.cnf"], PORTABLE);
@@ -185,16 +176,26 @@ fn doctor() {
     for (code, arguments, path, wanted) in [
         (1, &["missing.cnf"][..], "/usr/bin", "missing.cnf: No such file"),
         (1, &["."], "/usr/bin", "directory"),
-        (5, &["--write", "right.cnf"], "/usr/bin", "exists"),
+        (5, &["--write", "right.cnf"], "/usr/bin", "right.cnf exists: check it with `fastgcm doctor "),
+        (2, &["--write", "-", "--module", module], "/usr/bin", "it is no file"),
+        (2, &["--write", "/dev/null", "--module", module], "/usr/bin", "it is no file"),
+        (7, &["--write", "new.cnf", "--module", garbage], "/usr/bin", "note: nothing was written"),
+        (7, &["--write", "new.cnf"], "/usr/bin", "note: nothing was written"),
         (1, &["--write", "new.cnf", "--module", "no.so"], "/usr/bin", "no.so: No such file"),
         (7, &["--write", "new.cnf"], "/no/such", "openssl version: No such file"),
     ] {
         let (ended, said) = run(arguments, ("PATH", path));
         assert!(ended == Some(code) && said.contains(wanted), "{arguments:?}: {ended:?} {said}");
         assert!(!folder.join("new.cnf").exists() && machine.read("right.cnf") == right);
+        assert!(!said.contains("--force") && !said.contains(" -o"), "an option that is not there: {said}");
         seen += 1;
     }
-    passed("openssl::doctor", seen, 1 + 26 + 2 + 1 + 2 + 3 + 5);
+    // Without a file, and without one in its place.
+    if !Path::new("/etc/ssl/fastgcm.cnf").exists() {
+        let (code, said) = run(&[], PORTABLE);
+        assert!(code == Some(7) && said.contains("no configuration") && said.contains("`fastgcm doctor --write FILE`"), "{said}");
+    }
+    passed("openssl::doctor", seen, 1 + 26 + 1 + 2 + 3 + 9);
 }
 
 /// What is written keeps what the machine's own configuration says, whatever names that has; and a
@@ -262,6 +263,76 @@ fn nothing_is_dropped() {
     let (code, said) = machine.doctor(&["--write", "fips.cnf"], PORTABLE);
     assert!(code == Some(7) && said.contains("FIPS is in force on this machine") && !machine.path("fips.cnf").exists(), "{said}");
     passed("openssl::nothing_is_dropped", seen + 1, 7);
+}
+
+/// What other users cannot read is told, since servers run as one of them: of a folder the right to search it counts. And what they can
+/// change, but for a folder in which each has what is his.
+#[test]
+fn rights() {
+    let machine = Machine::new("rights");
+    machine.written("right.cnf");
+    let mut seen = 0;
+    fs::create_dir(machine.path("within")).unwrap();
+    fs::copy(machine.path("right.cnf"), machine.path("within/right.cnf")).unwrap();
+    for (part, mode, told) in [
+        ("within/right.cnf", 0o600, "cannot read"),
+        ("within/right.cnf", 0o646, "can change"),
+        ("within/right.cnf", 0o644, ""),
+        ("within", 0o754, "cannot read"),
+        ("within", 0o751, ""),
+        ("within", 0o1777, ""),
+        ("within", 0o777, "can change"),
+    ] {
+        fs::set_permissions(machine.path(part), fs::Permissions::from_mode(mode)).unwrap();
+        let (code, said) = machine.doctor(&["within/right.cnf"], PORTABLE);
+        for words in ["cannot read", "can change"] {
+            let tells = said.contains(&format!("Other users {words} {}: ", machine.path(part).display()));
+            assert!(code == Some(0) && tells == (words == told), "{part} {mode:o}: {said}");
+        }
+        seen += 1;
+    }
+    passed("openssl::rights", seen, 7);
+}
+
+/// Whoever may change a configuration chooses what programs load: whatever the umask is, that is its owner. And no name of a folder
+/// becomes a line of it.
+#[test]
+fn written_safely() {
+    let machine = Machine::new("safely");
+    let program = fs::canonicalize(env::var_os("FASTGCM_PROGRAM").unwrap()).unwrap();
+    let mut seen = 0;
+    for (umask, mode) in [("000", 0o644), ("002", 0o644), ("022", 0o644), ("077", 0o600)] {
+        let file = format!("{umask}.cnf");
+        let script = format!("umask {umask}; exec \"$@\"");
+        let mut command = machine.command("sh");
+        command.args([
+            "-c",
+            &script,
+            "sh",
+            program.to_str().unwrap(),
+            "doctor",
+            "--write",
+            &file,
+            "--module",
+            machine.module.to_str().unwrap(),
+        ]);
+        assert!(command.env(PORTABLE.0, PORTABLE.1).stdout(Stdio::null()).status().unwrap().success());
+        assert_eq!(fs::metadata(machine.path(&file)).unwrap().permissions().mode() & 0o777, mode, "{umask}");
+        seen += 1;
+    }
+    let folder = machine.path("x\n.include evil\n#\u{61c}\r");
+    fs::create_dir(&folder).unwrap();
+    let file = folder.join("y.cnf");
+    let (code, said) = machine.doctor(&["--write", file.to_str().unwrap(), "--module", machine.module.to_str().unwrap()], PORTABLE);
+    assert!(code == Some(0) && said.contains("x\\n.include evil\\n#\\u{61c}\\r/y.cnf") && !said.contains(['\r', '\u{61c}']), "{said:?}");
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.lines().next().unwrap().contains("\\n.include evil\\n#") && !written.contains("\n.include evil"), "{written}");
+    // A module in such a folder has a name that no configuration can have.
+    let module = folder.join("fastgcm.so");
+    fs::copy(&machine.module, &module).unwrap();
+    let (code, said) = machine.doctor(&["--write", "z.cnf", "--module", module.to_str().unwrap()], PORTABLE);
+    assert!(code == Some(2) && said.contains("have no such names") && !machine.path("z.cnf").exists(), "{said}");
+    passed("openssl::written_safely", seen + 2, 6);
 }
 
 /// A process that waits for its input, and ends with the test.
@@ -354,5 +425,33 @@ fn processes() {
     }
     let (code, said) = machine.doctor(&["--pid", "4194305"], PORTABLE);
     assert!(code == Some(1) && said.contains("No such file"), "{said}");
-    passed("openssl::processes", seen + 1, 9);
+
+    // A process chooses its name, its files and its environment. They are shown, and no terminal obeys them; nor does a shell that gets the
+    // command as it stands there.
+    let strange = machine.path("\u{1b}]0;x\u{7}\u{61c}\n");
+    fs::create_dir(&strange).unwrap();
+    let program = strange.join("\u{1b}[2J\u{202e}");
+    std::os::unix::fs::symlink("/bin/cat", &program).unwrap();
+    for (file, environment, shown) in [
+        ("fastgcm.so", "", "/\\u{1b}]0;x\\u{7}\\u{61c}"),
+        ("other.so", "x\u{1b}[2J;true", "OPENSSL_CONF=x\\u{1b}[2J;true\n"),
+        ("other.so", "x;true", "OPENSSL_CONF=x;true: `fastgcm doctor 'x;true'` checks that\n"),
+    ] {
+        fs::copy(&library, strange.join(file)).unwrap();
+        let mut command = machine.command(&program);
+        command.env("LD_PRELOAD", strange.join(file)).env("OPENSSL_CONF", environment).stdin(Stdio::piped()).stdout(Stdio::null());
+        let waits = Waits(command.spawn().unwrap());
+        let mut said = String::new();
+        for _ in 0..200 {
+            thread::sleep(Duration::from_millis(25));
+            said = machine.doctor(&["--pid", &waits.0.id().to_string()], PORTABLE).1;
+            if said.contains(shown) {
+                break;
+            }
+        }
+        assert!(said.contains("\\u{1b}[2J\\u{202e} (") && said.contains(shown), "{said:?}");
+        assert!(!said.contains(|letter: char| letter != '\n' && letter.is_control() || "\u{61c}\u{202e}".contains(letter)), "{said:?}");
+        seen += 1;
+    }
+    passed("openssl::processes", seen + 1, 12);
 }

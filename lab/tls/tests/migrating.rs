@@ -528,11 +528,14 @@ fn sizes() {
 fn rustls_and_quinn() -> Result<(), Any> {
     use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
     use rustls::{ClientConfig, ServerConfig};
+    let roots = rustls::RootCertStore::empty();
     let provider = rustls_fastgcm::with(rustls::crypto::ring::default_provider());
-    let other = provider.clone();
-    let config = ClientConfig::builder_with_provider(provider.into()).with_safe_default_protocol_versions()?;
-    let config = config.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth();
+    let config = ClientConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
     QuicClientConfig::try_from(config)?;
+    let other = rustls_fastgcm::with(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(other.clone().into()).with_safe_default_protocol_versions()?;
     let config = config.with_no_client_auth().with_cert_resolver(std::sync::Arc::new(rustls::server::ResolvesServerCertUsingSni::new()));
     QuicServerConfig::try_from(config)?;
@@ -562,15 +565,15 @@ fn every_row_is_here() {
         }
         rows += 1;
     }
-    // Of rustls: the block of code, and calls in sentences.
+    // Of rustls: the block of code as a whole, and calls in sentences.
     let section = page.split_once("## From rustls").and_then(|(_, rest)| rest.split("\n## ").next()).unwrap();
     let block = section.split_once("```text\n").and_then(|(_, rest)| rest.split("```").next()).unwrap();
-    let in_block = block.lines().map(|line| line.split("//").next().unwrap_or_default());
-    let in_sentences = section.split('`').filter(|piece| piece.ends_with(')') && !piece.contains('\n'));
-    for piece in in_block.chain(in_sentences) {
+    let block: String = block.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+    let in_sentences = section.split('`').filter(|piece| piece.ends_with(')') && !piece.contains('\n') && !piece.starts_with("builder"));
+    for piece in in_sentences.chain([&block[..]]) {
         assert!(code.contains(&squeezed(piece)), "{piece}");
         pieces += 1;
     }
-    assert_eq!((rows, pieces), (38, 104));
+    assert_eq!((rows, pieces), (38, 103));
     println!("migrating::every_row_is_here ok {rows}");
 }

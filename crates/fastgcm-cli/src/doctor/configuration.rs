@@ -2,7 +2,11 @@
 //! settings.
 
 use crate::failure::Failure;
-use std::{collections::BTreeMap, env, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 #[derive(Default)]
 pub(super) struct Configuration(BTreeMap<String, Vec<(String, String)>>);
@@ -10,24 +14,36 @@ pub(super) struct Configuration(BTreeMap<String, Vec<(String, String)>>);
 /// The section that has no name.
 const NAMELESS: &str = "default";
 
-/// How deep files include others: one that includes itself ends there.
+/// How deep files include others, and how many are read in all: one that includes itself ends there.
 const DEPTH: usize = 5;
+const FILES: usize = 1000;
 
 impl Configuration {
     /// Reads a file, and what it includes.
     pub(super) fn read(file: &Path) -> Result<Self, Failure> {
+        Ok(Self::of(&fs::read_to_string(file).map_err(|error| Failure::io(file.display(), error))?))
+    }
+
+    /// Reads a text, and what it includes.
+    pub(super) fn of(text: &str) -> Self {
         let mut new = Self::default();
-        new.text(&fs::read_to_string(file).map_err(|error| Failure::io(file.display(), error))?, &mut NAMELESS.to_owned(), 0);
-        Ok(new)
+        let mut left = FILES;
+        new.text(text, &mut NAMELESS.to_owned(), 0, &mut left);
+        new
     }
 
     /// Adds what a text says. A section goes on behind the end of a file that was included.
-    fn text(&mut self, text: &str, section: &mut String, depth: usize) {
+    fn text(&mut self, text: &str, section: &mut String, depth: usize, left: &mut usize) {
         self.0.entry(section.clone()).or_default();
         for line in text.replace("\\\n", "").lines().map(without_comment) {
             if let Some(name) = line.strip_prefix(".include").filter(|rest| rest.starts_with([' ', '\t', '='])) {
                 let files = if depth < DEPTH { included(Path::new(name.trim_start_matches([' ', '\t', '=']))) } else { Vec::new() };
-                files.iter().for_each(|text| self.text(text, section, depth + 1));
+                for file in files {
+                    if let (Some(fewer), Ok(text)) = (left.checked_sub(1), fs::read_to_string(file)) {
+                        *left = fewer;
+                        self.text(&text, section, depth + 1, left);
+                    }
+                }
             } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
                 *section = name.trim().to_owned();
                 self.0.entry(section.clone()).or_default();
@@ -98,9 +114,9 @@ fn unquoted(value: &str) -> String {
     value.replace(['"', '\'', '`'], "")
 }
 
-/// The texts that a line includes: a file's, or those of a folder's files whose names end with `.cnf` or
-/// `.conf`. OpenSSL passes over one that it cannot read.
-fn included(name: &Path) -> Vec<String> {
+/// The files that a line includes: one, or those of a folder whose names end with `.cnf` or `.conf`. OpenSSL passes over one that it
+/// cannot read.
+fn included(name: &Path) -> Vec<PathBuf> {
     let base = env::var_os("OPENSSL_CONF_INCLUDE").unwrap_or_default();
     let path = Path::new(&base).join(name);
     let mut files = vec![path.clone()];
@@ -109,23 +125,17 @@ fn included(name: &Path) -> Vec<String> {
         files = files_of_it.filter(|file| file.extension().is_some_and(|end| end == "cnf" || end == "conf")).collect();
         files.sort();
     }
-    files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect()
+    files
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn configuration(text: &str) -> Configuration {
-        let mut new = Configuration::default();
-        new.text(text, &mut NAMELESS.to_owned(), 0);
-        new
-    }
-
     #[test]
     fn settings() {
         let text = "a = 1 # one\n[ s ]\nb=\"x # y\"\nb = two\\\nlines\nt::c = 3\n[default]\nd = s\n# e = 5\n";
-        let read = configuration(text);
+        let read = Configuration::of(text);
         assert_eq!(read.at(&["a"]), Some("1"));
         assert_eq!(read.at(&["d", "b"]), Some("twolines"));
         assert_eq!(read.settings("s").next(), Some(("b", "x # y")));
@@ -143,11 +153,26 @@ mod tests {
     #[test]
     fn lost() {
         let own = "openssl_conf = init\n[init]\nproviders = p\nssl_conf = ssl\n[p]\ndefault = d\n[d]\nactivate = 1\n[ssl]\nsystem_default = policy\n";
-        let other = configuration(own);
-        assert_eq!(configuration(&format!("{own}[init]\nproviders = q\nalg_section = a\n")).lost(&other), []);
+        let other = Configuration::of(own);
+        assert_eq!(Configuration::of(&format!("{own}[init]\nproviders = q\nalg_section = a\n")).lost(&other), []);
         let all = [("default", "openssl_conf"), ("init", "ssl_conf"), ("ssl", "system_default")];
-        assert_eq!(configuration("").lost(&other), all);
-        assert_eq!(configuration(&format!("{own}[default]\nopenssl_conf = mine\n")).lost(&other), all[..1]);
-        assert_eq!(configuration(&format!("{own}[init]\nssl_conf = mine\n")).lost(&other), all[1..2]);
+        assert_eq!(Configuration::of("").lost(&other), all);
+        assert_eq!(Configuration::of(&format!("{own}[default]\nopenssl_conf = mine\n")).lost(&other), all[..1]);
+        assert_eq!(Configuration::of(&format!("{own}[init]\nssl_conf = mine\n")).lost(&other), all[1..2]);
+    }
+
+    /// A file that includes itself, and a folder all of whose files include it.
+    #[test]
+    fn circles() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        fs::write(file("self.cnf"), format!("a = 1\n.include {}\nb = 2\n", file("self.cnf").display())).unwrap();
+        let read = Configuration::read(&file("self.cnf")).unwrap();
+        assert_eq!((read.at(&["a"]), read.at(&["b"]), read.settings(NAMELESS).count()), (Some("1"), Some("2"), 2 * (DEPTH + 1)));
+        for number in 0..20 {
+            fs::write(file(&format!("{number}.cnf")), format!("c = {number}\n.include {}\n", folder.path().display())).unwrap();
+        }
+        let read = Configuration::read(&file("0.cnf")).unwrap();
+        assert!(read.at(&["c"]).is_some() && read.settings(NAMELESS).count() < 3 * FILES);
     }
 }

@@ -1,9 +1,9 @@
 //! Whether a process that runs has loaded the provider, and if not, why that may be.
 
-use super::JAVA;
+use super::{JAVA, tell};
 use crate::{
     failure::{Code, Failure},
-    print,
+    report::quoted,
 };
 use std::{fs, path::Path};
 
@@ -25,12 +25,14 @@ pub(super) fn run(pid: u32) -> Result<(), Failure> {
     };
     if let Some(module) = files.clone().find(|file| has(file, &["fastgcm.so", "libfastgcm_openssl.so"])) {
         let replaced = module.ends_with(" (deleted)");
-        let then = if replaced { "That file was replaced since: the process has the new one when it is started again.\n" } else { "" };
-        return print(format!("{name} ({pid}) has loaded {module}\n{then}"));
+        let then = replaced.then(|| "That file was replaced since: the process has the new one when it is started again.".into());
+        let mut said = vec![format!("{name} ({pid}) has loaded {module}")];
+        said.extend(then);
+        return tell(&said);
     }
     // Java unpacks its library to a file of this name.
     if files.clone().any(|file| has(&file, &[&format!("fastgcm-{pid}-"), "libfastgcm_java.so"])) {
-        return print(format!("{name} ({pid}) is a Java, and has loaded fastgcm-java\n"));
+        return tell(&[format!("{name} ({pid}) is a Java, and has loaded fastgcm-java")]);
     }
     let mut failure = Failure::new(Code::Provider, format_args!("{name} ({pid}) has not loaded the provider"));
     if files.clone().any(|file| has(&file, &["libjvm.so"])) {
@@ -53,7 +55,11 @@ pub(super) fn run(pid: u32) -> Result<(), Failure> {
     let environment = read("environ").unwrap_or_default();
     let named = environment.split(|byte| *byte == 0).find_map(|variable| variable.strip_prefix(b"OPENSSL_CONF="));
     Err(failure.note(match named {
-        Some(file) => format!("it was started with OPENSSL_CONF={0}: `fastgcm doctor {0}` checks that", String::from_utf8_lossy(file)),
+        Some(file) => {
+            // The process chose it, and somebody may type what stands here.
+            let command = str::from_utf8(file).ok().and_then(quoted).map(|file| format!(": `fastgcm doctor {file}` checks that"));
+            format!("it was started with OPENSSL_CONF={}{}", String::from_utf8_lossy(file), command.unwrap_or_default())
+        }
         None => "it was started without OPENSSL_CONF: who started it has cleared the environment (see `fastgcm doctor --help`), or never had that".into(),
     }))
 }

@@ -1,18 +1,19 @@
 // Opens files with the first script of the page, without a browser.
 //
-//     node node.mjs open.html cases.json
+//     node node.mjs open.html cases.json letters.json
 //
-// Prints the outcomes as JSON: what the page passed on, and what it says if it fails; and
-// what is wrong with numbers and lengths of files that are too long for a test.
+// Prints the outcomes as JSON: what the page passed on, and what it says if it fails;
+// what is wrong with numbers and lengths of files that are too long for a test; and how
+// the page shows those texts.
 
 import assert from "node:assert/strict";
 import { createHash, webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-const [page, cases] = process.argv.slice(2);
+const [page, cases, letters] = process.argv.slice(2);
 const script = readFileSync(page, "utf8").match(/<script>(.*?)<\/script>/s)[1];
-const { Sealed, parseKey, textLength, typedKey } =
-    new Function("crypto", `${script}; return { Sealed, parseKey, textLength, typedKey };`)(webcrypto);
+const { Sealed, escaped, parseKey, textLength, typedKey } =
+    new Function("crypto", `${script}; return { Sealed, escaped, parseKey, textLength, typedKey };`)(webcrypto);
 
 async function numbers() {
     const { subtle } = webcrypto;
@@ -48,4 +49,5 @@ for (const { file, key, digits, context } of JSON.parse(readFileSync(cases))) {
     outcomes.push({ failure, notes, length, sha256: hash.digest("hex") });
 }
 const wrongNumbers = await numbers().then(() => null, error => error.message);
-console.log(JSON.stringify({ outcomes, wrongNumbers }));
+const shown = JSON.parse(readFileSync(letters)).map(escaped);
+console.log(JSON.stringify({ outcomes, shown, wrongNumbers }));

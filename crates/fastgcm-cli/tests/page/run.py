@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import unicodedata
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -47,8 +48,22 @@ FAULTS = {
     "the last bad chunk is named": ("opened.find(", "opened.findLast("),
     "the context does not count": ("salt, context);", "salt);"),
     "every key is of AES-256": ("`AEAD_AES_${8 * key.length}_GCM`", '"AEAD_AES_256_GCM"'),
+    "a mark of direction is shown": ("\\p{Cc}\\p{Cf}", "\\p{Cc}"),
     "the fingerprint is another one": ("fingerprint@v1", "fingerprint@v2"),
 }
+
+
+# Every letter that this Python knows, in texts that fit into an argument.
+LETTERS = "".join(filter(lambda letter: unicodedata.category(letter) not in ("Cn", "Co", "Cs"), map(chr, range(1, 0x110000))))
+TEXTS = [LETTERS[at:at + 30000] for at in range(0, len(LETTERS), 30000)]
+
+
+def escaped(text):
+    """The text as it must be shown: a terminal obeys control characters, and others nobody sees."""
+    short = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+    unsafe = ("Cc", "Cf", "Zl", "Zp")
+    one = lambda letter: short.get(letter, f"\\u{{{ord(letter):x}}}") if unicodedata.category(letter) in unsafe else letter
+    return "".join(map(one, text))
 
 
 class Cases:
@@ -99,6 +114,11 @@ class Cases:
         options = ["--quiet", "--format", name, "-k", self.write("raw", key), "--context", context, "-o", "-"]
         command = [self.program, "seal", *options, self.write("text", text)]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+    def shown(self, text):
+        """The text as the program shows it, which takes it for the name of a file."""
+        done = subprocess.run([self.program, "inspect", text], stderr=subprocess.PIPE, encoding="utf-8")
+        return done.stderr.removeprefix("fastgcm: ").removesuffix(": File name too long\n")
 
     def whole(self, what, seal, name, number, length):
         key, text = self.rng.randbytes(KEY_LENGTHS[name]), self.rng.randbytes(length)
@@ -228,9 +248,11 @@ def node(page, cases, folder):
     """What is wrong, if Node opens the files with the page's script."""
     (folder / "cases.json").write_text(cases.json())
     (folder / "page.html").write_text(page)
-    command = ["node", HERE / "node.mjs", folder / "page.html", folder / "cases.json"]
+    (folder / "letters.json").write_text(json.dumps(TEXTS))
+    command = ["node", HERE / "node.mjs", folder / "page.html", folder / "cases.json", folder / "letters.json"]
     found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return cases.wrong(found["outcomes"]) + ([found["wrongNumbers"]] if found["wrongNumbers"] else [])
+    shown = [f"the page shows {page!r}" for text, page in zip(TEXTS, found["shown"], strict=True) if page != escaped(text)]
+    return cases.wrong(found["outcomes"]) + ([found["wrongNumbers"]] if found["wrongNumbers"] else []) + shown
 
 
 def replaced(page, old, new):
@@ -242,6 +264,9 @@ def under_node(page, cases, folder):
     wrong = node(page, cases, folder)
     assert wrong == [] and len(cases.cases) == 273, wrong
     print("page::node ok", len(cases.cases))
+    for text in TEXTS:
+        assert cases.shown(text) == escaped(text), text
+    print("page::letters ok", len(TEXTS))
 
 
 def with_faults(page, cases, folder):

@@ -158,7 +158,11 @@ fn errors_and_auto_traits() {
     const { is_wiped::<Key>() }
     let errors = [
         (Error::Unauthentic, "the message is not authentic"),
-        (Error::InvalidLength, "a key, nonce, tag or buffer has an invalid length"),
+        (
+            Error::InvalidLength,
+            "a key, nonce, tag or buffer has an invalid length: a key has 16, 24 or 32 bytes, a nonce 12 or another number but 0, a tag 16, \
+             and an output as many as what goes into it",
+        ),
         (Error::TooLong, "a text, AAD or nonce is longer than AES-GCM allows"),
         (Error::Unavailable, "this processor cannot run that back end"),
         (Error::Exhausted, "the nonces of this key are used up"),
@@ -180,6 +184,10 @@ fn errors_and_auto_traits() {
             assert_eq!((through.kind(), through.downcast::<Error>().unwrap()), (kind, error));
         }
     }
+    // A program whose `main` returns an error prints this, behind `Error: `.
+    assert!(
+        format!("{:?}", Key::new(&[0; 31]).unwrap_err()).starts_with("InvalidLength: a key, nonce, tag or buffer has an invalid length: ")
+    );
     passed("api::errors", errors.len(), 7);
 }
 

@@ -1,7 +1,7 @@
 //! What a study found, for eyes and for programs.
 
-use comfy_table::{CellAlignment, LineStyle, TableStyle};
-use fastgcm_measure::{Machine, chart::COLOURS};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use fastgcm_measure::{Machine, WIDTH, chart::COLOURS, wrapped};
 use maud::{PreEscaped, html};
 use plotters::prelude::*;
 use serde::Serialize;
@@ -12,6 +12,10 @@ use std::error::Error;
 pub struct Report {
     /// Of which study.
     pub name: &'static str,
+    /// Of which paper.
+    pub paper: Paper,
+    /// Whether what it says is so here, in a sentence or two.
+    pub verdict: String,
     /// On what.
     pub machine: Machine,
     /// In the order of the paper.
@@ -20,6 +24,17 @@ pub struct Report {
     pub chart: Vec<Series>,
     /// What its axes show.
     pub axes: [&'static str; 2],
+}
+
+/// What is replayed.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Paper {
+    /// Who wrote what.
+    pub title: &'static str,
+    /// Where it is, or is to be found.
+    pub link: &'static str,
+    /// What it says.
+    pub claim: &'static str,
 }
 
 /// A table, with what has to be known of it.
@@ -63,23 +78,27 @@ impl Table {
 
 impl Report {
     /// Of nothing yet.
-    pub fn new(name: &'static str, machine: Machine) -> Self {
-        Self { name, machine, tables: Vec::new(), chart: Vec::new(), axes: ["bytes", "times"] }
+    pub fn new(name: &'static str, paper: Paper, machine: Machine) -> Self {
+        Self { name, paper, verdict: String::new(), machine, tables: Vec::new(), chart: Vec::new(), axes: ["bytes", "times"] }
     }
 
-    /// For a terminal.
+    /// For a terminal of 100 columns.
     pub fn text(&self) -> String {
-        let mut text: String = self.machine.lines().iter().map(|(name, value)| format!("{name:<10} {value}\n")).collect();
+        let mut lines = vec![("paper", self.paper.title.to_owned()), ("at", self.paper.link.into()), ("says", self.paper.claim.into())];
+        lines.push(("verdict", self.verdict.clone()));
+        lines.extend(self.machine.lines());
+        let mut text: String = lines.iter().map(|(name, value)| wrapped(value, &format!("{name:<10} "))).collect();
         for own in &self.tables {
             let mut table = comfy_table::Table::new();
             table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH as u16);
             table.set_header(&own.head);
             own.rows.iter().for_each(|row| {
                 table.add_row(row);
             });
             table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-            text += &format!("\n{}\n{table}\n", own.title);
-            own.notes.iter().for_each(|note| text += &format!("  {note}\n"));
+            text += &format!("\n{}{table}\n", wrapped(&own.title, ""));
+            own.notes.iter().for_each(|note| text += &wrapped(note, "  "));
         }
         text
     }
@@ -139,9 +158,13 @@ impl Report {
     ///
     /// # Errors
     /// As of [`svg`](Self::svg).
-    pub fn html(&self, title: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
+    pub fn html(&self) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let lead = html! {
+            p class="lead" { (self.verdict) }
+            p { "The paper: " a href=(self.paper.link) { (self.paper.title) } ". It says: " (self.paper.claim) }
+        };
         let body = html! {
-            @if let Some(chart) = self.svg()? { div class="charts" { (PreEscaped(chart)) } }
+            @if let Some(chart) = self.svg()? { div class="charts wide" { (PreEscaped(chart)) } }
             @for table in &self.tables {
                 h2 { (table.title) }
                 div class="table" {
@@ -155,7 +178,7 @@ impl Report {
                 @for note in &table.notes { p { (note) } }
             }
         };
-        Ok(fastgcm_measure::document(title, &self.machine, &body))
+        Ok(fastgcm_measure::document(&format!("fastgcm-study, {}", self.name), &lead, &self.machine, &body))
     }
 
     fn draw(&self, image: &mut String) -> Result<bool, Box<dyn Error>> {
@@ -170,6 +193,8 @@ impl Report {
         let y = bottom / 1.1..y.end * 1.1;
         let mut chart = ChartBuilder::on(&plot)
             .margin(12)
+            .margin_right(24)
+            .caption(self.axes[1], FONT)
             .x_label_area_size(40)
             .y_label_area_size(60)
             .build_cartesian_2d(x.log_scale().base(2.0), y.log_scale().base(2.0))?;
@@ -177,7 +202,8 @@ impl Report {
         chart
             .configure_mesh()
             .x_desc(self.axes[0])
-            .y_desc(self.axes[1])
+            .label_style(FONT)
+            .bold_line_style(RGBColor(220, 220, 220))
             .x_label_formatter(&round)
             .y_label_formatter(&round)
             .max_light_lines(0)
@@ -193,9 +219,9 @@ impl Report {
             let style = COLOURS[number % COLOURS.len()].stroke_width(if paper { 1 } else { 3 });
             chart.draw_series(LineSeries::new(line.points.iter().copied(), style).point_size(if paper { 3 } else { 0 }))?;
             let height = chart.backend_coord(&right(line)).1.clamp(free, 400);
-            free = height + 16;
+            free = height + 18;
             legend.draw(&PathElement::new([(4, height), (24, height)], style))?;
-            legend.draw(&Text::new(line.name.as_str(), (30, height - 6), ("sans-serif", 12)))?;
+            legend.draw(&Text::new(line.name.as_str(), (30, height - 7), FONT))?;
         }
         area.present()?;
         drop(chart);
@@ -206,4 +232,6 @@ impl Report {
 
 /// Pixels; an SVG scales.
 const PLOT: u32 = 640;
-const LEGEND: u32 = 320;
+const LEGEND: u32 = 400;
+/// A size that is read: plotters writes four fifths of that number into the image.
+const FONT: (&str, u32) = ("sans-serif", 16);

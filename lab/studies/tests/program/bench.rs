@@ -56,6 +56,15 @@ fn everyone_is_measured() {
     assert_eq!(read("b.csv").lines().count(), 1 + cases.len() * everyone.len());
     assert!(read("b.svg").starts_with("<svg") && read("b.html").starts_with("<!DOCTYPE html>"));
     assert_eq!(bench.names(), ["b.csv", "b.html", "b.json", "b.svg"]);
+
+    // First comes what one wants to know: a sentence with the best back end. The terminal has 100 columns, and no page shows an error of the system.
+    let best = format!("The best back end of this processor is {}. It seals 1024 bytes with AES-128 in ", Backend::detect());
+    assert!(results.summary.starts_with(&best) && text.replace('\n', " ").starts_with(&best), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100) && !text.contains("os error"), "{text}");
+    assert!(read("b.html").contains(&format!("</h1><p class=\"lead\">{best}")));
+    for group in [&one, &two, &three] {
+        assert_eq!(read("b.html").matches(group).count(), 1, "{group}");
+    }
     println!("bench::everyone_is_measured ok {}", cases.len());
 }
 

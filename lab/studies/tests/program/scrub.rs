@@ -31,7 +31,7 @@ fn nothing_is_claimed_that_was_not_measured() {
     let alone = bench.path("fastgcm-study");
     fs::copy(PROGRAM, &alone).unwrap();
     let cases = [
-        (None, "No such file"),
+        (None, ": there is no program fastgcm-scrubbed beside this one or on the PATH"),
         (Some("#!/bin/sh\nexit 2"), "it has ended"),
         (Some("#!/bin/sh\nread version; echo fastgcm 0.0.9 with scrub"), "it is fastgcm 0.0.9 with scrub, not fastgcm 0.1.0 with scrub"),
     ];

@@ -27,10 +27,11 @@ fn study(bench: &Bench, name: &str) -> Value {
     ]);
     let report: Value = serde_json::from_slice(&bench.read("s.json")).unwrap();
     let text = String::from_utf8(text).unwrap();
+    let in_one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for table in report["tables"].as_array().unwrap() {
         let (width, rows) = (table["head"].as_array().unwrap().len(), table["rows"].as_array().unwrap());
         assert!(rows.iter().all(|row| row.as_array().unwrap().len() == width), "{name}: {table}");
-        assert!(text.contains(table["title"].as_str().unwrap()), "{name}");
+        assert!(in_one_line.contains(table["title"].as_str().unwrap()), "{name}");
     }
     let notes = [0, 1].map(|at| report["machine"]["notes"][at].as_str().unwrap());
     let own = if fastgcm::internals::SCRUB { "measured WITH `scrub`" } else { "measured without `scrub`" };
@@ -40,6 +41,12 @@ fn study(bench: &Bench, name: &str) -> Value {
     assert!(bench.read("s.md").starts_with(b"* processor: "), "{name}");
     let page = String::from_utf8(bench.read("s.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.matches("<table>").count() == report["tables"].as_array().unwrap().len(), "{name}");
+    // A verdict and the paper come first.
+    let (verdict, link) = (report["verdict"].as_str().unwrap(), report["paper"]["link"].as_str().unwrap());
+    let begins = ["Confirmed on this processor", "Not confirmed on this processor: ", "There is no verdict: "];
+    assert!(begins.iter().any(|begin| verdict.starts_with(begin)), "{name}: {verdict}");
+    assert!(page.contains("</h1><p class=\"lead\">") && page.contains(&format!("<a href=\"{link}\">")), "{name}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100 || line.contains("https://")), "{name}: {text}");
     // A glance says so wherever its numbers go.
     assert!([&text, &page].iter().all(|shown| shown.contains("--quick: a glance")), "{name}");
     report

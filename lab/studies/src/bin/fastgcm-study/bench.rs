@@ -39,6 +39,7 @@ pub(crate) fn run(args: &cli::Bench) -> Result<(), Failure> {
     let mut results = Results::new(machine);
     results.base = rival.iter().map(aead::Implementation::name).collect();
     measure(args, &implementations, &mut results);
+    results.summary = summary(&results, best.backend.name());
 
     if !files.take_stdout() {
         print(&text(&results))?;
@@ -103,6 +104,24 @@ fn works(args: &cli::Bench) -> Vec<Work> {
         }
     }
     works
+}
+
+/// What a reader wants to know first: the best back end, and what it does with a message of 16 KiB, or the size that was asked for next to it.
+fn summary(results: &Results, best: &str) -> String {
+    let what = format!("The best back end of this processor is {best}.");
+    let messages = results.cases.iter().filter(|one| ["seal,", "open,"].iter().any(|verb| one.case.group.split(' ').nth(1) == Some(verb)));
+    let usual = messages.min_by_key(|one| one.case.bytes.unwrap_or(0).abs_diff(16384));
+    let Some((measured, own)) = usual.and_then(|measured| Some((measured, measured.by(best)?))) else { return what };
+    let (key, verb) = measured.case.group.split(',').next().and_then(|what| what.split_once(' ')).unwrap_or_default();
+    let rival = results.base(measured).filter(|rival| rival.contender != best);
+    let beside = rival.map(|rival| format!(", {:.1} times as fast as {}", own.times_faster_than(rival), rival.contender));
+    format!(
+        "{what} It {verb}s {} bytes with {key} in {:.0} ns, which is {:.1} GB/s{}.",
+        measured.case.name,
+        own.median_ns,
+        measured.throughput(own).unwrap_or_default(),
+        beside.unwrap_or_default()
+    )
 }
 
 /// The forms that were asked for.

@@ -18,8 +18,15 @@ pub(crate) fn note() -> String {
 pub(crate) fn find(backend: Backend, name: String) -> (Option<Process>, String) {
     const WANTED: &str = concat!("fastgcm ", env!("CARGO_PKG_VERSION"), " with scrub");
     let program = format!("fastgcm-scrubbed{EXE_SUFFIX}");
-    let beside = env::current_exe().map(|this| this.with_file_name(&program)).ok().filter(|beside| beside.is_file());
-    let mut command = Command::new(beside.unwrap_or_else(|| program.into()));
+    let beside = env::current_exe().map(|this| this.with_file_name(&program)).ok();
+    let on_path = env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|folder| folder.join(&program)).collect::<Vec<_>>();
+    let Some(program) = beside.into_iter().chain(on_path).find(|file| file.is_file()) else {
+        return (
+            None,
+            format!("{}; nothing is shown with it: there is no program fastgcm-scrubbed beside this one or on the PATH", note()),
+        );
+    };
+    let mut command = Command::new(program);
     let why = match Process::start(name.clone(), command.arg(backend.name()).stderr(Stdio::null())) {
         Ok(process) if process.version() == WANTED => {
             return (Some(process), format!("{}; column or row `{name}`: with it, by the program fastgcm-scrubbed", note()));
@@ -27,5 +34,5 @@ pub(crate) fn find(backend: Backend, name: String) -> (Option<Process>, String) 
         Ok(process) => format!("it is {}, not {WANTED}", process.version()),
         Err(why) => why,
     };
-    (None, format!("{}; nothing is shown with it, for the program fastgcm-scrubbed, beside this one or on the PATH: {why}", note()))
+    (None, format!("{}; nothing is shown with it, since the program fastgcm-scrubbed does not serve: {why}", note()))
 }

@@ -200,7 +200,7 @@ fn plan(args: &cli::Study) -> Result<Files<Report>, Failure> {
         (&args.results.json, |report| report.json().map_err(failed)),
         (&args.results.svg, |report| report.svg().map_err(failed)?.ok_or_else(|| Failure::usage("there is nothing to be drawn"))),
         (&args.markdown, |report| Ok(report.markdown())),
-        (&args.html, |report| report.html(&format!("fastgcm-study, {}", report.name)).map_err(failed)),
+        (&args.html, |report| report.html().map_err(failed)),
     ];
     Files::plan(forms, &args.results)
 }
