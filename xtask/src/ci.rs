@@ -193,3 +193,30 @@ pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
     println!("ci ok: {} min {} s, {} of {} checks", seconds / 60, seconds % 60, took.len(), all.len());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::checks;
+    use std::path::Path;
+
+    /// All checks by their names, in the order of the alphabet. A check that goes, or that no longer runs in the gate, is a change of this list, too.
+    const GATE: &str = "aarch64, adapters, capi, clippy, documentation, emulated, environment, examples, format, inside, java, laboratory, layers, \
+        machine code, matrix, no features, node, openssl, page, planted faults, proof, python, readme, referee, released build, tests";
+    const FULL: &str = "Windows, 32 bits, arrow-rs, bench, compilers, data, dispatch, files of others, fuzz, installed, java programs, long answers, mutants, \
+        node packages, openssl programs, openssl versions, other machines, packages, peers, python programs, python wheels, reproducible, rustcrypto, \
+        rustcrypto, large, supply, tls";
+
+    #[test]
+    fn every_check_runs_when_it_did() {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/checks")).unwrap();
+        let (_, all) = checks(&text).unwrap();
+        let named = |is: fn(&super::Check<'_>) -> bool| {
+            let mut names: Vec<_> = all.iter().filter(|check| is(check)).map(|check| check.name).collect();
+            names.sort_unstable();
+            names.join(", ")
+        };
+        assert_eq!(named(|check| !check.is("full")), GATE, "the gate");
+        assert_eq!(named(|check| check.is("full")), FULL, "the full run");
+        println!("ci::every_check_runs_when_it_did ok {}", all.len());
+    }
+}

@@ -248,7 +248,8 @@ fn gigabytes() {
     let content = bytes(WINDOW, 1);
     let from = Giant::new((1 << 32) + WINDOW, &content);
     let mut calls = 0;
-    let sizes: &[usize] = if full() { &[(1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 32) + 49] } else { &[1 << 31, (1 << 32) + 49] };
+    let sizes: &[usize] =
+        if full() { &[(1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 32) + 49] } else { &[1 << 31, (1 << 32) + 49] };
     for &size in sizes {
         let to = Giant::new(size, &[]);
         let (key, nonce, t) = (room.key, room.memory.as_ptr(), to.at());

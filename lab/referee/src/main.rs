@@ -89,6 +89,10 @@ struct Run {
     /// Manners count too: any finding makes the exit status 1.
     #[arg(long)]
     strict: bool,
+    /// Fewer questions than these make the exit status 1: an implementation is asked what its plug-in offers, and one that
+    /// offers nothing would have no findings.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    least: usize,
     /// Of this implementation it is known that it has findings: they do not change the exit status.
     #[arg(long, value_name = "NAME")]
     known: Vec<String>,
@@ -183,7 +187,11 @@ fn run(run: &Run) -> Result<bool, String> {
         let counted = if run.strict { 6 } else { Kind::Leaves as usize };
         let found = report.counts[..counted].iter().any(|count| *count > 0)
             && !run.known.contains(&report.about.name);
-        found || report.absent.is_some() && !run.plugins.is_empty()
+        let few = report.absent.is_none() && (report.asked as usize) < run.least;
+        if few {
+            eprintln!("{}: asked {} questions, fewer than {}", report.about.name, report.asked, run.least);
+        }
+        found || few || report.absent.is_some() && !run.plugins.is_empty()
     };
     Ok(!reports.iter().any(|(_, report)| bad(report)))
 }
