@@ -6,14 +6,16 @@
 //!
 //! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then;
 //! a signal leaves that. To replace a file (`--force`), the new one is linked to a random name, and renamed
-//! over the old: for an instant both exist. The new one takes over the old one's mode, owner and group.
+//! over the old: for an instant both exist. The new one takes over the old one's mode, owner, group and attributes ([`attributes`]).
+
+mod attributes;
 
 use crate::{
     failure::{Code, Failure, named},
     input::{Identity, is_dash, standard},
 };
 use rustix::{
-    fs::{Advice, AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Uid},
+    fs::{Advice, AtFlags, CWD, Mode, OFlags, RenameFlags},
     io::{Errno, retry_on_intr},
 };
 use std::{
@@ -268,7 +270,7 @@ impl NewFile {
 
     /// Syncs the file, gives it its name, and syncs the directory.
     pub(crate) fn commit(mut self) -> Result<(), Failure> {
-        self.keep_mode().map_err(|error| Failure::io(&self.place.path, error.into()))?;
+        self.keep_attributes().map_err(|error| Failure::io(&self.place.path, error.into()))?;
         self.file.sync_all().map_err(|error| Failure::io(&self.place.path, error))?;
         self.give_name().map_err(|error| match error {
             Errno::EXIST => exists(&self.place.path, EXISTS),
@@ -282,26 +284,6 @@ impl NewFile {
                 Err(failure.note("the file is complete and in its place, but may not survive a power failure now"))
             }
         }
-    }
-
-    /// Who may read the file that is replaced may read the new one, and nobody else. Owner and group need not
-    /// be ours to give: if the new file has another group than the old one, that group gets what others get.
-    fn keep_mode(&self) -> Result<(), Errno> {
-        let Place { directory, name, force: true, .. } = &self.place else { return Ok(()) };
-        let old = match retry_on_intr(|| rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
-            Err(Errno::NOENT) => return Ok(()),
-            old => old?,
-        };
-        if FileType::from_raw_mode(old.st_mode) != FileType::RegularFile {
-            return Ok(());
-        }
-        let group = retry_on_intr(|| rustix::fs::fchown(&self.file, None, Some(Gid::from_raw(old.st_gid))));
-        // The owner last: after that the file may be out of our hands, but for the superuser's.
-        let others = (old.st_mode & 0o007) << 3;
-        let mode = if group.is_ok() { old.st_mode & 0o777 } else { old.st_mode & 0o707 | others };
-        retry_on_intr(|| rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)))?;
-        let _ = retry_on_intr(|| rustix::fs::fchown(&self.file, Some(Uid::from_raw(old.st_uid)), None));
-        Ok(())
     }
 
     fn give_name(&mut self) -> Result<(), Errno> {
