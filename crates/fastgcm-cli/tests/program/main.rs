@@ -10,3 +10,4 @@ mod short_calls;
 mod support;
 mod trusted;
 mod under_fire;
+mod walk;

@@ -8,6 +8,7 @@ mod ranges;
 mod streams;
 mod tampering;
 mod threads;
+mod walk;
 
 /// Text of that length.
 fn text(len: usize) -> Vec<u8> {
