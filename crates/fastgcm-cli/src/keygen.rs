@@ -23,7 +23,10 @@ pub(crate) fn run(args: &cli::Keygen) -> Result<(), Failure> {
 /// Writes a key file for somebody else.
 pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
     if !args.locks.are_wanted() {
+        #[cfg(feature = "age")]
         return Err(Failure::usage("for whom? Say -r RECIPIENT, --for LIST, or -p for a passphrase"));
+        #[cfg(not(feature = "age"))]
+        return Err(Failure::usage(crate::lock::WITHOUT));
     }
     let path: &Path = args.output.as_deref().unwrap_or("-".as_ref());
     let target = Target::plan_new(path, true)?;

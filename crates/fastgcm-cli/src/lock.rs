@@ -7,6 +7,10 @@ use crate::cli;
 pub(crate) const LONGEST: usize = 64 << 10;
 pub(crate) const TOO_LONG: &str = "a locked key file has 64 KiB at most";
 
+/// Of a build that cannot lock key files.
+#[cfg(not(feature = "age"))]
+pub(crate) const WITHOUT: &str = "this program was built without age, and so has no locked key files: `cargo install --path crates/fastgcm-cli --features age` builds it with age";
+
 /// What a key file begins with that is an age file, bare or as lines of text.
 const MARKS: [&str; 2] = ["age-encryption.org/v1\n", "-----BEGIN AGE ENCRYPTED FILE-----"];
 
@@ -35,8 +39,7 @@ mod files {
     use zeroize::Zeroizing;
 
     fn without(name: &str) -> Failure {
-        let how = "this program was built without age: `cargo install --path crates/fastgcm-cli --features age` builds it with age";
-        Failure::new(Code::Key, format_args!("key {name}: {how}"))
+        Failure::new(Code::Key, format_args!("key {name}: {}", super::WITHOUT))
     }
 
     pub(crate) fn unlock(name: &str, _: &[u8], _: usize, _: &cli::Reading) -> Result<Zeroizing<Vec<u8>>, Failure> {

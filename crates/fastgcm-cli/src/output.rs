@@ -69,6 +69,8 @@ pub(crate) struct Place {
     mode: Mode,
     /// What is there, if anything.
     existing: Option<Identity>,
+    /// What to do if something is, or comes meanwhile.
+    advice: &'static str,
 }
 
 /// A file that has not got its name yet. Dropped, it is gone.
@@ -117,11 +119,12 @@ impl Target {
 
     /// Where a key goes: always a new file, or a stream. A key that is locked others may read.
     pub(crate) fn plan_new(path: &Path, is_locked: bool) -> Result<Self, Failure> {
-        let target = Self::plan(path, false, PRIVATE)?;
+        let mut target = Self::plan(path, false, PRIVATE)?;
+        if let Self::Place(place) = &mut target {
+            place.advice = KEY_EXISTS;
+        }
+        target.refuse_existing()?;
         match &target {
-            Self::Place(place) if place.existing.is_some() => {
-                Err(exists(&place.path, "exists, and a key is never replaced: name another file, or use that key with -k"))
-            }
             // What the shell made for `keygen > key`. Nobody knows who has opened it already, so it is not
             // made private now.
             Self::Stream(Stream { file, name, .. }) => {
@@ -141,7 +144,7 @@ impl Target {
     /// Without `--force` an existing file ends the run, before anything is done.
     pub(crate) fn refuse_existing(&self) -> Result<(), Failure> {
         match self {
-            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, EXISTS)),
+            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, place.advice)),
             _ => Ok(()),
         }
     }
@@ -237,7 +240,7 @@ impl Place {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| rustix::fs::open(parent, flags, Mode::empty()))
             .map_err(|error| Failure::io(parent.display(), error.into()))?;
-        Ok(Self { directory, name, path: shown, force, mode, existing })
+        Ok(Self { directory, name, path: shown, force, mode, existing, advice: EXISTS })
     }
 }
 
@@ -273,7 +276,7 @@ impl NewFile {
         self.keep_attributes().map_err(|error| Failure::io(&self.place.path, error.into()))?;
         self.file.sync_all().map_err(|error| Failure::io(&self.place.path, error))?;
         self.give_name().map_err(|error| match error {
-            Errno::EXIST => exists(&self.place.path, EXISTS),
+            Errno::EXIST => exists(&self.place.path, self.place.advice),
             error => Failure::io(&self.place.path, error.into()),
         })?;
         match retry_on_intr(|| rustix::fs::fsync(&self.place.directory)) {
@@ -412,6 +415,8 @@ pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).un
 pub(crate) const NOT_HERE: &str = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
 
 const EXISTS: &str = "exists: replace it with --force, or name another file with -o";
+
+const KEY_EXISTS: &str = "exists, and a key is never replaced: name another file, or use that key with -k";
 
 fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
     Failure::new(Code::Exists, format_args!("{path} {how}"))

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     let wanted = Wanted { path, format: Some(args.format), purpose: Purpose::Seal, reading: &args.reading, backend, read: None };
     let mut key = SealingKey { wanted, new: args.which.new_key.as_deref(), made: None };
     let files = args.output.is_none().then(|| unsealed(args)).transpose()?.unwrap_or_else(|| args.files.clone());
-    each(&files, "sealed", args.common.quiet, |file| seal(args, file, &mut key))
+    each(&files, "sealed", args.common.quiet, |file| seal(args, file, &mut key, files.len() == 1))
 }
 
 /// The files that are sealed to names of their own: all but those whose names say that they are sealed. `seal docs/*` finds them there on its second run.
@@ -43,7 +43,7 @@ fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
 
 /// Seals a file. All that can be refused is refused before anything is written, and a new key is on the disk before the first byte
 /// of the output is.
-fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>) -> Result<(), Failure> {
+fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>, is_only: bool) -> Result<(), Failure> {
     let common = &args.common;
     refuse_two_dashes(file, args.which.key.as_deref())?;
     let input = Input::open(file).map_err(|failure| report::instead_of_directory(args, file, failure))?;
@@ -69,7 +69,7 @@ fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>) -> Result<(), F
         .map_err(|failure| key.failed(failure))?;
     if is_file && !common.quiet {
         key.report(is_new)?;
-        if args.files.len() == 1 {
+        if is_only {
             report::sealed(args, &path);
         }
     }

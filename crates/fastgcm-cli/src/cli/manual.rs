@@ -31,6 +31,12 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
     let all = format!("{}\n\n{}", super::exit_codes(), shown(None).unwrap_or_default());
     names.into_iter().fold(command.after_help(all), |command, name| {
         let examples = shown(Some(&name));
+        #[cfg(not(feature = "age"))]
+        let examples = if ["keygen", "share"].contains(&&*name) {
+            Some(format!("{}\n\n{}", crate::lock::WITHOUT, examples.unwrap_or_default()))
+        } else {
+            examples
+        };
         command.mut_subcommand(name, |command| if let Some(examples) = examples { command.after_help(examples) } else { command })
     })
 }

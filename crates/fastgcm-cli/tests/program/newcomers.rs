@@ -18,9 +18,12 @@ fn sealed_files_are_not_sealed_again() {
     let (code, said) = by_shell("fastgcm seal -k key --force docs/*");
     assert!(code == Some(0) && said.matches("skipped: docs/").count() == 2 && said.ends_with("sealed:  2 files\n"), "{said}");
     assert_eq!(fs::read_dir(bench.path("docs")).unwrap().count(), 4);
+    bench.write("docs/c", b"c");
+    let (code, said) = by_shell("fastgcm seal -k key docs/*.sealed docs/c");
+    assert!(code == Some(0) && said.contains("sealed:  docs/c.sealed\nto open: "), "{said}");
     assert!(bench.fails(2, &["seal", "-k", "key", "docs/a.sealed"]).contains("its name says that it is sealed"));
     bench.ok(&["seal", "-k", "key", "-o", "twice", "docs/a.sealed"]);
-    bench.passed("newcomers::sealed_files_are_not_sealed_again", 4);
+    bench.passed("newcomers::sealed_files_are_not_sealed_again", 5);
 }
 
 /// Opening says where the text is; and where somebody waits for it at a pipe, how it comes there.
@@ -96,4 +99,26 @@ fn help() {
     bench.write("password", b"hunter2\n");
     assert_eq!(bench.fails(4, &["seal", "--insecure-key-file", "-k", "password", "key"]).contains("with -p"), cfg!(feature = "age"));
     bench.passed("newcomers::help", 4 + 1 + 1 + 1);
+}
+
+/// The first lines of this page, typed one after the other.
+#[test]
+fn the_first_lines_of_the_page() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("letters")).unwrap();
+    bench.write("letters/a", b"a");
+    bench.write("letters/b", b"b");
+    bench.write("photos.tar", &text(100_000));
+    let page = include_str!("../../README.md").split("```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines: Vec<_> = page.lines().map(|line| line.strip_prefix("$ ").unwrap()).collect();
+    for line in &lines {
+        let output = bench.by("bash", line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && !said.contains("fastgcm: ") && !String::from_utf8_lossy(&output.stdout).contains("not all"),
+            "{line}: {said}"
+        );
+    }
+    assert!(bench.read("copy.tar") == text(100_000) && bench.exists("letters/b.sealed") && bench.exists("letters.tar.sealed"));
+    bench.passed("newcomers::the_first_lines_of_the_page", 5);
 }
