@@ -53,12 +53,12 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     if args.salvage {
         return salvage::run(job.key, job.context, input, quiet, output);
     }
-    let len = if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
+    let (len, is_whole) = if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
     if args.keep_time {
         output.keep_time(&name, modified)?;
     }
     // Who reads a stream cannot know: before this, an end may be that of a part.
-    let (is_stream, verified) = (output.is_stream(), if args.range.is_some() { RANGE } else { "verified to the end" });
+    let (is_stream, verified) = (output.is_stream(), if is_whole { "verified to the end" } else { RANGE });
     output.commit()?;
     if !quiet && (is_stream || args.files.len() == 1) {
         let to = if is_stream { String::new() } else { format!(" to {}", escaped(&path.display().to_string())) };
@@ -87,17 +87,17 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// From a pipe: chunk after chunk. Returns the bytes that were opened.
-    fn stream(&self, input: Input, output: &mut Output) -> Result<u64, Failure> {
+    /// From a pipe: chunk after chunk. Returns the bytes that were opened, and whether they are all.
+    fn stream(&self, input: Input, output: &mut Output) -> Result<(u64, bool), Failure> {
         let name = input.to_string();
         let progress = Progress::new(self.quiet, input.len);
         let opened = fastgcm_file::open(&self.key.key, self.context, input.watch(progress), &mut *output, self.threads);
-        opened.map_err(|error| incomplete(self.key.failure(name, error), output))
+        opened.map(|len| (len, true)).map_err(|error| incomplete(self.key.failure(name, error), output))
     }
 
     /// From a regular file: its header and its end are verified before the first byte is written, so that one which was truncated
-    /// or is not ours gives nothing at all. Returns the bytes that were opened.
-    fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<u64, Failure> {
+    /// or is not ours gives nothing at all. Returns the bytes that were opened, and whether they are all.
+    fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<(u64, bool), Failure> {
         let name = input.to_string();
         let fail = |error| self.key.failure(&name, error);
         let progress = Progress::new(self.quiet, input.len.filter(|_| range.is_none()));
@@ -116,7 +116,7 @@ impl Job<'_> {
         }
         let len = wanted.end - wanted.start;
         reader.copy(wanted, &mut *output, self.threads).map_err(|error| incomplete(fail(error), output))?;
-        Ok(len)
+        Ok((len, len == reader.len()))
     }
 }
 

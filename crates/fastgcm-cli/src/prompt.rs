@@ -3,17 +3,17 @@
 use crate::failure::escaped;
 use rustix::{
     process::getpgrp,
-    termios::{LocalModes, OptionalActions, tcgetattr, tcgetpgrp, tcsetattr},
+    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr},
 };
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP},
     iterator::Signals,
     low_level::emulate_default_handler,
 };
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
     thread,
 };
 use zeroize::Zeroizing;
@@ -30,10 +30,19 @@ pub(crate) fn secret(question: &str) -> io::Result<Zeroizing<String>> {
     let mut hidden = shown.clone();
     hidden.local_modes.remove(LocalModes::ECHO);
     hidden.local_modes.insert(LocalModes::ICANON | LocalModes::ISIG | LocalModes::ECHONL);
+    set_hidden(Some(hidden.clone()));
     tcsetattr(&terminal, OptionalActions::Flush, &hidden)?;
     let typed = ask(&terminal, question);
+    set_hidden(None);
     tcsetattr(&terminal, OptionalActions::Now, &shown)?;
     typed
+}
+
+/// How the terminal is while somebody is asked. A run that was stopped (Ctrl-Z) and goes on has it so again.
+static HIDDEN: Mutex<Option<Termios>> = Mutex::new(None);
+
+fn set_hidden(modes: Option<Termios>) {
+    *HIDDEN.lock().unwrap_or_else(PoisonError::into_inner) = modes;
 }
 
 fn ask(mut terminal: &File, question: &str) -> io::Result<Zeroizing<String>> {
@@ -68,7 +77,7 @@ pub(crate) fn is_possible() -> bool {
     terminal().is_ok()
 }
 
-/// From now on a signal that ends the run first brings the terminal back to how it is now. A signal that was ignored stays so. To be called before somebody
+/// From now on a signal that ends or stops the run first brings the terminal back to how it is now. A signal that was ignored stays so. To be called before somebody
 /// is asked, here or by the crate `age`.
 pub(crate) fn restore_on_signals() {
     static STARTED: OnceLock<io::Result<()>> = OnceLock::new();
@@ -76,15 +85,21 @@ pub(crate) fn restore_on_signals() {
         let terminal = terminal()?;
         let shown = tcgetattr(&terminal)?;
         let ignored = ignored();
-        let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+        let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
         let mut signals = Signals::new(ending.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0))?;
         thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 // A run in the background leaves the terminal to who has it.
-                if tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp()) {
+                let is_ours = || tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp());
+                if is_ours() {
                     let _ = tcsetattr(&terminal, OptionalActions::Now, &shown);
                 }
                 let _ = emulate_default_handler(signal);
+                // Only a run that was stopped comes here, when it goes on.
+                let hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(hidden) = hidden.filter(|_| is_ours()) {
+                    let _ = tcsetattr(&terminal, OptionalActions::Now, &hidden);
+                }
             }
         })?;
         Ok(())

@@ -36,7 +36,7 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     let mut saved = Saved::default();
     let mut buffers = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
     let body = len.saturating_sub(HEADER_LEN as u64);
-    let mut is_whole = false;
+    let (mut is_whole, mut is_extended) = (false, false);
     for number in 0..body.div_ceil(SEALED_CHUNK_LEN as u64) {
         let (sealed_chunk, text) = &mut buffers;
         let at = HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64;
@@ -52,6 +52,11 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
             Err(error) => return Err(Failure::file(&name, error)),
         }
     }
+    if !is_whole && let Some((number, text)) = last_chunk(&cipher, &mut sealed, saved.end)? {
+        saved.write(number, &text, &mut output)?;
+        is_whole = true;
+        is_extended = true;
+    }
     if saved.chunks == 0 {
         let none = if header == expected { Error::Truncated } else { Error::WrongKey };
         return Err(key.because(&name, none).note("nothing of it can be verified, and so nothing was written"));
@@ -60,7 +65,7 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     if !quiet {
         report::say(&format!("salvaged: {shown}: {} bytes are authentic\n", saved.bytes));
     }
-    if is_whole && saved.lost.is_empty() && header == expected {
+    if is_whole && !is_extended && saved.lost.is_empty() && header == expected {
         return Ok(());
     }
     let mut failure = Failure::new(Code::Unauthentic, format_args!("{name}: not all of it can be verified"));
@@ -70,11 +75,31 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     if header != expected {
         failure = failure.note("its header was changed: that the chunks belong to one file only their tags say");
     }
+    if is_extended {
+        failure = failure.note(format_args!("its text ends with byte {}: what is behind that in the file is not part of it", saved.end));
+    }
     if !is_whole {
         failure =
             failure.note(format_args!("its end is lost: what came behind byte {}, and how much that was, nobody can tell", saved.end));
     }
     Err(failure)
+}
+
+/// Behind what was saved there may be the last chunk, with something behind it that was added later. A chunk does not tell its length: it is the one for which
+/// the tag is right, of 16,384 that there may be.
+fn last_chunk(cipher: &Cipher, sealed: &mut Seekable, end: u64) -> Result<Option<(u64, Zeroizing<Vec<u8>>)>, Failure> {
+    let number = end / CHUNK_LEN as u64;
+    let (mut chunk, mut text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
+    let read = fill(sealed, HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64, &mut chunk).unwrap_or(0);
+    for len in TAG_LEN..read {
+        let text = &mut text[..len - TAG_LEN];
+        match cipher.open_chunk(number, &chunk[..len], text) {
+            Ok(()) => return Ok(Some((number, Zeroizing::new(text.to_vec())))),
+            Err(Error::Chunk(_)) => {}
+            Err(error) => return Err(Failure::file("input", error)),
+        }
+    }
+    Ok(None)
 }
 
 const NO_HEADER: &str = "without the 56 bytes that it began with nothing of it can be saved";

@@ -94,6 +94,12 @@ def interrupted(fastgcm):
             seen = b""
             while b": " not in seen:
                 seen += os.read(terminal, 4096)
+            # Stopped, it leaves the terminal as it was; going on, it asks on in secret.
+            os.kill(child, signal.SIGTSTP)
+            wait(lambda: os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG), "does not stop", *args)
+            check(echoes(), "stopped, the terminal shows nothing of what is typed", *args)
+            os.kill(child, signal.SIGCONT)
+            wait(lambda: not echoes(), "the terminal shows the rest of the passphrase", *args)
             os.write(terminal, b"half of a pass") if number else os.write(terminal, b"\x03")
             if number:
                 os.kill(child, number)
