@@ -52,7 +52,8 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
             Err(error) => return Err(Failure::file(&name, error)),
         }
     }
-    if !is_whole && let Some((number, text)) = last_chunk(&cipher, &mut sealed, saved.end)? {
+    let number = saved.end / CHUNK_LEN as u64;
+    if !is_whole && let Some(text) = last_chunk(&cipher, &mut sealed, number)? {
         saved.write(number, &text, &mut output)?;
         is_whole = true;
         is_extended = true;
@@ -87,14 +88,13 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
 
 /// Behind what was saved there may be the last chunk, with something behind it that was added later. A chunk does not tell its length: it is the one for which
 /// the tag is right, of 16,384 that there may be.
-fn last_chunk(cipher: &Cipher, sealed: &mut Seekable, end: u64) -> Result<Option<(u64, Zeroizing<Vec<u8>>)>, Failure> {
-    let number = end / CHUNK_LEN as u64;
+fn last_chunk(cipher: &Cipher, sealed: &mut Seekable, number: u64) -> Result<Option<Zeroizing<Vec<u8>>>, Failure> {
     let (mut chunk, mut text) = (vec![0; SEALED_CHUNK_LEN], Zeroizing::new(vec![0; CHUNK_LEN]));
     let read = fill(sealed, HEADER_LEN as u64 + number * SEALED_CHUNK_LEN as u64, &mut chunk).unwrap_or(0);
     for len in TAG_LEN..read {
         let text = &mut text[..len - TAG_LEN];
         match cipher.open_chunk(number, &chunk[..len], text) {
-            Ok(()) => return Ok(Some((number, Zeroizing::new(text.to_vec())))),
+            Ok(()) => return Ok(Some(Zeroizing::new(text.to_vec()))),
             Err(Error::Chunk(_)) => {}
             Err(error) => return Err(Failure::file("input", error)),
         }

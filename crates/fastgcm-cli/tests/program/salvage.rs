@@ -100,6 +100,8 @@ fn what_was_verified_is_told() {
         output.stdout == text(10) && said.contains("10 bytes, verified, and so is the length") && !said.contains("to the end"),
         "{said}"
     );
+    let whole = bench.run(&["open", "-k", "key", "--range", "0..", "b.sealed"]);
+    assert!(whole.stdout == b"text" && String::from_utf8_lossy(&whole.stderr).ends_with("verified to the end\n"));
     for args in [&["open", "-o", "c"][..], &["inspect"]] {
         assert!(bench.fails(3, &[args, &["-k", "key", "a.sealed"]].concat()).contains("`fastgcm open --salvage -o OUT` saves"));
     }
