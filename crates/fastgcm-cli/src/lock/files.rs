@@ -65,8 +65,8 @@ pub(crate) fn unlock(name: &str, content: &[u8], longest: usize, reading: &cli::
 pub(crate) fn lock(name: &str, key: &Key, locks: &cli::Locks) -> Result<Vec<u8>, Failure> {
     let fail = |why: &dyn Display| failure(name, why);
     let encryptor = if locks.passphrase {
-        if bearable() < WORK {
-            return Err(fail(&"this process may not take the memory that locking with a passphrase costs (1 GiB at most)"));
+        if bearable() < 18 {
+            return Err(fail(&"locking with a passphrase takes 256 MiB of memory, which there are not"));
         }
         Encryptor::with_user_passphrase(passphrase(name, true, false)?)
     } else {
@@ -236,9 +236,17 @@ fn passphrase(name: &str, is_new: bool, insecure: bool) -> Result<SecretString, 
 /// The greatest work factor of scrypt that a run takes upon itself, of which a stranger's file names one: 2^n means 2^n KiB of memory. A machine that locks
 /// a key file chooses one that takes it a second: 18 or 19.
 fn bearable() -> u8 {
+    let number = |path: &str, name: &str| {
+        let text = std::fs::read_to_string(path).ok()?;
+        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok())
+    };
+    // What the machine has left, and what a container or a limit leaves of it.
+    let left = number("/proc/meminfo", "MemAvailable:").unwrap_or(u64::MAX);
+    let left = left.min(number("/sys/fs/cgroup/memory.max", "").map_or(u64::MAX, |bytes| bytes >> 10));
     let fits = |factor: &u8| {
         let mut memory = Vec::<u8>::new();
-        std::hint::black_box(memory.try_reserve_exact(1 << (factor + 10))).is_ok() && std::hint::black_box(&memory).capacity() > 0
+        let is_given = memory.try_reserve_exact(1 << (factor + 10)).is_ok();
+        left >= 1 << factor && is_given && std::hint::black_box(&memory).capacity() > 0
     };
     (1..=WORK).rev().find(fits).unwrap_or(1)
 }

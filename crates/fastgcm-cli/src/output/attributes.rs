@@ -135,7 +135,7 @@ mod calls {
     use rustix::io::{Errno, Result};
     use std::{fs::File, path::Path};
 
-    pub(super) const NONE: Errno = Errno::NOTSUP;
+    pub(super) const NONE: Errno = Errno::NOSYS;
 
     pub(super) fn list(_: &Path, _: &mut [u8]) -> Result<usize> {
         Err(NONE)
