@@ -12,10 +12,7 @@ use crate::{
     report,
 };
 use fastgcm_file::{CHUNK_LEN, Cipher, Error, HEADER_LEN, SALT_LEN, SEALED_CHUNK_LEN, TAG_LEN};
-use std::{
-    io::{self, Read, Seek, SeekFrom, Write},
-    ops::Range,
-};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use zeroize::Zeroizing;
 
 /// Writes what verifies to `output`. Fails if not all of it does.
@@ -66,13 +63,10 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     if !quiet {
         report::say(&format!("salvaged: {shown}: {} bytes are authentic\n", saved.bytes));
     }
-    if is_whole && !is_extended && saved.lost.is_empty() && header == expected {
+    if is_whole && !is_extended && !saved.has_gaps && header == expected {
         return Ok(());
     }
     let mut failure = Failure::new(Code::Unauthentic, format_args!("{name}: not all of it can be verified"));
-    for lost in &saved.lost {
-        failure = failure.note(format_args!("bytes {}..{} are lost: zeros stand for them", lost.start, lost.end));
-    }
     if header != expected {
         failure = failure.note("its header was changed: that the chunks belong to one file only their tags say");
     }
@@ -108,10 +102,10 @@ const NO_HEADER: &str = "without the 56 bytes that it began with nothing of it c
 #[derive(Default)]
 struct Saved {
     chunks: u64,
-    /// Bytes that are authentic, where the text ends so far, and what is lost before that.
+    /// Bytes that are authentic, where the text ends so far, and whether some are lost before that.
     bytes: u64,
     end: u64,
-    lost: Vec<Range<u64>>,
+    has_gaps: bool,
 }
 
 impl Saved {
@@ -120,7 +114,9 @@ impl Saved {
         let start = number * CHUNK_LEN as u64;
         let fail = |error: io::Error| Failure::file("output", error.into());
         if start > self.end {
-            self.lost.push(self.end..start);
+            // Told at once: of a large file there may be millions.
+            report::say(&format!("note: bytes {}..{start} are lost: zeros stand for them\n", self.end));
+            self.has_gaps = true;
             io::copy(&mut io::repeat(0).take(start - self.end), output).map_err(fail)?;
         }
         output.write_all(text).map_err(fail)?;

@@ -73,6 +73,12 @@ fn what_verifies_is_saved() {
     }
     bench.write("bad.sealed", &sealed);
     assert!(salvage(&["-k", "key"]).status.success() && bench.read("out") == text);
+    // An output that is full, or that nobody reads.
+    bench.write("bad.sealed", &flipped(&[start(1)]));
+    for (redirection, code) in [("> /dev/full", 1), ("| head -c 10 > part", 1)] {
+        let line = format!("set -o pipefail; fastgcm open -q --salvage --context here -k key -o - bad.sealed {redirection}");
+        assert_eq!(bench.by("bash", &line).status.code(), Some(code), "{redirection}");
+    }
     for args in [
         &["open", "--salvage", "-k", "key", "a.sealed"][..],
         &["open", "--salvage", "-k", "key", "-o", "b", "--range", "0..1", "a.sealed"],
