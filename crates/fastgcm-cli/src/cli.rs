@@ -2,7 +2,7 @@
 
 mod manual;
 
-pub(crate) use manual::manual;
+pub(crate) use manual::{manual, with_examples};
 
 use crate::failure::{Code, Failure};
 use clap::{Args, Parser, Subcommand, builder::PossibleValuesParser, builder::TypedValueParser};
@@ -14,7 +14,7 @@ use std::{num::NonZero, path::PathBuf, str::FromStr, thread};
 /// Files are in Cobblestone format (C2SP chunked encryption), which other software reads and writes, too. An output appears under its
 /// name only when it is complete and on the disk; no run deletes a file that it did not create.
 #[derive(Debug, Parser)]
-#[command(name = "fastgcm", version, max_term_width = 110, after_help = exit_codes())]
+#[command(name = "fastgcm", version, max_term_width = 110)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -87,20 +87,23 @@ pub(crate) struct Keygen {
 #[derive(Debug, Args)]
 pub(crate) struct Locks {
     /// Lock the key file with a passphrase, which is asked for, or is the first line of the file that FASTGCM_PASSPHRASE_FILE names.
+    #[cfg_attr(not(feature = "age"), arg(hide = true))]
     #[arg(short, long, conflicts_with_all = ["recipient", "list"])]
     pub(crate) passphrase: bool,
     /// Lock the key file for somebody: age1..., "ssh-ed25519 ...", "ssh-rsa ...", or a recipient of a plugin of age's. May be said several
     /// times: each of them can open it.
+    #[cfg_attr(not(feature = "age"), arg(hide = true))]
     #[arg(short, long, value_name = "RECIPIENT")]
     pub(crate) recipient: Vec<String>,
     /// Lock the key file for each recipient of a list: one a line; lines that begin with # do not count.
+    #[cfg_attr(not(feature = "age"), arg(hide = true))]
     #[arg(long = "for", value_name = "LIST")]
     pub(crate) list: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Share {
-    /// The key file. Without it, the file that FASTGCM_KEY names, or else fastgcm/key in your configuration folder.
+    /// The key file. Without it, the file that FASTGCM_KEY_FILE names, or else fastgcm/key in your configuration folder.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
     /// Where to write the new key file, which must not exist; standard output if left out.
@@ -134,7 +137,8 @@ pub(crate) struct Seal {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// What to seal; `-` for standard input. Of several files each is sealed by itself, and what fails keeps none of the others back.
+    /// What to seal; `-` for standard input. Of several files each is sealed by itself, and what fails keeps none of the others back. Without -o, files whose
+    /// names end in .sealed are skipped.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -144,7 +148,7 @@ pub(crate) struct Seal {
 #[group(multiple = false)]
 pub(crate) struct SealKey {
     /// The key file: 16 or 32 raw bytes, or the same as one line of hexadecimal digits; `-` for standard input. Without it, the file that
-    /// FASTGCM_KEY names, or else fastgcm/key in your configuration folder.
+    /// FASTGCM_KEY_FILE names, or else fastgcm/key in your configuration folder.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
     /// Make a new key first, and write it to KEY, which must not exist.
@@ -154,7 +158,7 @@ pub(crate) struct SealKey {
 
 #[derive(Debug, Args)]
 pub(crate) struct Open {
-    /// The key file, as it was for sealing; `-` for standard input. Without it, the file that FASTGCM_KEY names, or else fastgcm/key in your
+    /// The key file, as it was for sealing; `-` for standard input. Without it, the file that FASTGCM_KEY_FILE names, or else fastgcm/key in your
     /// configuration folder.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
@@ -169,6 +173,9 @@ pub(crate) struct Open {
     /// Only the bytes from A up to, not including, B. All that they depend on is verified before anything is written.
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(crate) range: Option<Range>,
+    /// Of a damaged file, write what can be verified to OUT, and tell which bytes are lost: zeros stand for them. The exit code is 3 if any are.
+    #[arg(long, requires = "output", conflicts_with_all = ["range", "keep_time"])]
+    pub(crate) salvage: bool,
     /// The format. The key's length tells it if left out.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
@@ -186,7 +193,7 @@ pub(crate) struct Open {
 
 #[derive(Debug, Args)]
 pub(crate) struct Rekey {
-    /// The key file that the files are sealed under; `-` for standard input. Without it, the file that FASTGCM_KEY names, or else fastgcm/key in
+    /// The key file that the files are sealed under; `-` for standard input. Without it, the file that FASTGCM_KEY_FILE names, or else fastgcm/key in
     /// your configuration folder.
     #[arg(short, long, value_name = "KEY")]
     pub(crate) key: Option<PathBuf>,
@@ -220,6 +227,7 @@ pub(crate) struct RekeyTo {
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
     /// What opens a key file that is locked for somebody: an identity file of age's, or a private key of ssh. May be said several times.
+    #[cfg_attr(not(feature = "age"), arg(hide = true))]
     #[arg(short, long, value_name = "IDENTITY")]
     pub(crate) identity: Vec<PathBuf>,
     /// Accept a key file that others may read.
@@ -254,7 +262,7 @@ pub(crate) struct Inspect {
     /// The format. The key's length tells it if left out.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
-    /// Verify with the key that FASTGCM_KEY names, or else with fastgcm/key in your configuration folder.
+    /// Verify with the key that FASTGCM_KEY_FILE names, or else with fastgcm/key in your configuration folder.
     #[arg(long)]
     pub(crate) verify: bool,
     #[command(flatten)]
@@ -319,9 +327,9 @@ impl Machine {
         let chosen = match (self.backend, std::env::var_os("FASTGCM_BACKEND")) {
             (Some(chosen), _) => chosen,
             (None, Some(name)) if !name.is_empty() => {
-                let name = name.to_string_lossy();
                 let names = Backend::ALL.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(", ");
-                name.parse().map_err(|_| Failure::usage(format_args!("FASTGCM_BACKEND={name}: there are only {names}")))?
+                let none = |_| Failure::usage(format_args!("FASTGCM_BACKEND names no back end: there are only {names}"));
+                name.to_string_lossy().parse().map_err(none)?
             }
             _ => Backend::detect(),
         };

@@ -82,6 +82,12 @@ impl Failure {
         self
     }
 
+    /// Adds it where that is of use.
+    #[cfg(feature = "age")]
+    pub(crate) fn note_if(self, is_of_use: bool, note: impl Display) -> Self {
+        if is_of_use { self.note(note) } else { self }
+    }
+
     /// Ends the run, whatever other files there are.
     pub(crate) fn last(self) -> Self {
         Self { is_last: true, ..self }
@@ -150,7 +156,7 @@ const FORMAT: [RangeInclusive<char>; 21] = [
 ];
 
 /// What the operating system says, without its number.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let reason = error.to_string();
     let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
     number.and_then(|number| reason.strip_suffix(&number).map(str::to_owned)).unwrap_or(reason)

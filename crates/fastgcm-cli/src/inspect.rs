@@ -83,7 +83,7 @@ impl Facts {
         let (salt, commitment) = header.split_at(SALT_LEN);
         let (key, format, verdict) = match verified {
             Some(file) => (
-                format!("key         {}, fingerprint {}\n", escaped(&file.path.display().to_string()), fingerprint(&file.key)?),
+                format!("key         {}, fingerprint {}\n", escaped(&file.name), fingerprint(&file.key)?),
                 file.key.format().name(),
                 "verified: this is what was sealed with this key and this context, unchanged and complete",
             ),

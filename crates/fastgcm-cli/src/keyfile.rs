@@ -7,14 +7,14 @@ use crate::{
     lock,
     output::Target,
     report,
+    trust::{INSECURE, Others, refuse_others},
 };
 use fastgcm_file::{Backend, Error, Format, Key};
 use std::{
     env,
     fmt::Display,
-    fs::{File, Metadata},
+    fs::File,
     io::{self, Read, Write},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 use zeroize::Zeroizing;
@@ -22,7 +22,9 @@ use zeroize::Zeroizing;
 /// A key, and the file that it came from.
 pub(crate) struct KeyFile {
     pub(crate) key: Key,
-    pub(crate) path: PathBuf,
+    /// What messages call it.
+    pub(crate) name: String,
+    is_stdin: bool,
     identity: Identity,
 }
 
@@ -54,10 +56,14 @@ impl Wanted<'_> {
     }
 
     fn read_now(&self) -> Result<KeyFile, Failure> {
-        let path = self.path.map_or_else(default_path, |path| Ok(path.to_owned()))?;
-        let (key, identity) = read(&path, self.format, self.purpose, self.reading)?;
-        let key = key.with_backend(self.backend).map_err(|error| Failure::file(path.display(), error))?;
-        Ok(KeyFile { key, path, identity })
+        let (path, name) = match self.path {
+            Some(path) if is_dash(path) => (path.to_owned(), "standard input".into()),
+            Some(path) => (path.to_owned(), path.display().to_string()),
+            None => default_path()?,
+        };
+        let (key, identity) = read(&path, &name, self.format, self.purpose, self.reading)?;
+        let key = key.with_backend(self.backend).map_err(|error| Failure::file(&name, error))?;
+        Ok(KeyFile { key, name, is_stdin: is_dash(&path), identity })
     }
 }
 
@@ -136,16 +142,23 @@ impl SealingKey<'_> {
 impl KeyFile {
     /// An output must not replace the key.
     pub(crate) fn refuse_same(&self, target: &Target) -> Result<(), Failure> {
-        if target.identity() == Some(self.identity) && !is_dash(&self.path) {
-            return Err(Failure::usage(format_args!("{} is both key and output", self.path.display())));
+        if target.identity() == Some(self.identity) && !self.is_stdin {
+            return Err(Failure::usage(format_args!("{} is both key and output", self.name)));
         }
         Ok(())
     }
 
-    /// Why a file does not open, and what that says of the key.
+    /// Why a file does not open, what that says of the key, and what to do.
     pub(crate) fn failure(&self, input: impl Display, error: Error) -> Failure {
+        let is_damaged = matches!(error, Error::Chunk(_) | Error::Truncated);
+        let failure = self.because(input, error);
+        if is_damaged { failure.note(SALVAGE) } else { failure }
+    }
+
+    /// Why a file does not open, and what that says of the key.
+    pub(crate) fn because(&self, input: impl Display, error: Error) -> Failure {
         let (is_other, is_right) = (matches!(error, Error::WrongKey), matches!(error, Error::Chunk(_)));
-        let (failure, path) = (Failure::file(input, error), self.path.display());
+        let (failure, path) = (Failure::file(input, error), &self.name);
         match fingerprint(&self.key) {
             Ok(mark) if is_other => {
                 failure.note(format_args!("the key {path} has the fingerprint {mark}: was the file sealed with that one?"))
@@ -161,54 +174,64 @@ pub(crate) fn fingerprint(key: &Key) -> Result<String, Failure> {
     key.fingerprint().map_err(|error| Failure::file("key", error))
 }
 
-/// Where no key is named.
-fn default_path() -> Result<PathBuf, Failure> {
-    let named = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = || named("XDG_CONFIG_HOME").or_else(|| Some(named("HOME")?.join(".config")));
-    named("FASTGCM_KEY")
-        .or_else(|| folder().map(|folder| folder.join("fastgcm/key")).filter(|key| key.symlink_metadata().is_ok()))
-        .ok_or_else(|| Failure::usage(NO_KEY))
+/// Where the default key is kept: a file in the user's configuration folder.
+pub(crate) fn in_configuration_folder() -> Option<PathBuf> {
+    let folder = by_environment("XDG_CONFIG_HOME").or_else(|| Some(by_environment("HOME")?.join(".config")));
+    Some(folder?.join("fastgcm/key"))
+}
+
+/// A path that an environment variable holds. No message shows it: it may be a secret that somebody has put there.
+pub(crate) fn by_environment(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Where no key is named: a path, and what messages call it.
+fn default_path() -> Result<(PathBuf, String), Failure> {
+    if let Some(path) = by_environment("FASTGCM_KEY_FILE") {
+        return Ok((path, "$FASTGCM_KEY_FILE".into()));
+    }
+    match by_environment("FASTGCM_KEY") {
+        // Before there were two names, this one was that of a file.
+        Some(path) if path.symlink_metadata().is_ok() => return Ok((path, "$FASTGCM_KEY".into())),
+        Some(_) => return Err(Failure::usage(NO_FILE)),
+        None => {}
+    }
+    let path = in_configuration_folder().filter(|key| key.symlink_metadata().is_ok());
+    path.map(|path| (path, "fastgcm/key in your configuration folder".into())).ok_or_else(|| Failure::usage(NO_KEY))
 }
 
 /// Reads the key of a format; without one, the key's length tells it. `-` is standard input. Also tells which file it is.
-fn read(path: &Path, format: Option<Format>, purpose: Purpose, reading: &cli::Reading) -> Result<(Key, Identity), Failure> {
-    let name = if is_dash(path) { "standard input".into() } else { path.display().to_string() };
+fn read(path: &Path, name: &str, format: Option<Format>, purpose: Purpose, reading: &cli::Reading) -> Result<(Key, Identity), Failure> {
     let bad = |why: &dyn Display| Failure::new(Code::Key, format_args!("key {name}: {why}"));
-    let file = if is_dash(path) { standard(io::stdin()) } else { File::open(path) }.map_err(|error| Failure::io(&name, error))?;
+    let file = if is_dash(path) { standard(io::stdin()) } else { File::open(path) }.map_err(|error| Failure::io(name, error))?;
     let metadata = file.metadata().map_err(|error| bad(&error))?;
     if metadata.is_dir() {
         return Err(bad(&"is a directory: name the key file in it"));
     }
-    let mut content = read_at_most(&file, LONGEST + 1).map_err(|error| Failure::io(&name, error))?;
+    let mut content = read_at_most(&file, LONGEST + 1).map_err(|error| Failure::io(name, error))?;
     let is_locked = lock::is_locked(&content);
     if !is_dash(path) && !reading.insecure_key_file {
         // A locked one others may read. Who could change it could put another key in its place.
-        refuse_others(&format_args!("key {name}"), &metadata, if is_locked { 0o022 } else { 0o077 })?;
+        let others = if is_locked { Others::Change } else { Others::Read };
+        refuse_others(&format_args!("key {name}"), path, &metadata, others, INSECURE)?;
     }
     if is_locked {
-        let mut all = content.to_vec();
-        file.take(LONGEST_LOCKED).read_to_end(&mut all).map_err(|error| Failure::io(&name, error))?;
-        content = lock::unlock(&name, &all, LONGEST + 1, reading)?;
+        let rest = read_at_most(file, lock::LONGEST + 1 - content.len()).map_err(|error| Failure::io(name, error))?;
+        let all = [&content[..], &rest].concat();
+        if all.len() > lock::LONGEST {
+            return Err(bad(&lock::TOO_LONG));
+        }
+        content = lock::unlock(name, &all, LONGEST + 1, reading)?;
     }
     let (key, is_printable) = parse(&content, format).map_err(|why| bad(&why))?;
     if is_printable && !reading.raw_key {
         let why = format!("its {} raw bytes are all printable. {NO_PASSWORD}, or say --raw-key if they are random", content.len());
         match purpose {
             Purpose::Seal => return Err(bad(&why)),
-            Purpose::Open => report::say(&format!("warning: key {}: {why}\n", escaped(&name))),
+            Purpose::Open => report::say(&format!("warning: key {}: {why}\n", escaped(name))),
         }
     }
     Ok((key, Identity::of(&metadata)))
-}
-
-/// Refuses a secret that others may get at, by those bits of its mode.
-pub(crate) fn refuse_others(name: &dyn Display, metadata: &Metadata, bits: u32) -> Result<(), Failure> {
-    let mode = metadata.permissions().mode() & 0o777;
-    if mode & bits == 0 {
-        return Ok(());
-    }
-    let why = format!("others may read it or change it (its mode is {mode:04o}): chmod 600 it, or say --insecure-key-file");
-    Err(Failure::new(Code::Key, format_args!("{name}: {why}")))
 }
 
 /// Writes a key to a new file. It is on the disk when this returns.
@@ -263,12 +286,17 @@ fn parse(content: &[u8], format: Option<Format>) -> Result<(Key, bool), String> 
 /// 64 digits and an end of line.
 const LONGEST: usize = 66;
 
-/// Bytes of the longest locked key file: a recipient takes some 200.
-const LONGEST_LOCKED: u64 = 1 << 20;
+const SALVAGE: &str = "what can still be verified `fastgcm open --salvage -o OUT` saves";
 
+#[cfg(feature = "age")]
 const NO_PASSWORD: &str = "A password is no key: `fastgcm keygen` makes one, and with -p a key file that a passphrase opens";
+#[cfg(not(feature = "age"))]
+const NO_PASSWORD: &str = "A password is no key: `fastgcm keygen` makes one";
 
-const NO_KEY: &str = "a key is needed: -k KEY, or FASTGCM_KEY, or fastgcm/key in your configuration folder; `fastgcm keygen` makes one";
+const NO_KEY: &str = "a key is needed: -k KEY, or a key file that FASTGCM_KEY_FILE names, or fastgcm/key in your configuration folder; `fastgcm keygen` makes one";
+
+const NO_FILE: &str =
+    "FASTGCM_KEY names no file: where fastgcm shall find the name of a key file, the variable is FASTGCM_KEY_FILE, or say -k KEY";
 
 /// Everything, or the first `limit` bytes, in one buffer that is wiped: a `Vec` that grows leaves copies.
 pub(crate) fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {

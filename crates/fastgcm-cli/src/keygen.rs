@@ -8,11 +8,12 @@ use crate::{
     report,
 };
 use fastgcm_file::{Backend, Key};
-use std::path::Path;
+use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, path::Path};
 
 /// Makes a key, and tells its fingerprint.
 pub(crate) fn run(args: &cli::Keygen) -> Result<(), Failure> {
     let path = args.output.as_deref().unwrap_or("-".as_ref());
+    make_folder(path)?;
     let target = Target::plan_new(path, args.locks.are_wanted())?;
     let key = Key::generate(args.format).map_err(|error| Failure::file("key", error))?;
     keyfile::create_locked(target, path, &key, &args.locks)?;
@@ -22,7 +23,10 @@ pub(crate) fn run(args: &cli::Keygen) -> Result<(), Failure> {
 /// Writes a key file for somebody else.
 pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
     if !args.locks.are_wanted() {
+        #[cfg(feature = "age")]
         return Err(Failure::usage("for whom? Say -r RECIPIENT, --for LIST, or -p for a passphrase"));
+        #[cfg(not(feature = "age"))]
+        return Err(Failure::usage(crate::lock::WITHOUT));
     }
     let path: &Path = args.output.as_deref().unwrap_or("-".as_ref());
     let target = Target::plan_new(path, true)?;
@@ -30,7 +34,15 @@ pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
     let mut wanted = Wanted { path: args.key.as_deref(), format: None, purpose, reading: &args.reading, backend, read: None };
     let file = wanted.get()?;
     keyfile::create_locked(target, path, &file.key, &args.locks)?;
-    let (name, mark) = (escaped(&file.path.display().to_string()), keyfile::fingerprint(&file.key)?);
+    let (name, mark) = (escaped(&file.name), keyfile::fingerprint(&file.key)?);
     report::say(&format!("shared:  {name}, fingerprint {mark}\n"));
     Ok(())
+}
+
+/// The folder of the default key is made where there is none, for the user only. Nobody has such a folder before the first key.
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|_| keyfile::in_configuration_folder().as_deref() == Some(path));
+    let Some(folder) = folder.filter(|folder| folder.symlink_metadata().is_err()) else { return Ok(()) };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| Failure::io(folder.display(), error))
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! main ── cli                    what may be asked for
-//!      ── seal · open · rekey · inspect · keygen · cpu · selftest (acvp) · doctor   one command each
-//!           └── input · output · keyfile (lock) · progress · report   files, and how nothing of them is lost
+//!      ── seal · open (salvage) · rekey · inspect · keygen · cpu · selftest (acvp) · doctor   one command each
+//!           └── input · output · keyfile (lock, prompt, trust) · progress · report   files, and how nothing of them is lost
 //!                 └── failure                                  exit codes and messages
 //! ```
 //! The formats and the threads are in the crate `fastgcm-file`, the cipher in `fastgcm`.
@@ -23,25 +23,31 @@ mod lock;
 mod open;
 mod output;
 mod progress;
+#[cfg(feature = "age")]
+mod prompt;
 mod rekey;
 mod report;
+mod salvage;
 mod seal;
 mod selftest;
+mod trust;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
 use failure::{Failure, escaped};
 use std::{env, io::Write, process::ExitCode};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let command = cli::with_examples(Cli::command());
+    let parsed = command.clone().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(answer) => {
             // Also `--help` and `--version` come here, with exit code 0. That nobody reads them is no
             // failure. An error repeats arguments, and an argument may be the name of a file: so the error is
             // made again, of arguments that are fit to be shown.
             let arguments = env::args_os().map(|argument| escaped(&argument.to_string_lossy()));
-            let _ = Cli::try_parse_from(arguments).err().as_ref().unwrap_or(&answer).print();
+            let _ = command.clone().try_get_matches_from(arguments).err().as_ref().unwrap_or(&answer).print();
             return ExitCode::from(answer.exit_code() as u8);
         }
     };

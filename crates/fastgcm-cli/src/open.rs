@@ -3,16 +3,16 @@
 use crate::{
     cli,
     failure::{Code, Failure, escaped},
-    input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes},
+    input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes, standard},
     keyfile::{KeyFile, Purpose, Wanted},
     output::{Output, PRIVATE, Target},
     progress::Progress,
-    report,
+    report, salvage,
 };
 use fastgcm_file::RangeReader;
 use std::{
     num::NonZero,
-    os::unix::ffi::OsStrExt,
+    os::unix::{ffi::OsStrExt, fs::FileTypeExt},
     path::{Path, PathBuf},
 };
 
@@ -32,8 +32,10 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     refuse_two_dashes(file, args.key.as_deref())?;
     let path = output(args, file)?;
     let input = Input::open(file)?;
-    if args.range.is_some() && !input.is_seekable() {
-        return Err(Failure::usage(format_args!("{input}: a range needs a regular file, by its name")));
+    for (what, is_wanted) in [("a range", args.range.is_some()), ("--salvage", args.salvage)] {
+        if is_wanted && !input.is_seekable() {
+            return Err(Failure::usage(format_args!("{input}: {what} needs a regular file, by its name")));
+        }
     }
     let mut target = Target::plan(&path, args.force, PRIVATE)?;
     if args.output.is_none() {
@@ -48,15 +50,32 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     let mut output = target.create()?;
     let (name, modified) = (input.to_string(), input.modified());
     let job = Job { key, context: common.context.as_bytes(), threads: common.threads(), quiet };
-    let len = if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
+    if args.salvage {
+        return salvage::run(job.key, job.context, input, quiet, output);
+    }
+    let (len, is_whole) = if input.is_seekable() { job.file(input, args.range, &mut output) } else { job.stream(input, &mut output) }?;
     if args.keep_time {
         output.keep_time(&name, modified)?;
     }
-    if output.is_stream() && !quiet {
-        // Who reads the stream cannot know: before this, an end may be that of a part.
-        report::say(&format!("opened:  {}, {len} bytes, verified to the end\n", escaped(&name)));
+    // Who reads a stream cannot know: before this, an end may be that of a part.
+    let (is_stream, verified) = (output.is_stream(), if is_whole { "verified to the end" } else { RANGE });
+    output.commit()?;
+    if !quiet && (is_stream || args.files.len() == 1) {
+        let to = if is_stream { String::new() } else { format!(" to {}", escaped(&path.display().to_string())) };
+        let elsewhere = if args.output.is_none() && !is_stream && is_piped() { " (-o - opens to standard output)" } else { "" };
+        report::say(&format!("opened:  {}{to}, {len} bytes, {verified}{elsewhere}\n", escaped(&name)));
     }
-    output.commit()
+    Ok(())
+}
+
+/// What is known of a file of which a range was opened.
+const RANGE: &str = "verified, and so is the length of the whole; the rest of it was not read";
+
+/// Somebody waits at the other end of standard output, or it is a file. Nothing is written there unasked: a text may be a secret, and what writes a log has
+/// such an output, too.
+fn is_piped() -> bool {
+    let stdout = standard(std::io::stdout()).and_then(|stdout| stdout.metadata());
+    stdout.is_ok_and(|stdout| stdout.is_file() || stdout.file_type().is_fifo())
 }
 
 /// What does not depend on the kind of input.
@@ -68,17 +87,17 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// From a pipe: chunk after chunk. Returns the bytes that were opened.
-    fn stream(&self, input: Input, output: &mut Output) -> Result<u64, Failure> {
+    /// From a pipe: chunk after chunk. Returns the bytes that were opened, and whether they are all.
+    fn stream(&self, input: Input, output: &mut Output) -> Result<(u64, bool), Failure> {
         let name = input.to_string();
         let progress = Progress::new(self.quiet, input.len);
         let opened = fastgcm_file::open(&self.key.key, self.context, input.watch(progress), &mut *output, self.threads);
-        opened.map_err(|error| incomplete(self.key.failure(name, error), output))
+        opened.map(|len| (len, true)).map_err(|error| incomplete(self.key.failure(name, error), output))
     }
 
     /// From a regular file: its header and its end are verified before the first byte is written, so that one which was truncated
-    /// or is not ours gives nothing at all. Returns the bytes that were opened.
-    fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<u64, Failure> {
+    /// or is not ours gives nothing at all. Returns the bytes that were opened, and whether they are all.
+    fn file(&self, input: Input, range: Option<cli::Range>, output: &mut Output) -> Result<(u64, bool), Failure> {
         let name = input.to_string();
         let fail = |error| self.key.failure(&name, error);
         let progress = Progress::new(self.quiet, input.len.filter(|_| range.is_none()));
@@ -97,7 +116,7 @@ impl Job<'_> {
         }
         let len = wanted.end - wanted.start;
         reader.copy(wanted, &mut *output, self.threads).map_err(|error| incomplete(fail(error), output))?;
-        Ok(len)
+        Ok((len, len == reader.len()))
     }
 }
 

@@ -6,14 +6,16 @@
 //!
 //! Where the file system has no unnamed files (some network and FUSE ones), it has a random name until then;
 //! a signal leaves that. To replace a file (`--force`), the new one is linked to a random name, and renamed
-//! over the old: for an instant both exist. The new one takes over the old one's mode, owner and group.
+//! over the old: for an instant both exist. The new one takes over the old one's mode, owner, group and attributes ([`attributes`]).
+
+mod attributes;
 
 use crate::{
     failure::{Code, Failure, named},
     input::{Identity, is_dash, standard},
 };
 use rustix::{
-    fs::{Advice, AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Uid},
+    fs::{Advice, AtFlags, CWD, Mode, OFlags, RenameFlags},
     io::{Errno, retry_on_intr},
 };
 use std::{
@@ -67,6 +69,8 @@ pub(crate) struct Place {
     mode: Mode,
     /// What is there, if anything.
     existing: Option<Identity>,
+    /// What to do if something is, or comes meanwhile.
+    advice: &'static str,
 }
 
 /// A file that has not got its name yet. Dropped, it is gone.
@@ -115,11 +119,12 @@ impl Target {
 
     /// Where a key goes: always a new file, or a stream. A key that is locked others may read.
     pub(crate) fn plan_new(path: &Path, is_locked: bool) -> Result<Self, Failure> {
-        let target = Self::plan(path, false, PRIVATE)?;
+        let mut target = Self::plan(path, false, PRIVATE)?;
+        if let Self::Place(place) = &mut target {
+            place.advice = KEY_EXISTS;
+        }
+        target.refuse_existing()?;
         match &target {
-            Self::Place(place) if place.existing.is_some() => {
-                Err(exists(&place.path, "exists, and a key is never replaced: name another file, or use that key with -k"))
-            }
             // What the shell made for `keygen > key`. Nobody knows who has opened it already, so it is not
             // made private now.
             Self::Stream(Stream { file, name, .. }) => {
@@ -139,7 +144,7 @@ impl Target {
     /// Without `--force` an existing file ends the run, before anything is done.
     pub(crate) fn refuse_existing(&self) -> Result<(), Failure> {
         match self {
-            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, EXISTS)),
+            Self::Place(place) if place.existing.is_some() && !place.force => Err(exists(&place.path, place.advice)),
             _ => Ok(()),
         }
     }
@@ -235,7 +240,7 @@ impl Place {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = retry_on_intr(|| rustix::fs::open(parent, flags, Mode::empty()))
             .map_err(|error| Failure::io(parent.display(), error.into()))?;
-        Ok(Self { directory, name, path: shown, force, mode, existing })
+        Ok(Self { directory, name, path: shown, force, mode, existing, advice: EXISTS })
     }
 }
 
@@ -268,10 +273,10 @@ impl NewFile {
 
     /// Syncs the file, gives it its name, and syncs the directory.
     pub(crate) fn commit(mut self) -> Result<(), Failure> {
-        self.keep_mode().map_err(|error| Failure::io(&self.place.path, error.into()))?;
+        self.keep_attributes().map_err(|error| Failure::io(&self.place.path, error.into()))?;
         self.file.sync_all().map_err(|error| Failure::io(&self.place.path, error))?;
         self.give_name().map_err(|error| match error {
-            Errno::EXIST => exists(&self.place.path, EXISTS),
+            Errno::EXIST => exists(&self.place.path, self.place.advice),
             error => Failure::io(&self.place.path, error.into()),
         })?;
         match retry_on_intr(|| rustix::fs::fsync(&self.place.directory)) {
@@ -282,26 +287,6 @@ impl NewFile {
                 Err(failure.note("the file is complete and in its place, but may not survive a power failure now"))
             }
         }
-    }
-
-    /// Who may read the file that is replaced may read the new one, and nobody else. Owner and group need not
-    /// be ours to give: if the new file has another group than the old one, that group gets what others get.
-    fn keep_mode(&self) -> Result<(), Errno> {
-        let Place { directory, name, force: true, .. } = &self.place else { return Ok(()) };
-        let old = match retry_on_intr(|| rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
-            Err(Errno::NOENT) => return Ok(()),
-            old => old?,
-        };
-        if FileType::from_raw_mode(old.st_mode) != FileType::RegularFile {
-            return Ok(());
-        }
-        let group = retry_on_intr(|| rustix::fs::fchown(&self.file, None, Some(Gid::from_raw(old.st_gid))));
-        // The owner last: after that the file may be out of our hands, but for the superuser's.
-        let others = (old.st_mode & 0o007) << 3;
-        let mode = if group.is_ok() { old.st_mode & 0o777 } else { old.st_mode & 0o707 | others };
-        retry_on_intr(|| rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode)))?;
-        let _ = retry_on_intr(|| rustix::fs::fchown(&self.file, Some(Uid::from_raw(old.st_uid)), None));
-        Ok(())
     }
 
     fn give_name(&mut self) -> Result<(), Errno> {
@@ -430,6 +415,8 @@ pub(crate) const BY_UMASK: Mode = PRIVATE.union(Mode::RGRP).union(Mode::WGRP).un
 pub(crate) const NOT_HERE: &str = "redirect it (> FILE), name a file with -o, or say -o - to have it on the terminal all the same";
 
 const EXISTS: &str = "exists: replace it with --force, or name another file with -o";
+
+const KEY_EXISTS: &str = "exists, and a key is never replaced: name another file, or use that key with -k";
 
 fn exists(path: impl std::fmt::Display, how: &str) -> Failure {
     Failure::new(Code::Exists, format_args!("{path} {how}"))

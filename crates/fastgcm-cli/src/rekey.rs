@@ -25,10 +25,24 @@ pub(crate) fn run(args: &cli::Rekey) -> Result<(), Failure> {
     let wanted = |path, purpose| Wanted { path, format: None, purpose, reading, backend, read: None };
     let mut old = wanted(args.key.as_deref(), Purpose::Open);
     let mut new = SealingKey { wanted: wanted(args.to.to.as_deref(), Purpose::Seal), new: args.to.new_key.as_deref(), made: None };
-    each(&args.files, "rekeyed", args.common.quiet, |file| rekey(args, file, &mut old, &mut new))
+    let mut before = 0;
+    each(&args.files, "rekeyed", true, |file| rekey(args, file, &mut old, &mut new, &mut before))?;
+    if !args.common.quiet {
+        let what = match &args.files[..] {
+            [file] => escaped(&file.display().to_string()),
+            files => format!("{} files", files.len()),
+        };
+        let earlier = match before {
+            0 => String::new(),
+            _ if args.files.len() == 1 => " (it was under the new key before this run)".into(),
+            count => format!(" ({count} of them under the new key before this run)"),
+        };
+        report::say(&format!("rekeyed: {what}{earlier}\n"));
+    }
+    Ok(())
 }
 
-fn rekey(args: &cli::Rekey, file: &Path, old: &mut Wanted<'_>, new: &mut SealingKey<'_>) -> Result<(), Failure> {
+fn rekey(args: &cli::Rekey, file: &Path, old: &mut Wanted<'_>, new: &mut SealingKey<'_>, before: &mut usize) -> Result<(), Failure> {
     if is_dash(file) {
         return Err(Failure::usage("standard input has no place that a new file could take: name a file"));
     }
@@ -39,7 +53,10 @@ fn rekey(args: &cli::Rekey, file: &Path, old: &mut Wanted<'_>, new: &mut Sealing
     let target = Target::plan(file, true, BY_UMASK)?;
     let old = old.get()?;
     old.refuse_same(&target)?;
-    new.prepare(&target)?;
+    new.prepare(&target).map_err(|failure| match (failure.code(), &args.to.new_key) {
+        (Code::Exists, Some(key)) => failure.note(format_args!("--to {} seals what is left under that key", key.display())),
+        _ => failure,
+    })?;
     if let Some(key) = new.known()
         && fingerprint(key)? == fingerprint(&old.key)?
     {
@@ -52,9 +69,7 @@ fn rekey(args: &cli::Rekey, file: &Path, old: &mut Wanted<'_>, new: &mut Sealing
     match RangeReader::new(&old.key, context, input.again()?.seek(quiet())) {
         Ok(_) => {}
         Err(Error::WrongKey) if new.known().is_some_and(is_under) => {
-            if !args.common.quiet {
-                report::say(&format!("rekeyed: {} before this\n", escaped(&name)));
-            }
+            *before += 1;
             return Ok(());
         }
         Err(error) => return Err(old.failure(&name, error)),
@@ -67,9 +82,6 @@ fn rekey(args: &cli::Rekey, file: &Path, old: &mut Wanted<'_>, new: &mut Sealing
     sealed.and_then(|()| output.commit()).map_err(|failure| new.failed(failure))?;
     if !args.common.quiet {
         new.report(is_new)?;
-        if args.files.len() == 1 {
-            report::say(&format!("rekeyed: {}\n", escaped(&name)));
-        }
     }
     Ok(())
 }

@@ -2,14 +2,17 @@
 
 use crate::{
     cli,
-    failure::Failure,
+    failure::{Failure, escaped},
     input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes},
     keyfile::{Purpose, SealingKey, Wanted},
     output::{BY_UMASK, NOT_HERE, Target},
     progress::Progress,
     report,
 };
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 /// Seals each file by itself.
 pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
@@ -17,12 +20,30 @@ pub(crate) fn run(args: &cli::Seal) -> Result<(), Failure> {
     let (backend, path) = (args.common.machine.backend()?, args.which.key.as_deref());
     let wanted = Wanted { path, format: Some(args.format), purpose: Purpose::Seal, reading: &args.reading, backend, read: None };
     let mut key = SealingKey { wanted, new: args.which.new_key.as_deref(), made: None };
-    each(&args.files, "sealed", args.common.quiet, |file| seal(args, file, &mut key))
+    let files = args.output.is_none().then(|| unsealed(args)).transpose()?.unwrap_or_else(|| args.files.clone());
+    each(&files, "sealed", args.common.quiet, |file| seal(args, file, &mut key, files.len() == 1))
+}
+
+/// The files that are sealed to names of their own: all but those whose names say that they are sealed. `seal docs/*` finds them there on its second run.
+fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
+    const SKIPPED: &str = "its name says that it is sealed; to seal it once more name the output with -o";
+    let is_sealed = |file: &&PathBuf| file.as_os_str().as_bytes().ends_with(b".sealed");
+    let (sealed, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(is_sealed);
+    if files.is_empty()
+        && let [first, ..] = &sealed[..]
+    {
+        let more = if sealed.len() > 1 { format!(" (and {} more)", sealed.len() - 1) } else { String::new() };
+        return Err(Failure::usage(format_args!("{}{more}: {SKIPPED}", first.display())));
+    }
+    if !args.common.quiet {
+        sealed.iter().for_each(|file| report::say(&format!("skipped: {}: {SKIPPED}\n", escaped(&file.display().to_string()))));
+    }
+    Ok(files.into_iter().cloned().collect())
 }
 
 /// Seals a file. All that can be refused is refused before anything is written, and a new key is on the disk before the first byte
 /// of the output is.
-fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>) -> Result<(), Failure> {
+fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>, is_only: bool) -> Result<(), Failure> {
     let common = &args.common;
     refuse_two_dashes(file, args.which.key.as_deref())?;
     let input = Input::open(file).map_err(|failure| report::instead_of_directory(args, file, failure))?;
@@ -48,7 +69,7 @@ fn seal(args: &cli::Seal, file: &Path, key: &mut SealingKey<'_>) -> Result<(), F
         .map_err(|failure| key.failed(failure))?;
     if is_file && !common.quiet {
         key.report(is_new)?;
-        if args.files.len() == 1 {
+        if is_only {
             report::sealed(args, &path);
         }
     }

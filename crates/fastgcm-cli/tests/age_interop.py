@@ -9,6 +9,7 @@ Each program has its key generator beside it (`age-keygen`). `ssh-keygen` makes 
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,8 +73,51 @@ def main(fastgcm, programs):
             done += 9
             for name in ("identity", "key", "raw", "theirs", "opened", "text.sealed"):
                 os.remove(name)
-    check(done == len(programs) * (4 * 5 + 9), "count", done)
+        done += interrupted(fastgcm)
+    check(done == len(programs) * (4 * 5 + 9) + 8, "count", done)
     print("age_interop ok", done)
+
+
+def interrupted(fastgcm):
+    """Whatever ends a run that asks for a passphrase, the terminal shows again what is typed, and the run has died of the signal. How many runs there were."""
+    done = 0
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", GOOD, "-f", "locked")
+    run(fastgcm, "keygen", "-r", read("locked.pub").decode().strip(), "-o", "for-locked")
+    for args in (["keygen", "-p", "-o", "none"], ["seal", "-k", "for-locked", "-i", "locked", "text"]):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, None):  # None: Ctrl-C is typed
+            child, terminal = pty.fork()
+            if child == 0:
+                os.environ.update(PINENTRY_PROGRAM="", TERM="dumb")
+                os.execvp(fastgcm, [fastgcm] + args)
+            echoes = lambda: bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+            wait(lambda: not echoes(), "no question", *args)
+            seen = b""
+            while b": " not in seen:
+                seen += os.read(terminal, 4096)
+            # Stopped, it leaves the terminal as it was; going on, it asks on in secret.
+            os.kill(child, signal.SIGTSTP)
+            wait(lambda: os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG), "does not stop", *args)
+            check(echoes(), "stopped, the terminal shows nothing of what is typed", *args)
+            os.kill(child, signal.SIGCONT)
+            wait(lambda: not echoes(), "the terminal shows the rest of the passphrase", *args)
+            os.write(terminal, b"half of a pass") if number else os.write(terminal, b"\x03")
+            if number:
+                os.kill(child, number)
+            wait(lambda: os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT), "does not end", *args)
+            check(echoes(), "the terminal shows nothing of what is typed", *args, number)
+            status = os.waitpid(child, 0)[1]
+            check(os.WIFSIGNALED(status) and os.WTERMSIG(status) == (number or signal.SIGINT), "another end", *args, status)
+            check(not os.path.exists("none") and not os.path.exists("text.sealed"), "left behind", *args)
+            os.close(terminal)
+            done += 1
+    return done
+
+
+def wait(until, *what):
+    end = time.time() + 20
+    while not until():
+        check(time.time() < end, *what)
+        time.sleep(0.01)
 
 
 def at_terminal(args, typed):

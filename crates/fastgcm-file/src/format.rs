@@ -103,7 +103,8 @@ impl FromStr for Format {
 /// # Ok::<(), fastgcm_file::Error>(())
 /// ```
 pub fn sealed_len(text_len: u64) -> Result<u64, Error> {
-    Ok(HEADER_LEN as u64 + text_len + chunks(text_len)? * TAG_LEN as u64)
+    let tags = chunks(text_len)? * TAG_LEN as u64;
+    Ok(HEADER_LEN as u64 + text_len + tags)
 }
 
 /// Returns the number of chunks for `text_len` bytes of text, which is at least one.

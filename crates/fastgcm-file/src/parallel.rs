@@ -135,13 +135,15 @@ pub(crate) fn open_chunks(
     Ok(run(sealed, text, threads, [SEALED_CHUNK_LEN, CHUNK_LEN], convert)?.written)
 }
 
-/// Reads until `buffer` is full or the input ends, and says how much that was; with an error, how much came before it.
+/// Reads until `buffer` is full or the input ends, and says how much that was; with an error, how much came before it. An input that says that it has given
+/// more than there was room for is broken.
 pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (io::Error, usize)> {
     let mut filled = 0;
     while filled < buffer.len() {
         match input.read(&mut buffer[filled..]) {
             Ok(0) => break,
-            Ok(read) => filled += read,
+            Ok(read) if read <= buffer.len() - filled => filled += read,
+            Ok(_) => return Err((io::Error::other("the input has given more than was asked for"), filled)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err((error, filled)),
         }

@@ -105,7 +105,7 @@ impl<R: Read> BufRead for Reader<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        self.start = (self.start + amount).min(self.end);
+        self.start += amount.min(self.end - self.start);
     }
 }
 

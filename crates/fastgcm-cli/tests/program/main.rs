@@ -2,8 +2,12 @@
 
 mod commands;
 mod manners;
+mod newcomers;
 mod nothing_lost;
 mod refused;
+mod salvage;
 mod short_calls;
 mod support;
+mod trusted;
 mod under_fire;
+mod walk;

@@ -156,7 +156,7 @@ fn rekeyed() {
     assert_eq!((bench.mode("a.sealed"), fs::metadata(bench.path("a.sealed")).unwrap().modified().unwrap()), (0o640, old));
     // A second run goes on where the first one ended.
     let before = bench.read("a.sealed");
-    assert_eq!(said(&["a.sealed"]), (Some(0), "rekeyed: a.sealed before this\n".into()));
+    assert_eq!(said(&["a.sealed"]), (Some(0), "rekeyed: a.sealed (it was under the new key before this run)\n".into()));
     assert!(bench.read("a.sealed") == before);
     let (code, all) = said(&["a.sealed", "b.sealed", "missing", "c.sealed"]);
     assert!(code == Some(1) && all.ends_with("fastgcm: rekeyed 3 of 4 files\n"), "{all}");

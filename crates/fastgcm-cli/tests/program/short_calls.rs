@@ -50,7 +50,7 @@ fn short_and_interrupted_calls() {
                 output.stdout
             };
             run(&["seal", "-q", "-k", "key", "--force", "a"]);
-            run(&["open", "-k", "key", "--force", "-o", "b", "a.sealed"]);
+            run(&["open", "-q", "-k", "key", "--force", "-o", "b", "a.sealed"]);
             assert!(bench.read("b") == text);
             let sealed = run(&["seal", "-k", "key", "-o", "-", "a"]);
             bench.write("c.sealed", &sealed);

@@ -70,7 +70,7 @@ impl Bench {
     /// In this directory, where nothing of the user's own counts: no key and no back end.
     fn at_home(&self, command: &mut Command) {
         command.current_dir(self.dir.path()).env("XDG_CONFIG_HOME", self.path(".config"));
-        for name in ["FASTGCM_BACKEND", "FASTGCM_IDENTITY", "FASTGCM_KEY", "FASTGCM_PASSPHRASE_FILE"] {
+        for name in ["FASTGCM_BACKEND", "FASTGCM_IDENTITY", "FASTGCM_KEY", "FASTGCM_KEY_FILE", "FASTGCM_PASSPHRASE_FILE"] {
             command.env_remove(name);
         }
     }
@@ -192,6 +192,6 @@ pub(crate) fn full() -> bool {
 
 /// What stands on standard error beside the lines that a run ends with.
 pub(crate) fn but_for_reports(stderr: &[u8]) -> String {
-    let reports = ["new key: ", "sealed:  ", "to open: ", "opened:  ", "rekeyed: ", "shared:  "];
+    let reports = ["new key: ", "sealed:  ", "to open: ", "opened:  ", "rekeyed: ", "shared:  ", "skipped: ", "salvaged: "];
     String::from_utf8_lossy(stderr).lines().filter(|line| !reports.iter().any(|report| line.starts_with(report))).collect()
 }

@@ -88,7 +88,7 @@ fn named_pipes_and_linked_directories() {
     }
     // The text comes through one pipe, the sealed file goes through the other, and is opened on its way.
     let sealing = bench.command(&["seal", "-k", "key", "-o", "two", "one"]).spawn().unwrap();
-    let opening = bench.command(&["open", "-k", "key", "-o", "opened", "two"]).spawn().unwrap();
+    let opening = bench.command(&["open", "-q", "-k", "key", "-o", "opened", "two"]).spawn().unwrap();
     bench.write("one", &text);
     for child in [sealing, opening] {
         let output = child.wait_with_output().unwrap();

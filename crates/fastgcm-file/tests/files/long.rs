@@ -13,7 +13,7 @@ use std::{
 const CHUNKS: u64 = (1 << 16) + 20;
 const LEN: u64 = CHUNKS * CHUNK_LEN as u64 + 77;
 
-fn key() -> Key {
+pub(crate) fn key() -> Key {
     Key::new(Format::Cobblestone128, &[5; 16]).unwrap()
 }
 
@@ -22,7 +22,7 @@ fn threads(number: usize) -> NonZero<usize> {
 }
 
 /// The text: in each chunk the number of it, and one byte of that over and over.
-fn chunk(number: u64) -> [u8; CHUNK_LEN] {
+pub(crate) fn chunk(number: u64) -> [u8; CHUNK_LEN] {
     let mut text = [number as u8; CHUNK_LEN];
     text[..8].copy_from_slice(&number.to_le_bytes());
     text
@@ -84,7 +84,7 @@ fn more_chunks_than_16_bits_count() {
 }
 
 /// A file of any length, sealed where it is read. The text of each chunk is its number.
-struct Sealed {
+pub(crate) struct Sealed {
     header: Header,
     cipher: Cipher,
     text_len: u64,
@@ -94,7 +94,7 @@ struct Sealed {
 }
 
 impl Sealed {
-    fn new(text_len: u64) -> Self {
+    pub(crate) fn new(text_len: u64) -> Self {
         let (header, cipher) = Cipher::create(&key(), b"").unwrap();
         Self { header, cipher, text_len, at: 0, chunk: (None, Vec::new()) }
     }

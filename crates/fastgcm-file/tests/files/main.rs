@@ -8,6 +8,8 @@ mod ranges;
 mod streams;
 mod tampering;
 mod threads;
+#[cfg(target_pointer_width = "64")]
+mod walk;
 
 /// Text of that length.
 fn text(len: usize) -> Vec<u8> {

@@ -1,0 +1,114 @@
+//! Asks for a passphrase at the terminal, which shows nothing of it. Whatever ends the run, the terminal shows again what is typed.
+
+use crate::failure::escaped;
+use rustix::{
+    process::getpgrp,
+    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP},
+    iterator::Signals,
+    low_level::emulate_default_handler,
+};
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    sync::{Mutex, OnceLock, PoisonError},
+    thread,
+};
+use zeroize::Zeroizing;
+
+/// Bytes of the longest passphrase. (A terminal passes on 4,095 of a line, and drops the rest in silence.)
+pub(crate) const LONGEST: usize = 1024;
+pub(crate) const TOO_LONG: &str = "a passphrase has 1,024 bytes at most";
+
+/// What is typed next, up to the end of the line.
+pub(crate) fn secret(question: &str) -> io::Result<Zeroizing<String>> {
+    restore_on_signals();
+    let terminal = terminal()?;
+    let shown = tcgetattr(&terminal)?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    hidden.local_modes.insert(LocalModes::ICANON | LocalModes::ISIG | LocalModes::ECHONL);
+    set_hidden(Some(hidden.clone()));
+    tcsetattr(&terminal, OptionalActions::Flush, &hidden)?;
+    let typed = ask(&terminal, question);
+    set_hidden(None);
+    tcsetattr(&terminal, OptionalActions::Now, &shown)?;
+    typed
+}
+
+/// How the terminal is while somebody is asked. A run that was stopped (Ctrl-Z) and goes on has it so again.
+static HIDDEN: Mutex<Option<Termios>> = Mutex::new(None);
+
+fn set_hidden(modes: Option<Termios>) {
+    *HIDDEN.lock().unwrap_or_else(PoisonError::into_inner) = modes;
+}
+
+fn ask(mut terminal: &File, question: &str) -> io::Result<Zeroizing<String>> {
+    terminal.write_all(format!("{}: ", escaped(question)).as_bytes())?;
+    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
+    loop {
+        let mut byte = Zeroizing::new([0]);
+        match terminal.read(&mut *byte) {
+            Ok(0) if line.is_empty() => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "nothing was typed")),
+            Ok(0) => break,
+            Ok(_) if matches!(*byte, [b'\n']) => break,
+            // What is too long is read to its end all the same: nobody else shall get the rest.
+            Ok(_) if line.len() <= LONGEST => line.push(byte[0]),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if line.len() > LONGEST {
+        return Err(io::Error::other(TOO_LONG));
+    }
+    let text = str::from_utf8(&line).map_err(|_| io::Error::other("what was typed is no UTF-8"))?;
+    Ok(Zeroizing::new(text.into()))
+}
+
+fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Whether there is a terminal at which somebody may be asked.
+pub(crate) fn is_possible() -> bool {
+    terminal().is_ok()
+}
+
+/// From now on a signal that ends or stops the run first brings the terminal back to how it is now. A signal that was ignored stays so. To be called before somebody
+/// is asked, here or by the crate `age`.
+pub(crate) fn restore_on_signals() {
+    static STARTED: OnceLock<io::Result<()>> = OnceLock::new();
+    STARTED.get_or_init(|| {
+        let terminal = terminal()?;
+        let shown = tcgetattr(&terminal)?;
+        let ignored = ignored();
+        let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
+        let mut signals = Signals::new(ending.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0))?;
+        thread::Builder::new().spawn(move || {
+            for signal in signals.forever() {
+                // A run in the background leaves the terminal to who has it.
+                let is_ours = || tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp());
+                if is_ours() {
+                    let _ = tcsetattr(&terminal, OptionalActions::Now, &shown);
+                }
+                let _ = emulate_default_handler(signal);
+                // Only a run that was stopped comes here, when it goes on.
+                let hidden = HIDDEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(hidden) = hidden.filter(|_| is_ours()) {
+                    let _ = tcsetattr(&terminal, OptionalActions::Now, &hidden);
+                }
+            }
+        })?;
+        Ok(())
+    });
+}
+
+/// The signals that were ignored when the run began, a bit each.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}

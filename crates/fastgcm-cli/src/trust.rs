@@ -1,0 +1,78 @@
+//! Who else may read or change a file that a run trusts: a key, an identity, a passphrase, a list of recipients. As ssh asks it of its own files, the
+//! file's owner and the folders that lead to the file count, too: who can change a folder can put another file there.
+
+use crate::failure::{Code, Failure};
+use std::{
+    fmt::Display,
+    fs::Metadata,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+};
+
+/// What others must not do with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// Neither read it nor change it: a secret.
+    Read,
+    /// Change it.
+    Change,
+}
+
+/// The option that makes a run take a file all the same, where there is one.
+pub(crate) const INSECURE: Option<&str> = Some("--insecure-key-file");
+
+/// Refuses a file that others can get at. `metadata` is that of the open file, `name` what a message calls it.
+pub(crate) fn refuse_others(
+    name: &dyn Display,
+    path: &Path,
+    metadata: &Metadata,
+    others: Others,
+    option: Option<&str>,
+) -> Result<(), Failure> {
+    let refused = |why: String, advice: &str| {
+        let or = option.map(|option| format!(", or say {option}")).unwrap_or_default();
+        Err(Failure::new(Code::Key, format_args!("{name}: {why}: {advice}{or}")))
+    };
+    let mode = metadata.permissions().mode() & 0o777;
+    let bits = if others == Others::Read { 0o077 } else { 0o022 };
+    if mode & bits != 0 {
+        return refused(format!("others may read it or change it (its mode is {mode:04o})"), "chmod 600 it");
+    }
+    // What a pipe gives comes from who opened it, and a file without a name has no folder.
+    if !metadata.is_file() || metadata.nlink() == 0 {
+        return Ok(());
+    }
+    let trusted = owners();
+    if !trusted.contains(&metadata.uid()) {
+        return refused(format!("it belongs to another user ({}), who can change it", metadata.uid()), "take a copy of your own");
+    }
+    let path = path.canonicalize().map_err(|error| Failure::io(name, error))?;
+    for folder in path.ancestors().skip(1) {
+        let metadata = folder.metadata().map_err(|error| Failure::io(folder.display(), error))?;
+        let (mode, folder) = (metadata.permissions().mode() & 0o7777, folder.display());
+        if !trusted.contains(&metadata.uid()) {
+            let why = format!("another user ({}), whose folder {folder} is, can put another file in its place", metadata.uid());
+            return refused(why, "take a copy in a folder of your own");
+        }
+        if others_may_change(mode, &metadata) {
+            let why = format!("others may put another file in its place: they may write to the folder {folder} (its mode is {mode:04o})");
+            return refused(why, "chmod go-w that folder");
+        }
+    }
+    Ok(())
+}
+
+/// Whose files a run takes: the user's, the superuser's, and those of whoever owns the root of all folders. (In a container the superuser of the machine may
+/// have another number.)
+fn owners() -> Vec<u32> {
+    let root = Path::new("/").metadata().map(|root| root.uid());
+    [rustix::process::geteuid().as_raw(), 0].into_iter().chain(root).collect()
+}
+
+/// Whether others may replace what is in a folder. In one with the sticky bit, such as /tmp, they may not. A group of the user's own number has nobody else in
+/// it, where systems make such groups.
+fn others_may_change(mode: u32, folder: &Metadata) -> bool {
+    let is_own_group = folder.gid() == folder.uid() && folder.uid() != 0;
+    let bits = if is_own_group { 0o002 } else { 0o022 };
+    mode & bits != 0 && mode & 0o1000 == 0
+}

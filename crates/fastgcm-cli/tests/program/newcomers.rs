@@ -1,0 +1,124 @@
+//! What people type who have just met the program.
+
+use crate::support::{Bench, text};
+use std::{fs, process::Stdio};
+
+/// `seal docs/*` every night: what is sealed is skipped, and that is said.
+#[test]
+fn sealed_files_are_not_sealed_again() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("docs")).unwrap();
+    bench.write("docs/a", b"a");
+    bench.write("docs/b", b"b");
+    let by_shell = |line: &str| {
+        let output = bench.shell(line);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(by_shell("fastgcm seal -k key docs/*"), (Some(0), "sealed:  2 files\n".into()));
+    let (code, said) = by_shell("fastgcm seal -k key --force docs/*");
+    assert!(code == Some(0) && said.matches("skipped: docs/").count() == 2 && said.ends_with("sealed:  2 files\n"), "{said}");
+    assert_eq!(fs::read_dir(bench.path("docs")).unwrap().count(), 4);
+    bench.write("docs/c", b"c");
+    let (code, said) = by_shell("fastgcm seal -k key docs/*.sealed docs/c");
+    assert!(code == Some(0) && said.contains("sealed:  docs/c.sealed\nto open: "), "{said}");
+    assert!(bench.fails(2, &["seal", "-k", "key", "docs/a.sealed"]).contains("its name says that it is sealed"));
+    bench.ok(&["seal", "-k", "key", "-o", "twice", "docs/a.sealed"]);
+    bench.passed("newcomers::sealed_files_are_not_sealed_again", 5);
+}
+
+/// Opening says where the text is; and where somebody waits for it at a pipe, how it comes there.
+#[test]
+fn opening_says_where() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    bench.ok(&["seal", "-k", "key", "-o", "b.sealed", "a"]);
+    let said = |stdout: Stdio, args: &[&str]| {
+        let output = bench.command(&[&["open", "-k", "key"], args].concat()).stdout(stdout).output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty());
+        let _ = fs::remove_file(bench.path("b"));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(
+        said(Stdio::piped(), &["b.sealed"]),
+        "opened:  b.sealed to b, 4 bytes, verified to the end (-o - opens to standard output)\n"
+    );
+    assert_eq!(said(Stdio::null(), &["b.sealed"]), "opened:  b.sealed to b, 4 bytes, verified to the end\n");
+    assert_eq!(said(Stdio::piped(), &["-o", "b", "b.sealed"]), "opened:  b.sealed to b, 4 bytes, verified to the end\n");
+    assert_eq!(said(Stdio::piped(), &["-q", "b.sealed"]), "");
+    bench.passed("newcomers::opening_says_where", 1 + 4);
+}
+
+/// The folder of the default key comes with the first key, for the user only; other folders do not.
+#[test]
+fn the_folder_of_the_default_key() {
+    let bench = Bench::new();
+    let (key, other) = (bench.path(".config/fastgcm/key"), bench.path(".config/other/key"));
+    let (key, other) = (key.to_str().unwrap(), other.to_str().unwrap());
+    bench.fails(1, &["keygen", "-o", other]);
+    bench.ok(&["keygen", "-o", key]);
+    assert_eq!((bench.mode(".config"), bench.mode(".config/fastgcm"), bench.mode(".config/fastgcm/key")), (0o700, 0o700, 0o600));
+    bench.write("a", b"text");
+    bench.ok(&["seal", "a"]);
+    bench.fails(5, &["keygen", "-o", key]);
+    bench.passed("newcomers::the_folder_of_the_default_key", 4);
+}
+
+/// One run of rekey tells one story, the second one, too.
+#[test]
+fn a_second_rekey() {
+    let bench = Bench::new();
+    for name in ["a", "b"] {
+        bench.write(name, &text(100));
+        bench.ok(&["seal", "-k", "key", name]);
+    }
+    let said = |args: &[&str]| String::from_utf8(bench.run(&[&["rekey", "-k", "key"], args].concat()).stderr).unwrap();
+    assert!(said(&["--new-key", "new", "a.sealed"]).ends_with("\nrekeyed: a.sealed\n"));
+    assert_eq!(said(&["--to", "new", "a.sealed", "b.sealed"]), "rekeyed: 2 files (1 of them under the new key before this run)\n");
+    assert_eq!(said(&["--to", "new", "a.sealed"]), "rekeyed: a.sealed (it was under the new key before this run)\n");
+    assert!(said(&["--new-key", "new", "a.sealed"]).contains("note: --to new seals what is left under that key"));
+    bench.passed("newcomers::a_second_rekey", 2 + 4);
+}
+
+/// Help ends with examples, and the manual's synopsis has the values of options. Of what a build cannot do, help says nothing.
+#[test]
+fn help() {
+    let bench = Bench::new();
+    let said = |args: &[&str]| String::from_utf8(bench.ok(args)).unwrap();
+    for (command, example) in [
+        ("--help", "fastgcm keygen -o my.key"),
+        ("seal", "fastgcm seal -k my.key photos.tar"),
+        ("open", "--salvage"),
+        ("rekey", "--new-key"),
+    ] {
+        let help = if command == "--help" { said(&["--help"]) } else { said(&[command, "--help"]) };
+        assert!(help.split("\nExamples:\n").nth(1).is_some_and(|examples| examples.contains(example)), "{help}");
+    }
+    let page = said(&["man", "seal"]).replace("\\fB", "").replace("\\fI", "").replace("\\fR", "");
+    assert!(page.contains("fastgcm seal [\\-k KEY] [\\-\\-new\\-key KEY] [\\-o OUT] [\\-\\-force]"), "{page}");
+    assert_eq!(said(&["keygen", "--help"]).contains("--passphrase"), cfg!(feature = "age"));
+    bench.write("password", b"hunter2\n");
+    assert_eq!(bench.fails(4, &["seal", "--insecure-key-file", "-k", "password", "key"]).contains("with -p"), cfg!(feature = "age"));
+    bench.passed("newcomers::help", 4 + 1 + 1 + 1);
+}
+
+/// The first lines of this page, typed one after the other.
+#[test]
+fn the_first_lines_of_the_page() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("letters")).unwrap();
+    bench.write("letters/a", b"a");
+    bench.write("letters/b", b"b");
+    bench.write("photos.tar", &text(100_000));
+    let page = include_str!("../../README.md").split("```console\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines: Vec<_> = page.lines().map(|line| line.strip_prefix("$ ").unwrap()).collect();
+    for line in &lines {
+        let output = bench.by("bash", line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && !said.contains("fastgcm: ") && !String::from_utf8_lossy(&output.stdout).contains("not all"),
+            "{line}: {said}"
+        );
+    }
+    assert!(bench.read("copy.tar") == text(100_000) && bench.exists("letters/b.sealed") && bench.exists("letters.tar.sealed"));
+    bench.passed("newcomers::the_first_lines_of_the_page", 5);
+}
