@@ -338,14 +338,3 @@ pub unsafe extern "C" fn fastgcm_java_end(
         }
     })
 }
-
-/// Zeroes `size` bytes; always returns 0.
-///
-/// # Safety
-/// They are writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_zero(to: *mut u8, at: usize, size: usize) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { write(to.wrapping_add(at), size) }.fill(0);
-    0
-}

@@ -285,8 +285,4 @@ native! {
             fastgcm_java_end(pieces as *mut Pieces, key as *const Key, tag, tag_at, size as usize, seals as c_int)
         })
     }
-
-    fn Java_io_github_fastgcm_Native_zeroAt(env, to: jbyteArray, to_at: jlong, to_end: jlong, size: jint) -> jint {
-        writing(env, Place { array: to, at: to_at, end: to_end }, size.into(), |to, to_at| fastgcm_java_zero(to, to_at, size as usize))
-    }
 }

@@ -126,6 +126,9 @@ final class Gcm extends CipherSpi {
     @Override
     protected int engineGetOutputSize(int size) {
         checkInitialised();
+        if (size < 0) {
+            throw new IllegalArgumentException("Input size must be equal to or greater than zero");
+        }
         return counted(outputSize(size));
     }
 
@@ -842,8 +845,8 @@ final class Gcm extends CipherSpi {
             }
         } finally {
             memory.end();
-            for (long done = 0; !isAsBefore && done < size; done += Library.PART) {
-                check(Native.zero(to, done, (int) Math.min(Library.PART, size - done)));
+            if (!isAsBefore) {
+                to.zero(size);
             }
         }
     }

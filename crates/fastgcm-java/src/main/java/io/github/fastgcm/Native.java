@@ -79,10 +79,4 @@ final class Native {
     }
 
     private static native int endAt(long pieces, long key, Object tag, long at, long end, int size, boolean seals);
-
-    static int zero(Place to, long offset, int size) {
-        return zeroAt(to.memory, to.at + offset, to.end, size);
-    }
-
-    private static native int zeroAt(Object to, long at, long end, int size);
 }

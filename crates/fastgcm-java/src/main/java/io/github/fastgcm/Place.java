@@ -91,6 +91,18 @@ final class Place {
         }
     }
 
+    /** Zeroes the first `size` bytes. */
+    void zero(int size) {
+        if (memory instanceof byte[]) {
+            Arrays.fill((byte[]) memory, (int) at, (int) at + size, (byte) 0);
+            return;
+        }
+        byte[] zeros = new byte[Math.min(size, 8192)];
+        for (int done = 0; done < size; done += Math.min(zeros.length, size - done)) {
+            buffer.put(buffer.position() + done, zeros, 0, Math.min(zeros.length, size - done));
+        }
+    }
+
     /** Whether these are places of one memory: an array, or all that is none. */
     boolean isWith(Place other) {
         return memory == other.memory || !(memory instanceof byte[]) && !(other.memory instanceof byte[]);

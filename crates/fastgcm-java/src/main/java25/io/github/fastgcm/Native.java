@@ -37,7 +37,6 @@ final class Native {
     private static final MethodHandle AAD = of("aad", INT, LONG, LONG, MEMORY, LONG, LONG);
     private static final MethodHandle TEXT = of("text", INT, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, INT);
     private static final MethodHandle END = of("end", INT, LONG, LONG, MEMORY, LONG, LONG, INT);
-    private static final MethodHandle ZERO = of("zero", INT, MEMORY, LONG, LONG);
 
     private Native() {}
 
@@ -204,14 +203,6 @@ final class Native {
     static int end(long pieces, long key, Place tag, long offset, int size, boolean seals) {
         try {
             return (int) END.invokeExact(pieces, key, start(tag), at(tag, offset, size), (long) size, flag(seals));
-        } catch (Throwable thrown) {
-            throw told(thrown);
-        }
-    }
-
-    static int zero(Place to, long offset, int size) {
-        try {
-            return (int) ZERO.invokeExact(start(to), at(to, offset, size), (long) size);
         } catch (Throwable thrown) {
             throw told(thrown);
         }

@@ -44,6 +44,8 @@ final class Tests {
         test("entered", Behaviour::entered);
         test("two_threads", Behaviour::twoThreads);
         test("memory", () -> Behaviour.memory(times.applyAsInt(100_000)));
+        test("errors_in_the_middle", Middle::calls);
+        test("errors_of_callbacks", Middle::callbacks);
         test("installations", () -> Behaviour.installations(folder));
     }
 }
