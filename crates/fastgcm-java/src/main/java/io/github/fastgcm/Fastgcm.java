@@ -21,15 +21,19 @@ public final class Fastgcm extends Provider {
     public Fastgcm() {
         super(NAME, VERSION, "AES-GCM of fastgcm (AES/GCM/NoPadding)");
         Report.begin();
-        if (Library.PROBLEM != null) {
-            return;
+        if (Library.PROBLEM == null) {
+            Library.privileged(this::putServices);
         }
+    }
+
+    private Void putServices() {
         putService(new Made(this, "AlgorithmParameters", "GCM", GcmParameters.class, List.of(), GcmParameters::new));
         putService(cipher("AES/GCM/NoPadding", 0, List.of()));
         for (int words = 2; words <= 4; words++) {
             String object = "2.16.840.1.101.3.4.1." + (20 * words - 34);
             putService(cipher("AES_" + 64 * words + "/GCM/NoPadding", 8 * words, List.of(object, "OID." + object)));
         }
+        return null;
     }
 
     /**

@@ -68,14 +68,14 @@ final class Native {
     static native int aad(long pieces, long key, byte[] aad, int at, int size);
 
     static int text(long pieces, long key, Place from, long offset, int size, Place to, long toOffset, boolean seals) {
-        return textAt(pieces, key, from.memory, from.at + offset, from.end, size, to.memory, to.at + toOffset, to.end, seals);
+        return textAt(pieces, key, from.memory, from.at(offset), from.end, size, to.memory, to.at(toOffset), to.end, seals);
     }
 
     private static native int textAt(
             long pieces, long key, Object from, long fromAt, long fromEnd, int size, Object to, long toAt, long toEnd, boolean seals);
 
     static int end(long pieces, long key, Place tag, long offset, int size, boolean seals) {
-        return endAt(pieces, key, tag.memory, tag.at + offset, tag.end, size, seals);
+        return endAt(pieces, key, tag.memory, tag.at(offset), tag.end, size, seals);
     }
 
     private static native int endAt(long pieces, long key, Object tag, long at, long end, int size, boolean seals);

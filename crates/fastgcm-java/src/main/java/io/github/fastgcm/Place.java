@@ -2,6 +2,7 @@ package io.github.fastgcm;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Where bytes begin: in an array, in memory elsewhere, or in a copy of that. Memory which its owner may give back at any time (that of an arena) is copied
@@ -58,6 +59,11 @@ final class Place {
         Place copy = empty(buffer, size);
         buffer.duplicate().get((byte[]) copy.memory);
         return copy;
+    }
+
+    /** Where what is `offset` behind begins. */
+    long at(long offset) {
+        return at + Objects.checkIndex(offset, Long.MAX_VALUE);
     }
 
     /** A copy of the first `size` bytes. */

@@ -59,10 +59,15 @@ final class Native {
     /** Where `size` bytes begin within the memory, of which they are a part. */
     private static long at(Place place, long offset, long size) {
         if (place.memory instanceof byte[]) {
-            return Objects.checkFromIndexSize(place.at + offset, size, ((byte[]) place.memory).length);
+            return Objects.checkFromIndexSize(place.at(offset), size, ((byte[]) place.memory).length);
         }
         MemorySegment memory = (MemorySegment) place.memory;
-        return Objects.checkFromIndexSize(place.at - memory.address() + offset, size, memory.byteSize());
+        return Objects.checkFromIndexSize(place.at(offset) - memory.address(), size, memory.byteSize());
+    }
+
+    /** A text with its tag. */
+    private static long with(int size, int tag) {
+        return (long) size + Objects.checkIndex(tag, 17);
     }
 
     /** An array that has `size` bytes. */
@@ -147,8 +152,8 @@ final class Native {
         try {
             return (int) MESSAGE.invokeExact(
                     key, head(head, nonce, aad), (long) nonce, (long) aad,
-                    start(from), at(from, 0, seals ? size : size + (long) tag), (long) size,
-                    start(to), at(to, 0, seals ? size + (long) tag : size), (long) tag, flag(seals));
+                    start(from), at(from, 0, seals ? size : with(size, tag)), (long) size,
+                    start(to), at(to, 0, seals ? with(size, tag) : size), (long) tag, flag(seals));
         } catch (Throwable thrown) {
             throw told(thrown);
         }
@@ -159,8 +164,8 @@ final class Native {
         try {
             return (int) ONCE.invokeExact(
                     array(key, keySize), (long) keySize, head(head, nonce, aad), (long) nonce, (long) aad,
-                    start(from), at(from, 0, seals ? size : size + (long) tag), (long) size,
-                    start(to), at(to, 0, seals ? size + (long) tag : size), (long) tag, flag(seals));
+                    start(from), at(from, 0, seals ? size : with(size, tag)), (long) size,
+                    start(to), at(to, 0, seals ? with(size, tag) : size), (long) tag, flag(seals));
         } catch (Throwable thrown) {
             throw told(thrown);
         }
