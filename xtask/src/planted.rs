@@ -116,7 +116,7 @@ fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
     if !root.join(&folder).exists() {
         return Ok(Vec::new());
     }
-    let found = [files(root, &folder, "*.rs")?, files(root, &folder, "*.py")?].concat();
+    let found = [files(root, &folder, "*.rs")?, files(root, &folder, "*.py")?, files(root, &folder, "*.java")?].concat();
     let is_source = |path: &PathBuf| !path.starts_with(root.join(&folder).join("tests"));
     Ok(found.into_iter().filter(is_source).collect())
 }

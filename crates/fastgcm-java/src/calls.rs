@@ -1,4 +1,4 @@
-//! The calls. What may be an array of Java comes as where it begins and a place in it (`at`), because Java makes a slice slower than we add. Java has checked every length, and that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
+//! The calls. What may be an array of Java comes as where it begins and a place in it (`at`), because Java makes a slice slower than we add. Who calls has checked that all lies within its memory, and Java that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
 //! result is 0, or says what is wrong: Java throws the exception.
 
 use fastgcm::{Backend, Error, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
@@ -337,14 +337,4 @@ pub unsafe extern "C" fn fastgcm_java_end(
             Ok(())
         }
     })
-}
-
-/// Zeroes `size` bytes.
-///
-/// # Safety
-/// They are writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fastgcm_java_zero(to: *mut u8, at: usize, size: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { write(to.wrapping_add(at), size) }.fill(0);
 }

@@ -4,7 +4,11 @@
 use crate::calls::*;
 use fastgcm::{Key, hazmat::Pieces};
 use jni_sys::{JNI_ABORT, JNI_FALSE, JNIEnv, jboolean, jbyteArray, jclass, jint, jlong, jobject};
-use std::{ffi::c_int, ptr};
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+    sync::atomic::{AtomicPtr, Ordering::Relaxed},
+};
 
 /// A function of the virtual machine, which has all of those that JNI 1.4 has.
 macro_rules! java {
@@ -48,58 +52,133 @@ impl Drop for Held {
     }
 }
 
-/// What `call` makes of where that begins, which is only read.
-///
-/// # Safety
-/// As for `Held::new`.
-unsafe fn reading<T>(env: *mut JNIEnv, from: jbyteArray, failed: T, call: impl FnOnce(*const u8) -> T) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { Held::new(env, from, JNI_ABORT) }.map_or(failed, |held| call(held.start))
+/// Memory as Java names it: an array and a place in it, or null, an address, and where what lies there ends.
+#[derive(Clone, Copy)]
+struct Place {
+    array: jbyteArray,
+    at: jlong,
+    end: jlong,
 }
 
-/// What `call` makes of where that begins, which is written.
-///
-/// # Safety
-/// As for `Held::new`.
-unsafe fn writing(env: *mut JNIEnv, to: jbyteArray, call: impl FnOnce(*mut u8) -> jint) -> jint {
-    // SAFETY: the caller's promise.
-    unsafe { Held::new(env, to, 0) }.map_or(FAULT, |held| call(held.start))
+impl Place {
+    /// Where it begins, if `size` bytes from there on lie within the memory. Java has checked that; a fault there must not become one of the virtual machine.
+    ///
+    /// # Safety
+    /// As for `both`: no array is held.
+    #[inline(always)]
+    unsafe fn inside(self, env: *mut JNIEnv, size: jlong) -> Option<usize> {
+        // SAFETY: the caller's promise.
+        let end = if self.array.is_null() { self.end } else { unsafe { java!(env, GetArrayLength, self.array) }.into() };
+        let nowhere = self.array.is_null() && self.at == 0 && size > 0;
+        let fits = size >= 0 && self.at >= 0 && self.at <= end && size <= end - self.at;
+        if fits && !nowhere { usize::try_from(self.at).ok() } else { None }
+    }
 }
 
-/// What `call` makes of where these begin, of which one is read, and one written. An array that is both is held once.
+/// What `call` makes of where the first `size` bytes of an array begin, and of their number. They are only read.
+///
+/// # Safety
+/// As for `Held::new`, but that no array is held yet.
+unsafe fn reading<T>(env: *mut JNIEnv, array: jbyteArray, size: jint, failed: T, call: impl FnOnce(*const u8, usize) -> T) -> T {
+    let place = Place { array, at: 0, end: 0 };
+    // SAFETY: the caller's promise.
+    unsafe {
+        match place.inside(env, size.into()).and_then(|_| Held::new(env, array, JNI_ABORT)) {
+            Some(held) => call(held.start, size as usize),
+            None => failed,
+        }
+    }
+}
+
+/// What `call` makes of where an array begins (null is nowhere) and of a place in it, from where on so many bytes are written.
+///
+/// # Safety
+/// As for `both`.
+unsafe fn writing(env: *mut JNIEnv, to: Place, size: jlong, call: impl FnOnce(*mut u8, usize) -> jint) -> jint {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(at) = to.inside(env, size) else { return FAULT };
+        Held::new(env, to.array, 0).map_or(FAULT, |held| call(held.start, at))
+    }
+}
+
+/// What `call` makes of where these begin, of which one is read, and one written, so many bytes each, and of the places there. An array that is both is held once.
 ///
 /// # Safety
 /// As for `Held::new`, but that no array is held yet.
 #[inline(always)]
-unsafe fn both(env: *mut JNIEnv, from: jbyteArray, to: jbyteArray, call: impl FnOnce(*const u8, *mut u8) -> jint) -> jint {
+unsafe fn both(
+    env: *mut JNIEnv,
+    (from, reads): (Place, jlong),
+    (to, writes): (Place, jlong),
+    call: impl FnOnce(*const u8, usize, *mut u8, usize) -> jint,
+) -> jint {
     // SAFETY: the caller's promise.
     unsafe {
-        let same = !from.is_null() && java!(env, IsSameObject, from, to) != JNI_FALSE;
-        let Some(target) = Held::new(env, to, 0) else { return FAULT };
+        let (Some(from_at), Some(to_at)) = (from.inside(env, reads), to.inside(env, writes)) else { return FAULT };
+        let same = !from.array.is_null() && java!(env, IsSameObject, from.array, to.array) != JNI_FALSE;
+        let Some(target) = Held::new(env, to.array, 0) else { return FAULT };
         if same {
-            return call(target.start, target.start);
+            return call(target.start, from_at, target.start, to_at);
         }
-        reading(env, from, FAULT, |from| call(from, target.start))
+        Held::new(env, from.array, JNI_ABORT).map_or(FAULT, |source| call(source.start, from_at, target.start, to_at))
     }
 }
 
-/// What `call` makes of a copy of the first `size` bytes of an array, which takes less time than to hold it.
+/// How many bytes of text and tag are read, and how many are written.
+fn sizes(size: jint, tag: jint, seals: jboolean) -> (jlong, jlong) {
+    let (text, all) = (jlong::from(size), jlong::from(size) + jlong::from(tag.max(0)));
+    if size < 0 || tag < 0 {
+        (-1, -1)
+    } else if seals != JNI_FALSE {
+        (text, all)
+    } else {
+        (all, text)
+    }
+}
+
+/// What `call` makes of a copy of the nonce and the AAD behind it, which takes less time than to hold the array.
 ///
 /// # Safety
 /// As for `both`.
 #[inline(always)]
-unsafe fn copied(env: *mut JNIEnv, array: jbyteArray, size: jint, call: impl FnOnce(*const u8) -> jint) -> jint {
+unsafe fn copied(env: *mut JNIEnv, head: jbyteArray, nonce: jint, aad: jint, call: impl FnOnce(*const u8) -> jint) -> jint {
+    let all = Place { array: head, at: 0, end: 0 };
+    let size = jlong::from(nonce) + jlong::from(aad);
+    // SAFETY: the caller's promise.
+    let fits = nonce >= 0 && aad >= 0 && !head.is_null() && unsafe { all.inside(env, size) }.is_some();
     let (mut few, mut many) = ([0u8; 64], Vec::<u8>::new());
-    let copy = if size as usize <= few.len() {
+    let copy = if !fits {
+        return FAULT;
+    } else if size as usize <= few.len() {
         few.as_mut_ptr()
     } else if many.try_reserve_exact(size as usize).is_ok() {
         many.as_mut_ptr()
     } else {
         return FAULT;
     };
-    // SAFETY: the caller's promise; the copy has room for as many.
-    unsafe { java!(env, GetByteArrayRegion, array, 0, size, copy.cast()) };
+    // SAFETY: the caller's promise; the copy has room for as many, and the array has them.
+    unsafe { java!(env, GetByteArrayRegion, head, 0, size as jint, copy.cast()) };
     call(copy)
+}
+
+/// Where the fields of `java.nio.Buffer` lie which say whether the memory of a buffer has an owner who may give it back: `segment` is not null then. Java has
+/// no method for that before 22. Null if this Java has no such field; then all buffers are copied.
+static SEGMENT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// # Safety
+/// Java calls it, in a thread without an exception.
+unsafe fn find_segment(env: *mut JNIEnv) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let class = java!(env, FindClass, c"java/nio/Buffer".as_ptr());
+        for name in [c"Ljava/lang/foreign/MemorySegment;", c"Ljdk/internal/access/foreign/MemorySegmentProxy;"] {
+            if !class.is_null() && SEGMENT.load(Relaxed).is_null() {
+                SEGMENT.store(java!(env, GetFieldID, class, c"segment".as_ptr(), name.as_ptr()).cast(), Relaxed);
+            }
+            java!(env, ExceptionClear); // of a field that is not there
+        }
+    }
 }
 
 /// Functions of the class `io.github.fastgcm.Native`.
@@ -119,78 +198,91 @@ macro_rules! native {
 
 native! {
     fn Java_io_github_fastgcm_Native_start(env, name: jbyteArray, size: jint) -> jint {
-        reading(env, name, 0, |name| fastgcm_java_start(name, size as usize))
+        find_segment(env);
+        reading(env, name, size, 0, |name, size| fastgcm_java_start(name, size))
     }
 
     fn Java_io_github_fastgcm_Native_backend(env, name: jbyteArray, size: jint) -> jint {
-        writing(env, name, |name| fastgcm_java_backend(name, size as usize))
+        writing(env, Place { array: name, at: 0, end: 0 }, size.into(), |name, _| fastgcm_java_backend(name, size as usize))
     }
 
     fn Java_io_github_fastgcm_Native_address(env, buffer: jobject) -> jlong {
+        let field = SEGMENT.load(Relaxed);
+        if field.is_null() || !java!(env, GetObjectField, buffer, field.cast()).is_null() {
+            return 0;
+        }
         java!(env, GetDirectBufferAddress, buffer) as jlong
     }
 
     fn Java_io_github_fastgcm_Native_key(env, bytes: jbyteArray, size: jint) -> jlong {
-        reading(env, bytes, 0, |bytes| fastgcm_java_key(bytes, size as usize) as jlong)
+        reading(env, bytes, size, 0, |bytes, size| fastgcm_java_key(bytes, size) as jlong)
     }
 
     fn Java_io_github_fastgcm_Native_freeKey(_env, key: jlong) -> () {
         fastgcm_java_key_free(key as *mut Key);
     }
 
-    fn Java_io_github_fastgcm_Native_message(
-        env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint,
-        to: jbyteArray, to_at: jlong, tag: jint, seals: jboolean
+    fn Java_io_github_fastgcm_Native_messageAt(
+        env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, from_end: jlong, size: jint,
+        to: jbyteArray, to_at: jlong, to_end: jlong, tag: jint, seals: jboolean
     ) -> jint {
-        copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| {
+        let (reads, writes) = sizes(size, tag, seals);
+        let (from, to) = (Place { array: from, at: from_at, end: from_end }, Place { array: to, at: to_at, end: to_end });
+        copied(env, head, nonce, aad, |head| both(env, (from, reads), (to, writes), |from, from_at, to, to_at| {
             fastgcm_java_message(
-                key as *const Key, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize, seals as c_int
+                key as *const Key, head, nonce as usize, aad as usize, from, from_at, size as usize, to, to_at, tag as usize, seals as c_int
             )
         }))
     }
 
-    fn Java_io_github_fastgcm_Native_once(
-        env, key: jbyteArray, key_size: jint, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, size: jint,
-        to: jbyteArray, to_at: jlong, tag: jint, seals: jboolean
+    fn Java_io_github_fastgcm_Native_onceAt(
+        env, key: jbyteArray, key_size: jint, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, from_end: jlong,
+        size: jint, to: jbyteArray, to_at: jlong, to_end: jlong, tag: jint, seals: jboolean
     ) -> jint {
-        // No copy of the key, which would have to be wiped.
-        copied(env, head, nonce + aad, |head| both(env, from, to, |from, to| reading(env, key, FAULT, |key| {
-            fastgcm_java_once(
-                key, key_size as usize, head, nonce as usize, aad as usize, from, from_at as usize, size as usize, to, to_at as usize, tag as usize, seals as c_int
-            )
-        })))
+        let (reads, writes) = sizes(size, tag, seals);
+        let (from, to) = (Place { array: from, at: from_at, end: from_end }, Place { array: to, at: to_at, end: to_end });
+        if (Place { array: key, at: 0, end: 0 }).inside(env, key_size.into()).is_none() {
+            return FAULT;
+        }
+        copied(env, head, nonce, aad, |head| both(env, (from, reads), (to, writes), |from, from_at, to, to_at| {
+            // No copy of the key, which would have to be wiped.
+            Held::new(env, key, JNI_ABORT).map_or(FAULT, |key| fastgcm_java_once(
+                key.start, key_size as usize, head, nonce as usize, aad as usize, from, from_at, size as usize, to, to_at, tag as usize, seals as c_int
+            ))
+        }))
     }
 
     fn Java_io_github_fastgcm_Native_pieces(env, key: jlong, nonce: jbyteArray, size: jint) -> jlong {
-        reading(env, nonce, 0, |nonce| fastgcm_java_pieces(key as *const Key, nonce, size as usize) as jlong)
+        reading(env, nonce, size, 0, |nonce, size| fastgcm_java_pieces(key as *const Key, nonce, size) as jlong)
     }
 
     fn Java_io_github_fastgcm_Native_freePieces(_env, pieces: jlong) -> () {
         fastgcm_java_pieces_free(pieces as *mut Pieces);
     }
 
-    fn Java_io_github_fastgcm_Native_aad(env, pieces: jlong, key: jlong, aad: jbyteArray, aad_at: jlong, size: jint) -> jint {
-        reading(env, aad, FAULT, |aad| fastgcm_java_aad(pieces as *mut Pieces, key as *const Key, aad, aad_at as usize, size as usize))
+    fn Java_io_github_fastgcm_Native_aad(env, pieces: jlong, key: jlong, aad: jbyteArray, aad_at: jint, size: jint) -> jint {
+        // `both` with nothing to write: the array is only read, but not from its beginning.
+        let (from, to) = (Place { array: aad, at: aad_at.into(), end: 0 }, Place { array: ptr::null_mut(), at: 0, end: 0 });
+        both(env, (from, size.into()), (to, 0), |aad, aad_at, _, _| {
+            fastgcm_java_aad(pieces as *mut Pieces, key as *const Key, aad, aad_at, size as usize)
+        })
     }
 
-    fn Java_io_github_fastgcm_Native_text(
-        env, pieces: jlong, key: jlong, from: jbyteArray, from_at: jlong, size: jint, to: jbyteArray, to_at: jlong, seals: jboolean
+    fn Java_io_github_fastgcm_Native_textAt(
+        env, pieces: jlong, key: jlong, from: jbyteArray, from_at: jlong, from_end: jlong, size: jint,
+        to: jbyteArray, to_at: jlong, to_end: jlong, seals: jboolean
     ) -> jint {
-        both(env, from, to, |from, to| {
-            fastgcm_java_text(pieces as *mut Pieces, key as *const Key, from, from_at as usize, size as usize, to, to_at as usize, seals as c_int)
+        let (from, to) = (Place { array: from, at: from_at, end: from_end }, Place { array: to, at: to_at, end: to_end });
+        both(env, (from, size.into()), (to, size.into()), |from, from_at, to, to_at| {
+            fastgcm_java_text(pieces as *mut Pieces, key as *const Key, from, from_at, size as usize, to, to_at, seals as c_int)
         })
     }
 
-    fn Java_io_github_fastgcm_Native_end(env, pieces: jlong, key: jlong, tag: jbyteArray, tag_at: jlong, size: jint, seals: jboolean) -> jint {
-        writing(env, tag, |tag| {
-            fastgcm_java_end(pieces as *mut Pieces, key as *const Key, tag, tag_at as usize, size as usize, seals as c_int)
+    fn Java_io_github_fastgcm_Native_endAt(
+        env, pieces: jlong, key: jlong, tag: jbyteArray, tag_at: jlong, tag_end: jlong, size: jint, seals: jboolean
+    ) -> jint {
+        writing(env, Place { array: tag, at: tag_at, end: tag_end }, size.into(), |tag, tag_at| {
+            fastgcm_java_end(pieces as *mut Pieces, key as *const Key, tag, tag_at, size as usize, seals as c_int)
         })
-    }
-
-    fn Java_io_github_fastgcm_Native_zero(env, to: jbyteArray, to_at: jlong, size: jint) -> () {
-        writing(env, to, |to| {
-            fastgcm_java_zero(to, to_at as usize, size as usize);
-            0
-        });
     }
 }

@@ -3,6 +3,7 @@ package io.github.fastgcm;
 import java.security.Provider;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * AES-GCM of fastgcm: a provider for {@code java.security}, {@code Security.insertProviderAt} and {@code Cipher.getInstance}. If its shared library cannot be
@@ -19,14 +20,20 @@ public final class Fastgcm extends Provider {
     /** Loads the library, once in the life of this class. */
     public Fastgcm() {
         super(NAME, VERSION, "AES-GCM of fastgcm (AES/GCM/NoPadding)");
-        if (Library.PROBLEM != null) {
-            return;
+        Report.begin();
+        if (Library.PROBLEM == null) {
+            Library.privileged(this::putServices);
         }
-        putService(new Gcms(this, "AES/GCM/NoPadding", 0, List.of()));
+    }
+
+    private Void putServices() {
+        putService(new Made(this, "AlgorithmParameters", "GCM", GcmParameters.class, List.of(), GcmParameters::new));
+        putService(cipher("AES/GCM/NoPadding", 0, List.of()));
         for (int words = 2; words <= 4; words++) {
             String object = "2.16.840.1.101.3.4.1." + (20 * words - 34);
-            putService(new Gcms(this, "AES_" + 64 * words + "/GCM/NoPadding", 8 * words, List.of(object, "OID." + object)));
+            putService(cipher("AES_" + 64 * words + "/GCM/NoPadding", 8 * words, List.of(object, "OID." + object)));
         }
+        return null;
     }
 
     /**
@@ -56,17 +63,37 @@ public final class Fastgcm extends Provider {
         return Native.way();
     }
 
-    private static final class Gcms extends Service {
-        private final int keySize;
+    /**
+     * Counts what this provider has done, so that a program can be seen to use it. With the property {@code fastgcm.report} the standard error has the first
+     * message, and the number at the end of the program.
+     *
+     * @return the messages that all ciphers of this class have sealed, and those that they have opened and found right
+     */
+    public static long messages() {
+        return Report.messages();
+    }
 
-        Gcms(Provider provider, String name, int keySize, List<String> aliases) {
-            super(provider, "Cipher", name, Gcm.class.getName(), aliases, Map.of("SupportedKeyFormats", "RAW"));
-            this.keySize = keySize;
+    /** What is read from a stream has no service that was written to it. */
+    private Object readResolve() {
+        return new Fastgcm();
+    }
+
+    private Service cipher(String name, int keySize, List<String> aliases) {
+        return new Made(this, "Cipher", name, Gcm.class, aliases, () -> new Gcm(keySize));
+    }
+
+    /** A service that is not found by the name of its class. */
+    private static final class Made extends Service {
+        private final Supplier<Object> maker;
+
+        Made(Provider provider, String type, String name, Class<?> of, List<String> aliases, Supplier<Object> maker) {
+            super(provider, type, name, of.getName(), aliases, type.equals("Cipher") ? Map.of("SupportedKeyFormats", "RAW") : null);
+            this.maker = maker;
         }
 
         @Override
         public Object newInstance(Object parameter) {
-            return new Gcm(keySize);
+            return maker.get();
         }
     }
 }

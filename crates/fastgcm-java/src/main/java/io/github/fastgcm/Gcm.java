@@ -3,6 +3,7 @@ package io.github.fastgcm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.AlgorithmParameters;
@@ -56,28 +57,6 @@ final class Gcm extends CipherSpi {
         static final Cleaner CLEANER = Cleaner.create();
     }
 
-    /** Native memory: the key, and a message in pieces. The garbage collector frees it if nobody else does. */
-    private static final class Memory implements Runnable {
-        long key;
-        long pieces;
-
-        @Override
-        public void run() {
-            end();
-            if (key != 0) {
-                Native.freeKey(key);
-                key = 0;
-            }
-        }
-
-        void end() {
-            if (pieces != 0) {
-                Native.freePieces(pieces);
-                pieces = 0;
-            }
-        }
-    }
-
     /** Bytes of each key, or 0: any. */
     private final int keySize;
     /**
@@ -113,7 +92,9 @@ final class Gcm extends CipherSpi {
     private byte[] held = EMPTY;
     private int heldSize;
     /** How much has been encrypted. */
-    private int done;
+    private long done;
+    /** How much of a message in pieces has gone to its output since {@link #openedInPieces} began. */
+    private long written;
     /** A wrong tag was found, which has cost the AAD: nothing is opened before the next `init`. */
     private boolean refused;
 
@@ -145,16 +126,59 @@ final class Gcm extends CipherSpi {
     @Override
     protected int engineGetOutputSize(int size) {
         checkInitialised();
-        return outputSize(size);
+        if (size < 0) {
+            throw new IllegalArgumentException("Input size must be equal to or greater than zero");
+        }
+        return counted(outputSize(size));
     }
 
-    private int outputSize(int size) {
-        return seals ? heldSize + size + tag : Math.max(heldSize + size - tag, 0);
+    // Sizes are added here, and as long integers: those of a program come near to 2^31.
+
+    /** How many bytes `doFinal` makes of so many more: an array or a buffer may not have as many. */
+    private long outputSize(int size) {
+        return seals ? (long) heldSize + size + tag : Math.max((long) heldSize + size - tag, 0);
+    }
+
+    /** How many bytes `update` makes of so many more. */
+    private long updateSize(int size) {
+        return seals ? (long) heldSize + size & -BLOCK : 0;
+    }
+
+    private static ProviderException tooLong() {
+        return new ProviderException("A message has at most 2147483647 bytes, with its tag");
+    }
+
+    /** That size, if an int has it. */
+    private static int counted(long size) {
+        if (size > Integer.MAX_VALUE) {
+            throw tooLong();
+        }
+        return (int) size;
+    }
+
+    private static void checkRoom(long needed, long room) throws ShortBufferException {
+        if (needed > Integer.MAX_VALUE) {
+            throw new ShortBufferException(tooLong().getMessage());
+        }
+        if (needed > room) {
+            throw new ShortBufferException("Output buffer must be at least " + needed + " bytes long");
+        }
+    }
+
+    /** The place of an output: a negative one is no lack of room. */
+    private static Place output(byte[] to, int at) {
+        if (at < 0) {
+            throw new ArrayIndexOutOfBoundsException("The output would begin at " + at + " of " + to.length + " bytes");
+        }
+        return Place.of(to, at);
     }
 
     @Override
     protected int engineGetKeySize(Key key) throws InvalidKeyException {
         byte[] bytes = key.getEncoded();
+        if (bytes == null) {
+            throw new InvalidKeyException("Key encoding must not be null");
+        }
         Arrays.fill(bytes, (byte) 0);
         checkKeySize(bytes.length);
         return 8 * bytes.length;
@@ -169,14 +193,14 @@ final class Gcm extends CipherSpi {
     protected AlgorithmParameters engineGetParameters() {
         try {
             AlgorithmParameters parameters = AlgorithmParameters.getInstance("GCM");
-            parameters.init(new GCMParameterSpec(8 * tag, iv == null ? randomIv() : iv));
+            parameters.init(new GCMParameterSpec(8 * tag, iv == null ? randomIv(random) : iv));
             return parameters;
         } catch (NoSuchAlgorithmException | InvalidParameterSpecException thrown) {
             throw new ProviderException(thrown);
         }
     }
 
-    private byte[] randomIv() {
+    private static byte[] randomIv(SecureRandom random) {
         byte[] made = new byte[12];
         (random == null ? new SecureRandom() : random).nextBytes(made);
         return made;
@@ -246,11 +270,10 @@ final class Gcm extends CipherSpi {
 
     private void init(int mode, Key key, AlgorithmParameterSpec parameters, SecureRandom random)
             throws InvalidKeyException, InvalidAlgorithmParameterException {
-        this.random = random;
         byte[] newIv;
         int bits = 128;
         if (parameters == null) {
-            newIv = randomIv();
+            newIv = randomIv(random);
         } else if (parameters instanceof GCMParameterSpec) {
             newIv = ((GCMParameterSpec) parameters).getIV();
             bits = ((GCMParameterSpec) parameters).getTLen();
@@ -270,32 +293,38 @@ final class Gcm extends CipherSpi {
         if (bytes == null) {
             throw new InvalidKeyException("Key encoding must not be null");
         }
-        boolean keeps = false;
         try {
-            keeps = set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv, bits / 8);
+            // Copies: whoever made the parameters or the key may change theirs later, and an IV that is used twice would not be found then.
+            set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv.clone(), bits / 8, random);
         } finally {
-            if (!keeps) {
-                Arrays.fill(bytes, (byte) 0);
-            }
+            Arrays.fill(bytes, (byte) 0);
         }
     }
 
-    /** Returns whether `bytes` are kept. */
-    private boolean set(boolean newSeals, String algorithm, byte[] bytes, byte[] newIv, int newTag)
+    private void set(boolean newSeals, String algorithm, byte[] bytes, byte[] newIv, int newTag, SecureRandom newRandom)
             throws InvalidKeyException, InvalidAlgorithmParameterException {
         if (keySize != 0 && bytes.length != keySize) {
             throw new InvalidKeyException("The key must be " + keySize + " bytes");
         }
-        if (newSeals && lastKey != null && equal(bytes, lastKey) && Arrays.equals(newIv, lastIv)) {
-            throw new InvalidAlgorithmParameterException("Cannot reuse iv for GCM encryption");
+        byte[] newKey = key != null && equal(bytes, key) ? key : bytes.clone();
+        boolean taken = false;
+        try {
+            if (newSeals && lastKey != null && equal(newKey, lastKey) && Arrays.equals(newIv, lastIv)) {
+                throw new InvalidAlgorithmParameterException("Cannot reuse iv for GCM encryption");
+            }
+            if (!"AES".equalsIgnoreCase(algorithm) && !"Rijndael".equalsIgnoreCase(algorithm)) {
+                throw new InvalidKeyException("Wrong algorithm: AES or Rijndael required");
+            }
+            checkKeySize(newKey.length);
+            head = room(head, 0, newIv.length); // the last thing that can fail
+            taken = true;
+        } finally {
+            if (!taken && newKey != key) {
+                Arrays.fill(newKey, (byte) 0);
+            }
         }
-        if (!algorithm.equalsIgnoreCase("AES") && !algorithm.equalsIgnoreCase("Rijndael")) {
-            throw new InvalidKeyException("Wrong algorithm: AES or Rijndael required");
-        }
-        checkKeySize(bytes.length);
-        boolean isNew = key == null || !equal(bytes, key);
-        if (isNew) {
-            renew(bytes);
+        if (newKey != key) {
+            renew(newKey);
         }
         if (newSeals) {
             if (lastKey != null && lastKey != key) {
@@ -304,17 +333,14 @@ final class Gcm extends CipherSpi {
             lastKey = key;
             lastIv = newIv;
         }
+        random = newRandom;
         seals = newSeals;
         tag = newTag;
         iv = newIv;
-        if (iv.length > head.length) {
-            head = new byte[iv.length + 64];
-        }
         System.arraycopy(iv, 0, head, 0, iv.length);
         headSize = iv.length;
         spent = false;
         initialised = true;
-        return isNew;
     }
 
     /** Another key: what there is of the one before is wiped. */
@@ -460,7 +486,7 @@ final class Gcm extends CipherSpi {
         }
         int most = Integer.MAX_VALUE - 8;
         if (more > most - used) {
-            throw new ProviderException("more than 2 GiB");
+            throw tooLong();
         }
         return Arrays.copyOf(array, (int) Math.min(most, Math.max(2L * array.length, (long) used + more)));
     }
@@ -473,8 +499,8 @@ final class Gcm extends CipherSpi {
         try {
             checkInitialised();
             Objects.checkFromIndexSize(at, size, from.length);
-            byte[] to = new byte[updateSize(size)];
-            update(from, at, size, to, 0);
+            byte[] to = new byte[counted(updateSize(size))];
+            update(Place.of(from, at), size, Place.of(to, 0));
             return to;
         } finally {
             leave();
@@ -487,11 +513,12 @@ final class Gcm extends CipherSpi {
         try {
             checkInitialised();
             Objects.checkFromIndexSize(at, size, from.length);
+            Place output = output(to, toAt);
             if (toAt > to.length) {
                 throw new ArrayIndexOutOfBoundsException("The output would begin at " + toAt + " of " + to.length + " bytes");
             }
             checkRoom(updateSize(size), to.length - toAt);
-            return update(from, at, size, to, toAt);
+            return update(Place.of(from, at), size, output);
         } finally {
             leave();
         }
@@ -502,112 +529,108 @@ final class Gcm extends CipherSpi {
         enter();
         try {
             checkInitialised();
-            byte[] text = new byte[from.remaining()];
-            int made = updateSize(text.length);
-            checkRoom(made, to.remaining());
+            ByteBuffer read = from.duplicate(); // whose position and limit no other thread changes
+            ByteBuffer written = to.duplicate();
+            int size = read.remaining();
+            checkRoom(updateSize(size), written.remaining());
             if (seals) {
                 checkNotSpent();
             }
-            from.get(text);
-            byte[] out = new byte[made];
-            update(text, 0, text.length, out, 0);
-            to.put(out);
+            int made = buffers(read, written, updateSize(size), (in, out) -> update(in, size, out));
+            from.position(read.limit());
+            to.position(written.position() + made);
             return made;
+        } catch (BadPaddingException thrown) {
+            throw new ProviderException(thrown); // `update` verifies nothing
         } finally {
             leave();
         }
     }
 
-    private int updateSize(int size) {
-        return seals ? heldSize + size & -BLOCK : 0;
-    }
-
-    private static void checkRoom(int needed, int room) throws ShortBufferException {
-        if (needed > room) {
-            throw new ShortBufferException("Output buffer must be at least " + needed + " bytes long");
-        }
-    }
-
     private void checkTotal(long size) {
-        if (done + heldSize + size > Integer.MAX_VALUE) {
-            throw new ProviderException("more than 2 GiB");
-        }
+        counted(done + heldSize + size);
     }
 
-    private int update(byte[] from, int at, int size, byte[] to, int toAt) {
+    private int update(Place from, int size, Place to) {
         if (!seals) {
+            hold(from, 0, size);
             aadEnded = true;
-            hold(from, at, size);
             return 0;
         }
         checkNotSpent();
         checkTotal(size);
+        int made = (int) updateSize(size);
+        boolean isSpoiled = made > 0 && from.isSpoiledBy(to, made, size, heldSize == 0);
+        Place text = isSpoiled ? from.copied(size) : from;
         begin();
-        int made = updateSize(size);
-        if (made == 0) {
-            hold(from, at, size);
-            return 0;
+        try {
+            if (made == 0) {
+                hold(text, 0, size);
+                return 0;
+            }
+            int first = 0;
+            if (heldSize > 0) {
+                first = BLOCK - heldSize;
+                hold(text, 0, first);
+                text(Place.of(held, 0), 0, BLOCK, to, 0);
+                Arrays.fill(held, (byte) 0);
+                heldSize = 0;
+            }
+            int taken = made - (first > 0 ? BLOCK : 0);
+            text(text, first, taken, to, made - taken);
+            hold(text, first + taken, size - first - taken);
+            to.deliver(made);
+            done += made;
+            return made;
+        } catch (RuntimeException | Error thrown) {
+            spent = true; // some of the text may have gone out under this IV
+            ended();
+            throw thrown;
+        } finally {
+            if (isSpoiled) {
+                text.wipe();
+            }
         }
-        if (overlaps(from, at, size, to, toAt, made, heldSize == 0)) {
-            from = Arrays.copyOfRange(from, at, at + size);
-            at = 0;
-        }
-        int taken = made - heldSize;
-        int first = 0;
-        if (heldSize > 0) {
-            first = BLOCK - heldSize;
-            hold(from, at, first);
-            text(held, 0, BLOCK, to, toAt, true);
-            Arrays.fill(held, (byte) 0);
-            heldSize = 0;
-            text(from, at + first, taken - first, to, toAt + BLOCK, true);
-        } else {
-            text(from, at, taken, to, toAt, true);
-        }
-        hold(from, at + taken, size - taken);
-        done += made;
-        return made;
     }
 
-    private void hold(byte[] from, int at, int size) {
+    private void hold(Place from, int offset, int size) {
         if (held.length == 0 && seals) {
             held = new byte[BLOCK];
         }
         held = room(held, heldSize, size);
-        System.arraycopy(from, at, held, heldSize, size);
+        from.get(offset, held, heldSize, size);
         heldSize += size;
     }
 
-    /** Whether what is written would change what is still to be read. What begins where the text begins follows it, if nothing waits before it. */
-    private static boolean overlaps(Object from, long at, long size, Object to, long toAt, long made, boolean mayFollow) {
-        return areOne(from, to) && at < toAt + made && toAt < at + size && !(mayFollow && at == toAt);
-    }
-
-    /** One array, or memory elsewhere. */
-    private static boolean areOne(Object from, Object to) {
-        return from == to || !(from instanceof byte[]) && !(to instanceof byte[]);
-    }
-
-    /** Begins a message in pieces, with its AAD. */
+    /** Begins a message in pieces, with its AAD. If it fails, nothing has begun. */
     private void begin() {
-        aadEnded = true;
         long kept = keptKey();
         if (memory.pieces == 0) {
             memory.pieces = Native.pieces(kept, iv, iv.length);
             if (memory.pieces == 0) {
                 throw new ProviderException("no memory for a message");
             }
-            for (int at = iv.length; at < headSize; at += Library.PART) {
-                check(Native.aad(memory.pieces, kept, head, at, Math.min(Library.PART, headSize - at)));
+            boolean hasAad = false;
+            try {
+                for (long at = iv.length; at < headSize; at += Library.PART) {
+                    check(Native.aad(memory.pieces, kept, head, (int) at, (int) Math.min(Library.PART, headSize - at)));
+                }
+                hasAad = true;
+            } finally {
+                if (!hasAad) {
+                    memory.end();
+                }
             }
         }
+        aadEnded = true;
     }
 
     /** The next text of a message in pieces. */
-    private void text(Object from, long at, int size, Object to, long toAt, boolean seals) {
-        for (int done = 0; done < size; done += Library.PART) {
-            int part = Math.min(Library.PART, size - done);
-            check(Native.text(memory.pieces, memory.key, from, at + done, part, to, toAt + done, seals));
+    private void text(Place from, int offset, int size, Place to, int toOffset) {
+        for (long done = 0; done < size; done += Library.PART) {
+            int part = (int) Math.min(Library.PART, size - done);
+            check(Native.text(memory.pieces, memory.key, from, offset + done, part, to, toOffset + done, seals));
+            written += part;
         }
     }
 
@@ -632,15 +655,16 @@ final class Gcm extends CipherSpi {
     private byte[] end(byte[] from, int at, int size) throws IllegalBlockSizeException, BadPaddingException {
         byte[] text = input(from, at, size);
         checkInitialised();
-        checkTotal(seals ? size + tag : size);
-        byte[] to = new byte[outputSize(size)];
+        checkTotal((long) size + (seals ? tag : 0));
+        byte[] to = new byte[(int) outputSize(size)];
         try {
-            finish(text, at, size, null, to, 0, to.length);
+            finish(Place.of(text, at), size, Place.of(to, 0), to.length);
             return to;
         } catch (ShortBufferException thrown) {
             throw new ProviderException(thrown); // it has as many
-        } finally {
+        } catch (BadPaddingException thrown) {
             restart();
+            throw thrown;
         }
     }
 
@@ -651,7 +675,7 @@ final class Gcm extends CipherSpi {
         try {
             byte[] text = input(from, at, size);
             checkInitialised();
-            return finish(text, at, size, null, to, toAt, to.length - toAt);
+            return finish(Place.of(text, at), size, output(to, toAt), (long) to.length - toAt);
         } finally {
             leave();
         }
@@ -659,7 +683,7 @@ final class Gcm extends CipherSpi {
 
     private byte[] input(byte[] from, int at, int size) throws IllegalBlockSizeException {
         byte[] text = from == null ? EMPTY : from;
-        if ((at | size | text.length - at - size) < 0) {
+        if (at < 0 || size < 0 || size > text.length - at) {
             restart();
             throw new IllegalBlockSizeException("input array invalid");
         }
@@ -672,104 +696,111 @@ final class Gcm extends CipherSpi {
         enter();
         try {
             checkInitialised();
-            ByteBuffer in = from.duplicate(); // whose position and limit no other thread changes
-            ByteBuffer out = to.duplicate();
-            boolean isCopied = !in.hasArray() && !in.isDirect(); // an array that is read only
-            Object text = isCopied ? copy(in) : memory(in);
-            long at = isCopied ? 0 : place(in);
-            int made = finish(text, at, in.remaining(), in, memory(out), place(out), out.remaining());
-            from.position(in.limit());
-            to.position(out.position() + made);
+            ByteBuffer read = from.duplicate();
+            ByteBuffer written = to.duplicate();
+            int made = buffers(read, written, outputSize(read.remaining()), (in, out) -> finish(in, read.remaining(), out, written.remaining()));
+            from.position(read.limit());
+            to.position(written.position() + made);
             return made;
         } finally {
-            java.lang.ref.Reference.reachabilityFence(from);
-            java.lang.ref.Reference.reachabilityFence(to);
             leave();
         }
     }
 
-    private static Object memory(ByteBuffer buffer) {
-        return buffer.hasArray() ? buffer.array() : Native.memory(buffer);
+    /** What is done with a place of input and one of output: returns how many bytes it has written. */
+    private interface Work {
+        int of(Place in, Place out) throws ShortBufferException, BadPaddingException;
     }
 
-    private static long place(ByteBuffer buffer) {
-        return buffer.position() + (buffer.hasArray() ? buffer.arrayOffset() : Native.address(buffer));
+    private static int buffers(ByteBuffer from, ByteBuffer to, long most, Work work) throws ShortBufferException, BadPaddingException {
+        Place in = Place.reading(from);
+        try {
+            Place out = Place.writing(to, most);
+            try {
+                return work.of(in, out);
+            } finally {
+                out.wipe();
+            }
+        } finally {
+            in.wipe();
+            Reference.reachabilityFence(from);
+            Reference.reachabilityFence(to);
+        }
     }
 
-    private static byte[] copy(ByteBuffer from) {
-        byte[] copy = new byte[from.remaining()];
-        from.duplicate().get(copy);
-        return copy;
-    }
-
-    /** The end of a message, from `size` bytes of memory (which are those of `buffer`, if that is not null) to memory with so much room. */
-    private int finish(Object from, long at, int size, ByteBuffer buffer, Object to, long toAt, int room)
-            throws ShortBufferException, BadPaddingException {
+    /** The end of a message, to memory with so much room. */
+    private int finish(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
         if (seals) {
             checkNotSpent();
             checkRoom(outputSize(size), room);
-            checkTotal(size + tag);
+            checkTotal((long) size + tag);
         }
-        return seals ? seal(from, at, size, buffer, to, toAt) : open(from, at, size, buffer, to, toAt, room);
+        return seals ? seal(from, size, to) : open(from, size, to, room);
     }
 
-    private int seal(Object from, long at, int size, ByteBuffer buffer, Object to, long toAt) {
-        int made = heldSize + size;
-        if (overlaps(from, at, size, to, toAt, made + tag, heldSize == 0)) {
-            from = buffer == null ? Arrays.copyOfRange((byte[]) from, (int) at, (int) at + size) : copy(buffer);
-            at = 0;
-        }
+    private int seal(Place from, int size, Place to) {
+        int made = heldSize + size; // an int has it with the tag
+        boolean isSpoiled = from.isSpoiledBy(to, made + tag, size, heldSize == 0);
+        Place text = isSpoiled ? from.copied(size) : from;
         spent = true;
-        if (isShort(made) && (memory == null || memory.pieces == 0)) {
-            check(whole(from, at, size, to, toAt));
-            ended();
-            return made + tag;
+        try {
+            if (isShort(made) && (memory == null || memory.pieces == 0)) {
+                check(whole(text, size, to));
+            } else {
+                begin();
+                text(Place.of(held, 0), 0, heldSize, to, 0);
+                text(text, 0, size, to, heldSize);
+                check(Native.end(memory.pieces, memory.key, to, made, tag, true));
+            }
+            to.deliver(made + tag);
+            Report.message();
+        } finally {
+            ended(); // whatever has happened: the next message does not go on with this one
+            if (isSpoiled) {
+                text.wipe();
+            }
         }
-        begin();
-        text(held, 0, heldSize, to, toAt, true);
-        text(from, at, size, to, toAt + heldSize, true);
-        check(Native.end(memory.pieces, memory.key, to, toAt + made, tag, true));
-        ended();
         return made + tag;
     }
 
     private boolean isShort(int text) {
-        return text <= Library.PART && headSize - iv.length <= Library.PART;
+        return text <= Library.PART && headSize <= Library.PART;
     }
 
     /** A message in one call. */
-    private int whole(Object from, long at, int size, Object to, long toAt) {
-        byte[] head = this.head;
+    private int whole(Place from, int size, Place to) {
         int aad = headSize - iv.length;
         if (!used) {
-            return Native.once(key, key.length, head, iv.length, aad, from, at, size, to, toAt, tag, seals);
+            return Native.once(key, key.length, head, iv.length, aad, from, size, to, tag, seals);
         }
-        return Native.message(keptKey(), head, iv.length, aad, from, at, size, to, toAt, tag, seals);
+        return Native.message(keptKey(), head, iv.length, aad, from, size, to, tag, seals);
     }
 
-    private int open(Object from, long at, int size, ByteBuffer buffer, Object to, long toAt, int room)
-            throws ShortBufferException, BadPaddingException {
-        int made = heldSize + size - tag;
-        if (made < 0) {
+    /** If anything but a wrong tag ends it, it is as if it had not begun. */
+    private int open(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
+        long left = (long) heldSize + size - tag;
+        if (left < 0) {
             throw new AEADBadTagException("Input too short - need tag");
         }
-        checkRoom(made, room);
+        checkRoom(left, room);
+        int made = (int) left;
+        Place text = from;
         if (heldSize > 0) {
             int before = heldSize;
-            hold(buffer == null ? Arrays.copyOfRange((byte[]) from, (int) at, (int) at + size) : copy(buffer), 0, size);
+            hold(from, 0, size);
             heldSize = before;
-            from = held;
-            at = 0;
-        } else if (overlaps(from, at, size, to, toAt, made, true)) {
-            from = buffer == null ? Arrays.copyOfRange((byte[]) from, (int) at, (int) at + size) : copy(buffer);
-            at = 0;
+            text = Place.of(held, 0);
+        } else if (from.isSpoiledBy(to, made, size, true)) {
+            text = from.copied(size);
         }
-        aadEnded = true;
-        boolean isRight = !refused && (isShort(made) ? opened(whole(from, at, made, to, toAt)) : openedInPieces(from, at, made, to, toAt));
+        boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
         if (!isRight) {
+            aadEnded = true;
             refused = headSize > iv.length; // SunJCE goes on with what `update` had, but without AAD
             throw new AEADBadTagException("Tag mismatch");
         }
+        to.deliver(made);
+        Report.message();
         ended();
         return made;
     }
@@ -781,28 +812,43 @@ final class Gcm extends CipherSpi {
         return status == 0;
     }
 
-    /** Opens a long message in pieces. What is refused is what it was before, if it was opened in place, or all zero. */
-    private boolean openedInPieces(Object from, long at, int size, Object to, long toAt) {
-        begin();
-        text(from, at, size, to, toAt, false);
+    /** Opens a long message in pieces. What is not verified is what it was before, if it was opened in place, or all zero; whatever ends it. */
+    private boolean openedInPieces(Place from, int size, Place to) {
+        boolean hadEnded = aadEnded;
         boolean isRight = false;
+        begin();
+        written = 0;
         try {
-            isRight = opened(Native.end(memory.pieces, memory.key, from, at + size, tag, false));
+            text(from, 0, size, to, 0);
+            isRight = opened(Native.end(memory.pieces, memory.key, from, size, tag, false));
         } finally {
             memory.end();
             if (!isRight) {
-                if (areOne(from, to) && at == toAt) {
-                    begin();
-                    text(to, toAt, size, to, toAt, true);
-                    memory.end();
-                } else {
-                    for (int done = 0; done < size; done += Library.PART) {
-                        Native.zero(to, toAt + done, Math.min(Library.PART, size - done));
-                    }
-                }
+                takeBack(from, to, (int) written);
             }
+            aadEnded = hadEnded;
         }
         return isRight;
+    }
+
+    /** So much has been decrypted, and is not verified. */
+    private void takeBack(Place from, Place to, int size) {
+        boolean isAsBefore = false;
+        try {
+            if (from.is(to)) {
+                begin();
+                for (long done = 0; done < size; done += Library.PART) {
+                    int part = (int) Math.min(Library.PART, size - done);
+                    check(Native.text(memory.pieces, memory.key, to, done, part, to, done, true));
+                }
+                isAsBefore = true;
+            }
+        } finally {
+            memory.end();
+            if (!isAsBefore) {
+                to.zero(size);
+            }
+        }
     }
 
     // ---- Keys under a key.

@@ -21,27 +21,45 @@ final class Library {
     static final String PROBLEM;
 
     static {
-        int part = 0;
-        String backend = null;
-        String problem = null;
-        try {
-            load();
-            Native.bind();
-            String wanted = System.getenv("FASTGCM_BACKEND");
-            byte[] bytes = (wanted == null ? "" : wanted).getBytes(StandardCharsets.UTF_8);
-            part = Native.start(bytes, bytes.length);
-            byte[] name = new byte[64];
-            backend = new String(name, 0, Native.backend(name, name.length), StandardCharsets.US_ASCII);
-        } catch (Exception | LinkageError thrown) {
-            Throwable cause = thrown instanceof ExceptionInInitializerError && thrown.getCause() != null ? thrown.getCause() : thrown;
-            problem = cause instanceof Missing ? cause.getMessage() : cause.toString();
+        Loaded loaded = privileged(Loaded::new);
+        PART = loaded.part;
+        BACKEND = loaded.backend;
+        PROBLEM = loaded.problem;
+        if (PROBLEM != null) {
+            System.err.println("fastgcm is not used, and Java goes on with its other providers: " + PROBLEM);
         }
-        PART = part;
-        BACKEND = backend;
-        PROBLEM = problem;
-        if (problem != null) {
-            System.err.println("fastgcm is not used, and Java goes on with its other providers: " + problem);
+    }
+
+    /** What has come of loading it. */
+    private static final class Loaded {
+        int part;
+        String backend;
+        String problem;
+
+        Loaded() {
+            try {
+                load();
+                Native.bind();
+                String wanted = System.getenv("FASTGCM_BACKEND");
+                byte[] bytes = (wanted == null ? "" : wanted).getBytes(StandardCharsets.UTF_8);
+                part = Native.start(bytes, bytes.length);
+                byte[] name = new byte[64];
+                backend = new String(name, 0, Native.backend(name, name.length), StandardCharsets.US_ASCII);
+            } catch (Exception | LinkageError thrown) {
+                Throwable cause = thrown instanceof ExceptionInInitializerError && thrown.getCause() != null ? thrown.getCause() : thrown;
+                problem = cause instanceof Missing ? cause.getMessage() : cause.toString();
+            }
         }
+    }
+
+    /** What this jar may do by itself, whoever calls it: under a security manager its programs need no rights for that. */
+    @SuppressWarnings("removal")
+    static <T> T privileged(java.security.PrivilegedAction<T> action) {
+        return java.security.AccessController.doPrivileged(action);
+    }
+
+    static String property(String name) {
+        return privileged(() -> System.getProperty(name));
     }
 
     private Library() {}
@@ -62,10 +80,18 @@ final class Library {
         return System.getProperty("os.name").toLowerCase(java.util.Locale.ROOT) + "-" + name;
     }
 
+    private static final String NAMED = "name its file by -Dfastgcm.library=/path/to/libfastgcm_java.so (it lies in the jar, in META-INF/native)";
+
     private static void load() throws IOException {
+        // A tool that gives classes another package changes such a name wherever it stands in one piece.
+        String name = String.join(".", "io", "github", "fastgcm");
+        if (!Library.class.getPackageName().equals(name)) {
+            throw new Missing("the jar's classes are in the package " + Library.class.getPackageName()
+                    + ", and its library serves those in " + name + ": do not relocate them");
+        }
         String named = System.getProperty("fastgcm.library");
         if (named != null) {
-            System.load(Path.of(named).toAbsolutePath().toString());
+            load(Path.of(named).toAbsolutePath());
             return;
         }
         String resource = "/META-INF/native/" + machine() + "/libfastgcm_java.so";
@@ -73,13 +99,45 @@ final class Library {
             if (library == null) {
                 throw new Missing("the jar has no library for " + machine());
             }
-            byte[] bytes = library.readAllBytes();
-            Path file = write(bytes);
+            Path folder = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
             try {
-                System.load(file.toString());
-            } finally {
-                Files.delete(file); // it is mapped
+                copied(library.readAllBytes(), folder);
+            } catch (IOException | UnsatisfiedLinkError thrown) {
+                throw new Missing("its library cannot be written to java.io.tmpdir, " + folder + ", and loaded from there (" + thrown
+                        + "). Where no program may run from that folder, " + NAMED);
             }
+        }
+    }
+
+    /** Loads a file. Java loads each for one class loader only: others, of applications that are deployed once more, get copies beside it. */
+    private static void load(Path file) throws IOException {
+        try {
+            System.load(file.toString());
+        } catch (UnsatisfiedLinkError thrown) {
+            if (!String.valueOf(thrown.getMessage()).contains("already loaded in another classloader")) {
+                throw thrown;
+            }
+            byte[] bytes = Files.readAllBytes(file);
+            try {
+                copied(bytes, file.getParent());
+            } catch (IOException | UnsatisfiedLinkError beside) {
+                try {
+                    copied(bytes, Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath());
+                } catch (IOException | UnsatisfiedLinkError elsewhere) {
+                    throw new Missing(file + " is loaded for another application, and a copy can be loaded neither from its folder nor from"
+                            + " java.io.tmpdir (" + beside + "; " + elsewhere + "): let applications share the jar, or let this one write there");
+                }
+            }
+        }
+    }
+
+    /** Loads these bytes by a file that is gone afterwards. */
+    private static void copied(byte[] bytes, Path folder) throws IOException {
+        Path file = write(bytes, folder);
+        try {
+            System.load(file.toString());
+        } finally {
+            Files.delete(file); // it is mapped
         }
     }
 
@@ -87,8 +145,7 @@ final class Library {
      * A new file that only this user may change. Its name is not drawn at random: a generator would ask for providers, of which this may be the first. Nobody
      * else's file is taken, because it is only ever created.
      */
-    private static Path write(byte[] bytes) throws IOException {
-        Path folder = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
+    private static Path write(byte[] bytes, Path folder) throws IOException {
         var mine = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
         Set<StandardOpenOption> options = EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         for (int attempt = 0; ; attempt++) {

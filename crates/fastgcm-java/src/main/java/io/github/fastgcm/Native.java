@@ -3,8 +3,9 @@ package io.github.fastgcm;
 import java.nio.ByteBuffer;
 
 /**
- * What the shared library does, by JNI. (Java 25 and later have another class of this name, which calls foreign functions.) Memory is an array of bytes and
- * a place in it, or what {@link #memory} makes of a buffer and an address. Nothing is checked here. What returns an int returns 0, or {@link #UNAUTHENTIC}, or something else for a fault.
+ * What the shared library does, by JNI. (Java 25 and later have another class of this name, which calls foreign functions.) A text or a tag is a place and how
+ * far behind it that begins. The library checks that all of it lies within its memory. What returns an int returns 0, or {@link #UNAUTHENTIC}, or something
+ * else for a fault; what returns an address returns 0 for one.
  */
 final class Native {
     /** How Java calls the library. (A constant would become part of who reads it.) */
@@ -23,34 +24,59 @@ final class Native {
 
     static native int backend(byte[] name, int size);
 
-    /** The memory of a buffer that has no array. */
+    /** Memory that was given back, or is another thread's, is refused with Java's own exception. */
+    static void checkAlive(ByteBuffer buffer) {
+        if (buffer.hasRemaining()) {
+            buffer.get(buffer.position());
+        }
+    }
+
+    /** The memory of a buffer that has no array: addresses say all. */
     static Object memory(ByteBuffer buffer) {
         return null;
     }
 
-    /** Where that begins. */
+    /** Where that begins; 0 if somebody may give it back while it is used, so that it has to be copied. */
     static native long address(ByteBuffer buffer);
 
     static native long key(byte[] bytes, int size);
 
     static native void freeKey(long key);
 
-    static native int message(
-            long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag, boolean seals);
+    static int message(
+            long key, byte[] head, int nonce, int aad, Place from, int size, Place to, int tag, boolean seals) {
+        return messageAt(key, head, nonce, aad, from.memory, from.at, from.end, size, to.memory, to.at, to.end, tag, seals);
+    }
 
-    static native int once(
-            byte[] key, int keySize, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag,
-            boolean seals);
+    private static native int messageAt(
+            long key, byte[] head, int nonce, int aad, Object from, long fromAt, long fromEnd, int size, Object to, long toAt, long toEnd,
+            int tag, boolean seals);
+
+    static int once(
+            byte[] key, int keySize, byte[] head, int nonce, int aad, Place from, int size, Place to, int tag, boolean seals) {
+        return onceAt(key, keySize, head, nonce, aad, from.memory, from.at, from.end, size, to.memory, to.at, to.end, tag, seals);
+    }
+
+    private static native int onceAt(
+            byte[] key, int keySize, byte[] head, int nonce, int aad, Object from, long fromAt, long fromEnd, int size, Object to, long toAt,
+            long toEnd, int tag, boolean seals);
 
     static native long pieces(long key, byte[] nonce, int size);
 
     static native void freePieces(long pieces);
 
-    static native int aad(long pieces, long key, byte[] aad, long at, int size);
+    static native int aad(long pieces, long key, byte[] aad, int at, int size);
 
-    static native int text(long pieces, long key, Object from, long fromAt, int size, Object to, long toAt, boolean seals);
+    static int text(long pieces, long key, Place from, long offset, int size, Place to, long toOffset, boolean seals) {
+        return textAt(pieces, key, from.memory, from.at(offset), from.end, size, to.memory, to.at(toOffset), to.end, seals);
+    }
 
-    static native int end(long pieces, long key, Object tag, long at, int size, boolean seals);
+    private static native int textAt(
+            long pieces, long key, Object from, long fromAt, long fromEnd, int size, Object to, long toAt, long toEnd, boolean seals);
 
-    static native void zero(Object to, long at, int size);
+    static int end(long pieces, long key, Place tag, long offset, int size, boolean seals) {
+        return endAt(pieces, key, tag.memory, tag.at(offset), tag.end, size, seals);
+    }
+
+    private static native int endAt(long pieces, long key, Object tag, long at, long end, int size, boolean seals);
 }

@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.security.ProviderException;
+import java.util.Objects;
 
 /**
  * What the shared library does, by foreign functions, which read and write arrays where they lie. The other class of this name says what each method does.
@@ -36,7 +37,6 @@ final class Native {
     private static final MethodHandle AAD = of("aad", INT, LONG, LONG, MEMORY, LONG, LONG);
     private static final MethodHandle TEXT = of("text", INT, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, INT);
     private static final MethodHandle END = of("end", INT, LONG, LONG, MEMORY, LONG, LONG, INT);
-    private static final MethodHandle ZERO = of("zero", null, MEMORY, LONG, LONG);
 
     private Native() {}
 
@@ -50,19 +50,44 @@ final class Native {
     /** After the library has been loaded: finds all functions, or fails. */
     static void bind() {}
 
-    // What is made of memory and a place is what the compiler can do without: slices take it 100 ns.
+    // What is made of memory and a place is what the compiler can do without: slices take it 100 ns. So the bounds are checked here.
 
-    private static MemorySegment start(Object memory) {
-        return memory instanceof byte[] ? MemorySegment.ofArray((byte[]) memory) : (MemorySegment) memory;
+    private static MemorySegment start(Place place) {
+        return place.memory instanceof byte[] ? MemorySegment.ofArray((byte[]) place.memory) : (MemorySegment) place.memory;
     }
 
-    private static long at(Object memory, long at) {
-        return memory instanceof byte[] ? at : at - ((MemorySegment) memory).address();
+    /** Where `size` bytes begin within the memory, of which they are a part. */
+    private static long at(Place place, long offset, long size) {
+        if (place.memory instanceof byte[]) {
+            return Objects.checkFromIndexSize(place.at(offset), size, ((byte[]) place.memory).length);
+        }
+        MemorySegment memory = (MemorySegment) place.memory;
+        return Objects.checkFromIndexSize(place.at(offset) - memory.address(), size, memory.byteSize());
     }
 
-    /** No call throws anything: what handles declare is not what they do. */
-    private static ProviderException never(Throwable thrown) {
-        return new ProviderException(thrown);
+    /** A text with its tag. */
+    private static long with(int size, int tag) {
+        return (long) size + Objects.checkIndex(tag, 17);
+    }
+
+    /** An array that has `size` bytes. */
+    private static MemorySegment array(byte[] array, long size) {
+        Objects.checkFromIndexSize(0, size, array.length);
+        return MemorySegment.ofArray(array);
+    }
+
+    /** The nonce, and the AAD behind it. */
+    private static MemorySegment head(byte[] head, int nonce, int aad) {
+        Objects.checkFromIndexSize(nonce, aad, head.length);
+        return array(head, nonce);
+    }
+
+    /** No function throws anything; a call does if its memory is not there any more, or is another thread's. */
+    private static RuntimeException told(Throwable thrown) {
+        if (thrown instanceof Error) {
+            throw (Error) thrown;
+        }
+        return thrown instanceof RuntimeException ? (RuntimeException) thrown : new ProviderException(thrown);
     }
 
     private static int flag(boolean set) {
@@ -71,17 +96,28 @@ final class Native {
 
     static int start(byte[] backend, int size) {
         try {
-            return (int) START.invokeExact(MemorySegment.ofArray(backend), (long) size);
+            return (int) START.invokeExact(array(backend, size), (long) size);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
     static int backend(byte[] name, int size) {
         try {
-            return (int) BACKEND.invokeExact(MemorySegment.ofArray(name), (long) size);
+            return (int) BACKEND.invokeExact(array(name, size), (long) size);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
+        }
+    }
+
+    /** It does not read: a thread that reads while another one closes the arena would be interrupted, as if a program had done that. */
+    static void checkAlive(ByteBuffer buffer) {
+        MemorySegment memory = MemorySegment.ofBuffer(buffer);
+        if (!memory.scope().isAlive()) {
+            throw new IllegalStateException("Already closed");
+        }
+        if (!memory.isAccessibleBy(Thread.currentThread())) {
+            throw new WrongThreadException("Attempted access outside owning thread");
         }
     }
 
@@ -90,15 +126,16 @@ final class Native {
         return MemorySegment.ofBuffer(buffer.duplicate().clear());
     }
 
+    /** No memory has to be copied: each call holds it. */
     static long address(ByteBuffer buffer) {
         return MemorySegment.ofBuffer(buffer.duplicate().clear()).address();
     }
 
     static long key(byte[] bytes, int size) {
         try {
-            return (long) KEY.invokeExact(MemorySegment.ofArray(bytes), (long) size);
+            return (long) KEY.invokeExact(array(bytes, size), (long) size);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
@@ -106,38 +143,39 @@ final class Native {
         try {
             FREE_KEY.invokeExact(key);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
     static int message(
-            long key, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag, boolean seals) {
+            long key, byte[] head, int nonce, int aad, Place from, int size, Place to, int tag, boolean seals) {
         try {
             return (int) MESSAGE.invokeExact(
-                    key, MemorySegment.ofArray(head), (long) nonce, (long) aad,
-                    start(from), at(from, fromAt), (long) size, start(to), at(to, toAt), (long) tag, flag(seals));
+                    key, head(head, nonce, aad), (long) nonce, (long) aad,
+                    start(from), at(from, 0, seals ? size : with(size, tag)), (long) size,
+                    start(to), at(to, 0, seals ? with(size, tag) : size), (long) tag, flag(seals));
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
     static int once(
-            byte[] key, int keySize, byte[] head, int nonce, int aad, Object from, long fromAt, int size, Object to, long toAt, int tag,
-            boolean seals) {
+            byte[] key, int keySize, byte[] head, int nonce, int aad, Place from, int size, Place to, int tag, boolean seals) {
         try {
             return (int) ONCE.invokeExact(
-                    MemorySegment.ofArray(key), (long) keySize, MemorySegment.ofArray(head), (long) nonce, (long) aad,
-                    start(from), at(from, fromAt), (long) size, start(to), at(to, toAt), (long) tag, flag(seals));
+                    array(key, keySize), (long) keySize, head(head, nonce, aad), (long) nonce, (long) aad,
+                    start(from), at(from, 0, seals ? size : with(size, tag)), (long) size,
+                    start(to), at(to, 0, seals ? with(size, tag) : size), (long) tag, flag(seals));
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
     static long pieces(long key, byte[] nonce, int size) {
         try {
-            return (long) PIECES.invokeExact(key, MemorySegment.ofArray(nonce), (long) size);
+            return (long) PIECES.invokeExact(key, array(nonce, size), (long) size);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
@@ -145,39 +183,33 @@ final class Native {
         try {
             FREE_PIECES.invokeExact(pieces);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
-    static int aad(long pieces, long key, byte[] aad, long at, int size) {
+    static int aad(long pieces, long key, byte[] aad, int at, int size) {
         try {
-            return (int) AAD.invokeExact(pieces, key, start(aad), at, (long) size);
+            Objects.checkFromIndexSize(at, size, aad.length);
+            return (int) AAD.invokeExact(pieces, key, MemorySegment.ofArray(aad), (long) at, (long) size);
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
-    static int text(long pieces, long key, Object from, long fromAt, int size, Object to, long toAt, boolean seals) {
+    static int text(long pieces, long key, Place from, long offset, int size, Place to, long toOffset, boolean seals) {
         try {
-            return (int) TEXT.invokeExact(pieces, key, start(from), at(from, fromAt), (long) size, start(to), at(to, toAt), flag(seals));
+            return (int) TEXT.invokeExact(
+                    pieces, key, start(from), at(from, offset, size), (long) size, start(to), at(to, toOffset, size), flag(seals));
         } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 
-    static int end(long pieces, long key, Object tag, long at, int size, boolean seals) {
+    static int end(long pieces, long key, Place tag, long offset, int size, boolean seals) {
         try {
-            return (int) END.invokeExact(pieces, key, start(tag), at(tag, at), (long) size, flag(seals));
+            return (int) END.invokeExact(pieces, key, start(tag), at(tag, offset, size), (long) size, flag(seals));
         } catch (Throwable thrown) {
-            throw never(thrown);
-        }
-    }
-
-    static void zero(Object to, long at, int size) {
-        try {
-            ZERO.invokeExact(start(to), at(to, at), (long) size);
-        } catch (Throwable thrown) {
-            throw never(thrown);
+            throw told(thrown);
         }
     }
 }

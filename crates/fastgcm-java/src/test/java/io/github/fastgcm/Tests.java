@@ -7,9 +7,11 @@ import java.util.function.IntUnaryOperator;
 
 /**
  * All tests: `Tests CAVP WYCHEPROOF FOLDER`, which are files with published answers, and a folder for what is made. With the property `full` they take
- * minutes; `random SEED CIPHERS LONGEST` are random calls only.
+ * minutes; with `only` those are run whose whole names are as that says; `random SEED CIPHERS LONGEST` are random calls only.
  */
 final class Tests {
+    private static final String ONLY = System.getProperty("only");
+
     private Tests() {}
 
     private interface Test {
@@ -17,6 +19,9 @@ final class Tests {
     }
 
     private static void test(String name, Test test) throws Exception {
+        if (ONLY != null && !name.matches(ONLY)) {
+            return;
+        }
         long count = test.run();
         if (count == 0) {
             throw new AssertionError(name + " has done nothing");
@@ -44,6 +49,25 @@ final class Tests {
         test("entered", Behaviour::entered);
         test("two_threads", Behaviour::twoThreads);
         test("memory", () -> Behaviour.memory(times.applyAsInt(100_000)));
+        test("errors_in_the_middle", Middle::calls);
+        test("errors_of_callbacks", Middle::callbacks);
+        test("sizes_of_ciphers", Sizes::ofCiphers);
+        test("sizes_of_the_library", Sizes::ofTheLibrary);
+        test("giants", () -> Sizes.giants(folder));
+        if (full) {
+            test("giant_arrays", () -> Behaviour.java("-Xmx6g", Sizes.class.getName(), folder.resolve("nothing").toString()).contains("as it should be") ? 9 : 0);
+        }
+        test("memory_that_is_gone", () -> Arenas.test("gone", 0));
+        test("memory_that_goes", () -> Arenas.test("goes", times.applyAsInt(64)));
+        test("input_that_changes", () -> Promises.inputThatChanges(times.applyAsInt(300)));
+        test("copies", Promises::copies);
+        test("wiped", Promises::wiped);
+        test("parts", Promises::parts);
+        test("started", () -> Shipped.started(folder));
+        test("loaded", () -> Shipped.loaded(folder));
+        test("secured", () -> Shipped.secured(folder));
+        test("repacked", () -> Shipped.repacked(folder));
+        test("asked", Shipped::asked);
         test("installations", () -> Behaviour.installations(folder));
     }
 }
