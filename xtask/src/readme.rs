@@ -6,7 +6,7 @@ use crate::{
     ci::full,
     tools::{emptied, files, output, run as type_in, sh, step, write},
 };
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 
@@ -57,12 +57,14 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
                 write(&folder.join("program/Cargo.toml"), PROGRAM)?;
                 typed(&format!("cd program; {command}; cargo run --quiet"))?;
             } else {
-                // What it opens is put aside, and must be there again; what it would show is put where it was.
+                // What it opens must be what was sealed.
                 let opened = command.split(' ').find_map(|word| word.strip_suffix(".sealed").filter(|_| command.contains("open ")));
-                typed(&match opened {
-                    Some(name) if command.contains("-o - ") => format!("mv {name} was; {command} > {name}; cmp {name} was"),
-                    Some(name) => format!("mv {name} was; {command}; cmp {name} was"),
-                    None => command.to_owned(),
+                let to = command.split_once(" -o ").and_then(|(_, rest)| rest.split(' ').next());
+                typed(&match (opened, to) {
+                    (Some(name), Some("-")) => format!("{command} > shown; cmp {name} shown"),
+                    (Some(name), Some(to)) => format!("{command}; cmp {name} {to}"),
+                    (Some(name), None) => bail!("README.md: {command} would replace {name}"),
+                    (None, _) => command.to_owned(),
                 })?;
                 let words = command.split(' ').chain(comment.split(' ')).map(|word| word.trim_matches(['`', ';', ',', '.']));
                 let named: Vec<&str> = words.filter(|word| FILES.iter().any(|end| word.ends_with(end))).collect();
@@ -75,6 +77,13 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
         }
     }
     ensure!(tests == 1, "README.md: the test command is not that of the check `tests`");
+    // Others type these: lab/openssl/tests/module.rs that on TLS, crates/fastgcm-cli/tests/program/locked.rs that on locked keys.
+    let others = ["fastgcm keygen -p -o my.key", "cargo rustc --release -p fastgcm-openssl"];
+    let (found, marks) = (blocks(&readme, "bash"), readme.matches("\n```").count() / 2);
+    let is_known = found.len() == others.len() && found.iter().zip(others).all(|(block, begins)| block.starts_with(begins));
+    ensure!(is_known, "README.md has blocks of bash that nobody types");
+    let all: usize = ["sh", "bash", "rust", "toml", "text"].iter().map(|language| blocks(&readme, language).len()).sum();
+    ensure!(all == marks, "README.md has {marks} blocks, of which {all} are of a language that is known");
     println!("readme ok {commands}");
     println!("manifests ok {}", manifests(root)?);
     in_place_of_aes_gcm(root)?;

@@ -130,6 +130,7 @@ fn f06_f12_more_than_4_gib() {
     let (from, to) = (Giant::new(HEAD + TAIL, &bytes(WINDOW, 1)), Giant::new(HEAD + TAIL, &[]));
     // SAFETY: so many addresses; nobody writes to the first, and of the second there is one slice at a time.
     let input = unsafe { slice::from_raw_parts(from.at(), HEAD + TAIL) };
+    // SAFETY: as above.
     let output = || unsafe { slice::from_raw_parts_mut(to.at(), HEAD + TAIL) };
     let (head, tail) = input.split_at(HEAD);
     let mut last: Vec<u8> = keystream(&key, [9; 12], HEAD as u64, TAIL);

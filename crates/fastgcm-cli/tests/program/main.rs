@@ -1,6 +1,7 @@
 //! The program, as people and shells call it. One binary, because linking each file of these tests takes longer than compiling it.
 
 mod commands;
+mod locked;
 mod manners;
 mod newcomers;
 mod nothing_lost;
