@@ -25,6 +25,28 @@ fn rows() {
     assert_eq!(Some(Backend::Portable), Backend::available().last());
 }
 
+/// What is said of each feature is what the kernel says of the processor, for the rows of other families too. (An emulator for programs shows them the
+/// kernel's words about the host.)
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn features_are_those_of_the_kernel() {
+    if suite::emulated() {
+        return;
+    }
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags: Vec<&str> = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap().split_whitespace().collect();
+    let (mut compared, mut missing) = (0, 0);
+    for backend in Backend::ALL {
+        for (name, here) in backend.features() {
+            assert_eq!(here, flags.contains(&&*name.replace('.', "_")), "{backend}: {name}");
+            missing += usize::from(!here);
+            compared += 1;
+        }
+    }
+    assert!(missing > 0, "no processor has the features of all rows");
+    println!("features_are_those_of_the_kernel ok {compared}");
+}
+
 /// Rows of another family of processors may need features that have the same name here.
 fn compiled(backend: &Backend) -> bool {
     match backend.name() {
