@@ -7,13 +7,17 @@ use rustix::{
 };
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP},
+    flag,
     iterator::Signals,
     low_level::emulate_default_handler,
 };
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 use zeroize::Zeroizing;
@@ -80,11 +84,13 @@ pub(crate) fn is_possible() -> bool {
 /// From now on a signal that ends or stops the run first brings the terminal back to how it is now. A signal that was ignored stays so. To be called before somebody
 /// is asked, here or by the crate `age`.
 pub(crate) fn restore_on_signals() {
-    static STARTED: OnceLock<io::Result<()>> = OnceLock::new();
     STARTED.get_or_init(|| {
         let terminal = terminal()?;
         let shown = tcgetattr(&terminal)?;
-        let ignored = ignored();
+        let (ignored, interrupted) = (ignored(), Arc::default());
+        if ignored >> (SIGINT - 1) & 1 == 0 {
+            flag::register(SIGINT, Arc::clone(&interrupted))?;
+        }
         let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP];
         let mut signals = Signals::new(ending.iter().filter(|signal| ignored >> (**signal - 1) & 1 == 0))?;
         thread::Builder::new().spawn(move || {
@@ -102,8 +108,19 @@ pub(crate) fn restore_on_signals() {
                 }
             }
         })?;
-        Ok(())
+        Ok(interrupted)
     });
+}
+
+/// Whether Ctrl-C was typed where somebody is asked. `None` before that.
+static STARTED: OnceLock<io::Result<Arc<AtomicBool>>> = OnceLock::new();
+
+/// The crate `age` goes on where it raises the signal of a Ctrl-C, and says that there is no answer. The run ends by that signal, and says nothing more.
+pub(crate) fn end_if_interrupted() {
+    let interrupted = STARTED.get().and_then(|started| started.as_ref().ok());
+    while interrupted.is_some_and(|interrupted| interrupted.load(Ordering::SeqCst)) {
+        thread::park();
+    }
 }
 
 /// The signals that were ignored when the run began, a bit each.

@@ -46,7 +46,9 @@ pub(crate) fn unlock(name: &str, content: &[u8], longest: usize, reading: &cli::
         prompt::restore_on_signals();
         open_identities(name, reading, &asked)?
     };
-    let text = decryptor.decrypt(identities.iter().map(|identity| &**identity)).map_err(|error| match error {
+    let text = decryptor.decrypt(identities.iter().map(|identity| &**identity));
+    prompt::end_if_interrupted();
+    let text = text.map_err(|error| match error {
         DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed if is_scrypt => fail(&"another passphrase opens it"),
         DecryptError::NoMatchingKeys => match asked.failed() {
             Some(why) => fail(&why),
