@@ -78,7 +78,7 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     }
     ensure!(tests == 1, "README.md: the test command is not that of the check `tests`");
     // Others type these: lab/openssl/tests/module.rs that on TLS, crates/fastgcm-cli/tests/program/locked.rs that on locked keys.
-    let others = ["fastgcm keygen -p -o my.key", "cargo rustc --release -p fastgcm-openssl"];
+    let others = ["fastgcm keygen -p -o locked.key", "cargo rustc --release -p fastgcm-openssl"];
     let (found, marks) = (blocks(&readme, "bash"), readme.matches("\n```").count() / 2);
     let is_known = found.len() == others.len() && found.iter().zip(others).all(|(block, begins)| block.starts_with(begins));
     ensure!(is_known, "README.md has blocks of bash that nobody types");

@@ -38,13 +38,14 @@ fn readme() {
     let of_age = shell("age-keygen -y age.id");
     let of_ssh = shell("cut -d' ' -f1,2 ~/.ssh/id_ed25519.pub");
     let mut typed = 0;
+    shell("fastgcm keygen -o my.key; fastgcm seal -k my.key backup.tar"); // of the block before
     for line in block.lines() {
         shell(&line.replace("age1...", of_age.trim()).replace("ssh-ed25519 ...", of_ssh.trim()));
         typed += 1;
     }
     // What they say came of it: both open what the team sealed, and the one person what is sealed under the first key.
     for identity in ["age.id", "~/.ssh/id_ed25519"] {
-        assert_eq!(shell(&format!("fastgcm open -k team.key -i {identity} -o - backup.tar.sealed")), "a backup");
+        assert_eq!(shell(&format!("fastgcm open -k team.key -i {identity} -o - team.sealed")), "a backup");
     }
     shell(
         "fastgcm seal -k my.key -o mine.sealed backup.tar; fastgcm open -k theirs.key -i age.id -o again mine.sealed; cmp again backup.tar",
