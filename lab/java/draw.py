@@ -1,4 +1,5 @@
-"""`python3 lab/java/draw.py`: the tables of docs/java.md, what it says of TLS, and its plot docs/java.svg, from what Figures.java and Tls.java have printed (results).
+"""`python3 lab/java/draw.py`: the tables of docs/java.md, what it says of TLS and of texts in pieces, and its plot docs/java.svg, from what Figures.java, Tls.java and
+Streams.java have printed (results).
 `--check`: whether the page and the plot have them.
 """
 
@@ -32,6 +33,22 @@ def of_tls():
             best[java, provider] = min(map(float, seconds))
     said = [f"Java {java} {best[java, 'Fastgcm']:.2f} s of processor time, and with SunJCE {best[java, 'SunJCE']:.2f} s" for java in ("17", "25")]
     return f"**TLS** on {lines[0][2:]}: to seal and open 1 GiB in records (TLS 1.3, AES-256), JSSE takes with {'; with '.join(said)}."
+
+
+def of_streams():
+    """A text in pieces: a line for each way, ours in microseconds and how many times as long SunJCE takes. The first line says on which processor."""
+    lines = (HERE / "results/streams.txt").read_text().splitlines()
+    best = {tuple(words[:4]): float(words[4]) for words in map(str.split, lines) if words[0] != "#"}
+    said = f"**In pieces**, 1 MiB on {lines[0][2:]}, microseconds and how many times as long SunJCE takes:\n\n"
+    said += "| pieces of | Java 17, sealing | SunJCE | opening | SunJCE | Java 25, sealing | SunJCE | opening | SunJCE |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for way, name in (("64", "64 bytes"), ("512", "512 bytes"), ("8192", "8 KiB"), ("stream", "`CipherInputStream`")):
+        cells = [name]
+        for java in ("17", "25"):
+            for verb in ("seal", "open"):
+                ours, theirs = (best[java, verb, way, provider] for provider in ("Fastgcm", "SunJCE"))
+                cells += [f"{ours:.0f}", f"{theirs / ours:.2f}"]
+        said += "\n| " + " | ".join(cells) + " |"
+    return said
 
 
 def main():
@@ -68,7 +85,7 @@ def main():
         y += HEIGHT
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
     plot = f'{head}<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>\n'
-    said.append("\n" + of_tls())
+    said += ["\n" + of_tls(), "\n" + of_streams()]
     docs = HERE.parents[1] / "docs"
     if sys.argv[1:] == ["--check"]:
         page = (docs / "java.md").read_text()
