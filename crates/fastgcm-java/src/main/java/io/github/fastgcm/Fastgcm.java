@@ -76,7 +76,7 @@ public final class Fastgcm extends Provider {
         return Report.messages();
     }
 
-    /** What is read from a stream has no service that was written to it. */
+    // What is read from a stream has no service: those are not written to it.
     private Object readResolve() {
         return new Fastgcm();
     }
