@@ -1,4 +1,5 @@
-"""`python3 lab/java/draw.py`: the tables of docs/java.md, what it says of TLS, and its plot docs/java.svg, from what Figures.java and Tls.java have printed (results).
+"""`python3 lab/java/draw.py`: the tables of docs/java.md, what it says of TLS and of texts in pieces, and its plot docs/java.svg, from what Figures.java, Tls.java and
+Streams.java have printed (results).
 `--check`: whether the page and the plot have them.
 """
 
@@ -7,7 +8,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAMES = {"SunJCE": ("SunJCE", "#c0504d"), "AmazonCorrettoCryptoProvider": ("ACCP", "#e0a030")}
-WIDTH, HEIGHT, TOP = 760, 210, 4.8
+WIDTH, HEIGHT = 760, 230
 
 
 def read(name):
@@ -34,10 +35,28 @@ def of_tls():
     return f"**TLS** on {lines[0][2:]}: to seal and open 1 GiB in records (TLS 1.3, AES-256), JSSE takes with {'; with '.join(said)}."
 
 
+def of_streams():
+    """A text in pieces: a line for each way, ours in microseconds and how many times as long SunJCE takes. The first line says on which processor."""
+    lines = (HERE / "results/streams.txt").read_text().splitlines()
+    best = {tuple(words[:4]): float(words[4]) for words in map(str.split, lines) if words[0] != "#"}
+    said = f"**In pieces**, 1 MiB on {lines[0][2:]}, microseconds and how many times as long SunJCE takes:\n\n"
+    said += "| pieces of | Java 17, sealing | SunJCE | opening | SunJCE | Java 25, sealing | SunJCE | opening | SunJCE |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for way, name in (("64", "64 bytes"), ("512", "512 bytes"), ("8192", "8 KiB"), ("stream", "`CipherInputStream`")):
+        cells = [name]
+        for java in ("17", "25"):
+            for verb in ("seal", "open"):
+                ours, theirs = (best[java, verb, way, provider] for provider in ("Fastgcm", "SunJCE"))
+                cells += [f"{ours:.0f}", f"{theirs / ours:.2f}"]
+        said += "\n| " + " | ".join(cells) + " |"
+    return said
+
+
 def main():
     parts, y, said = [], 0, []
-    for file, title in (("java25.txt", "Java 25, foreign functions"), ("java17.txt", "Java 17, JNI")):
-        times = read(file)
+    measured = {title: read(file) for file, title in (("java25.txt", "Java 25, foreign functions"), ("java17.txt", "Java 17, JNI"))}
+    # One scale for both, on which the tallest bar and the number over it have room.
+    top = max(times["seal", size, name] / times["seal", size, "Fastgcm"] for times in measured.values() for _, size, name in times)
+    for title, times in measured.items():
         sizes = sorted({size for _, size, _ in times})
         said.append(f"\n| {title}, bytes | sealing, ns | SunJCE | ACCP | opening, ns | SunJCE | ACCP |\n|---:|---:|---:|---:|---:|---:|---:|")
         for size in sizes:
@@ -48,15 +67,15 @@ def main():
             said[-1] += "\n| " + " | ".join(cells) + " |"
         parts.append(f'<text x="10" y="{y + 18}" font-weight="bold">{title}: how many times as long others take to seal</text>')
         base = y + HEIGHT - 30
-        height = lambda ratio: (HEIGHT - 70) * ratio / TOP
-        for line in (1, 2, 3, 4):
+        height = lambda ratio: (HEIGHT - 75) * ratio / top
+        for line in range(1, int(top) + 1):
             at = base - height(line)
             parts.append(f'<path d="M40 {at:.1f}H{WIDTH - 10}" stroke="#ccc"/><text x="14" y="{at + 4:.1f}">{line}</text>')
         for place, size in enumerate(sizes):
             x = 60 + place * (WIDTH - 80) / len(sizes)
             for turn, (name, (_, colour)) in enumerate(NAMES.items()):
                 ratio = times["seal", size, name] / times["seal", size, "Fastgcm"]
-                tall = height(min(ratio, TOP))
+                tall = height(ratio)
                 parts.append(f'<rect x="{x + 28 * turn:.1f}" y="{base - tall:.1f}" width="24" height="{tall:.1f}" fill="{colour}"/>')
                 parts.append(f'<text x="{x + 28 * turn + 12:.1f}" y="{base - tall - 4:.1f}" text-anchor="middle">{ratio:.2f}</text>')
             parts.append(f'<text x="{x + 26:.1f}" y="{base + 16}" text-anchor="middle">{named(size)}</text>')
@@ -66,7 +85,7 @@ def main():
         y += HEIGHT
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
     plot = f'{head}<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>\n'
-    said.append("\n" + of_tls())
+    said += ["\n" + of_tls(), "\n" + of_streams()]
     docs = HERE.parents[1] / "docs"
     if sys.argv[1:] == ["--check"]:
         page = (docs / "java.md").read_text()

@@ -8,6 +8,9 @@ import java.util.function.Supplier;
 /**
  * AES-GCM of fastgcm: a provider for {@code java.security}, {@code Security.insertProviderAt} and {@code Cipher.getInstance}. If its shared library cannot be
  * loaded it has no service, so that Java goes on with other providers.
+ *
+ * <p>Input must not change while a call runs: a ciphertext that another thread changes while it is opened may become a text that nobody has sealed. Copy
+ * what others can write to.
  */
 public final class Fastgcm extends Provider {
     private static final long serialVersionUID = 1;
@@ -73,7 +76,7 @@ public final class Fastgcm extends Provider {
         return Report.messages();
     }
 
-    /** What is read from a stream has no service that was written to it. */
+    // What is read from a stream has no service: those are not written to it.
     private Object readResolve() {
         return new Fastgcm();
     }
