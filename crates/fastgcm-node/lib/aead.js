@@ -4,7 +4,7 @@
 const { KeyObject, randomFillSync } = require('node:crypto');
 const native = require('./native.js');
 const { done, fail, made, plain } = require('./errors.js');
-const { room, shared } = require('./memory.js');
+const { own, room, shared } = require('./memory.js');
 
 const TAG = 16;
 
@@ -137,7 +137,7 @@ class Aead {
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
         // Not of Node's pool: nobody has this memory but the thread that works, until it is done.
-        const out = Buffer.allocUnsafeSlow(length(data));
+        const out = own(length(data));
         done(await done(native.background(this.#key, seals, nonce, data, aad, out)));
         return out;
     }
@@ -194,7 +194,7 @@ class Aead {
     }
 
     destroy() {
-        native.destroy(this.#key);
+        done(native.destroy(this.#key));
     }
 }
 
