@@ -151,11 +151,14 @@ function examined(bytes, name) {
 /** A copy, which nobody else has. */
 function copied(bytes, name) {
     examined(bytes, name);
-    return Buffer.from(
-        ArrayBuffer.isView(bytes)
-            ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-            : new Uint8Array(bytes),
-    );
+    const [buffer, offset, length] = ArrayBuffer.isView(bytes)
+        ? [bytes.buffer, bytes.byteOffset, bytes.byteLength]
+        : [bytes, 0, undefined];
+    try {
+        return Buffer.from(new Uint8Array(buffer, offset, length));
+    } catch {
+        throw made(TypeError, ...say(3, name)); // or it says that it is longer than its memory
+    }
 }
 
 /** Options of a call: an object with these names and no others, since a name with a slip of the pen would count for nothing. */

@@ -48,6 +48,14 @@ function own(length) {
     return got(Buffer.allocUnsafeSlow, length);
 }
 
+/** Bytes of a buffer and as many more. Whoever calls may say any length: the library looks at the buffer itself, but what is added up here is a number. */
+function sum(bytes, more = 0) {
+    const length = bytes.byteLength;
+    if (!Number.isSafeInteger(length) || length < 0)
+        throw made(RangeError, 'ERR_OUT_OF_RANGE', 'byteLength of a buffer must be a whole number from 0 on');
+    return length + more;
+}
+
 /** What the system does not give is an error with a code, as all are. */
 function got(allocate, length) {
     try {
@@ -65,4 +73,4 @@ function shared(length) {
     return bytes;
 }
 
-module.exports = { own, room, shared };
+module.exports = { own, room, shared, sum };

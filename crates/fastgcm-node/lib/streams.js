@@ -4,7 +4,7 @@
 const { Transform } = require('node:stream');
 const native = require('./native.js');
 const { AESGCM, Aead, withKey } = require('./aead.js');
-const { room } = require('./memory.js');
+const { room, sum } = require('./memory.js');
 const { InvalidTag, copied, done, made, options: checked, plain, truth } = require('./errors.js');
 
 const TAG = 16;
@@ -76,13 +76,13 @@ class Message extends InPieces {
 
     update(data) {
         plain(data, 'data');
-        const out = room(data.byteLength);
+        const out = room(sum(data));
         done(native.piecesText(this.#pieces, this.#seals, data, out));
         return out;
     }
 
     _finish() {
-        const tag = Buffer.allocUnsafe(TAG);
+        const tag = room(TAG);
         done(native.piecesFinish(this.#pieces, tag));
         return tag;
     }
@@ -179,7 +179,7 @@ class Cobblestone extends InPieces {
 
     update(data) {
         plain(data, 'data');
-        const out = room(Number(done(native.streamRoom(this.#stream, data.byteLength))));
+        const out = room(Number(done(native.streamRoom(this.#stream, sum(data)))));
         done(native.streamUpdate(this.#stream, data, out), 'chunk');
         return out;
     }
