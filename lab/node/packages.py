@@ -27,7 +27,7 @@ TARGETS = {
     "linux-arm64-gnu": ("aarch64-unknown-linux-gnu", "arm64", "glibc", ".2.28"),
     "linux-arm64-musl": ("aarch64-unknown-linux-musl", "arm64", "musl", ""),
 }
-TESTS = ["known", "beside", "hostile", "files"]
+TESTS = ["known", "beside", "hostile", "files", "walk"]
 VERSIONS = ["18", "20", "22", "24", "26"]
 
 
