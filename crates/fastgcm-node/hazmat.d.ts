@@ -1,9 +1,9 @@
 /// <reference types="node" />
 
-import { Transform, TransformOptions } from 'node:stream';
-import { AESGCM, Bytes } from './index.js';
+import { Transform } from 'node:stream';
+import { AESGCM, Bytes, StreamOptions } from './index.js';
 
-export interface UnverifiedOpenerOptions extends TransformOptions {
+export interface UnverifiedOpenerOptions extends StreamOptions {
     /** Associated data. */
     aad?: Bytes | null;
     /** The tag, if it does not stand behind the ciphertext. */

@@ -239,7 +239,13 @@ export class SealingKey {
     [Symbol.dispose](): void;
 }
 
-export interface SealerOptions extends TransformOptions {
+/** Options of Node's streams that may be given: those that are no functions. */
+export type StreamOptions = Omit<
+    TransformOptions,
+    'construct' | 'destroy' | 'final' | 'flush' | 'read' | 'transform' | 'write' | 'writev'
+>;
+
+export interface SealerOptions extends StreamOptions {
     /** Associated data. */
     aad?: Bytes | null;
     /** Whether the tag comes behind the ciphertext. Otherwise `tag` has it. */
@@ -262,7 +268,7 @@ export class Sealer extends Transform {
     readonly tag: Buffer | null;
 }
 
-export interface CobblestoneOptions extends TransformOptions {
+export interface CobblestoneOptions extends StreamOptions {
     /** What the file is, and where it belongs. It is not stored. Opening takes the same. */
     context?: Bytes;
 }

@@ -6,7 +6,7 @@ const { SealedFile, openFile, sealFile } = require('./lib/files.js');
 const native = require('./lib/native.js');
 const { CounterNonces, RandomNonces, SealingKey } = require('./lib/nonces.js');
 const { CobblestoneOpener, CobblestoneSealer, Sealer } = require('./lib/streams.js');
-const { version } = require('./package.json');
+const { version } = require('./lib/version.js');
 
 function cpu() {
     const [backend, ...available] = native.cpu().split(' ');

@@ -1,7 +1,7 @@
 """Makes the packages of npm, one for each kind of machine, installs them into empty projects, and tests each
 where it belongs:
 
-    python lab/node/packages.py OUT [build | installed | versions | others | typed | musl | aarch64]...
+    python lab/node/packages.py OUT [build | installed | bundled | versions | others | typed | musl | aarch64]...
 
 The Python that runs it has cargo-zigbuild and ziglang. Root on Debian with npm. Node of other versions, and for
 musl and AArch64, Bun and Deno are packages of npm and PyPI; the C libraries of other machines are Debian's.
@@ -27,7 +27,7 @@ TARGETS = {
     "linux-arm64-gnu": ("aarch64-unknown-linux-gnu", "arm64", "glibc", ".2.28"),
     "linux-arm64-musl": ("aarch64-unknown-linux-musl", "arm64", "musl", ""),
 }
-TESTS = ["known", "beside", "hostile", "files"]
+TESTS = ["known", "beside", "hostile", "files", "walk"]
 VERSIONS = ["18", "20", "22", "24", "26"]
 
 
@@ -88,7 +88,9 @@ def build(out):
         described |= {"main": library, "files": [library], "os": ["linux"], "cpu": [cpu], "libc": [libc]}
         (folder / "package.json").write_text(json.dumps(described, indent=4))
         pack(folder, packed)
-    pack(CRATE, packed)
+    # Without the library that build.js has made here, which a copy of the repository takes along when it is installed.
+    shutil.copytree(CRATE, emptied(out / "main") / "package", ignore=shutil.ignore_patterns("*.node", "target", "node_modules"))
+    pack(out / "main/package", packed)
     said("build", len(list(packed.iterdir())))
 
 
@@ -254,11 +256,74 @@ def installed(out):
     ran = subprocess.run(["node", "-e", elsewhere], cwd=folder, capture_output=True, text=True)
     assert ran.returncode != 0 and "no library for aix on x64: it has linux-x64-gnu" in ran.stderr, ran.stderr
     # A library of another version is not taken.
-    described = folder / "node_modules/fastgcm/package.json"
-    described.write_text(described.read_text().replace('"version": "0.1.0"', '"version": "0.1.1"'))
+    described = folder / "node_modules/fastgcm/lib/version.js"
+    described.write_text(described.read_text().replace("'0.1.0'", "'0.1.1'"))
     ran = subprocess.run(["node", "-e", "require('fastgcm')"], cwd=folder, capture_output=True, text=True)
     assert ran.returncode != 0 and "is of version 0.1.0" in ran.stderr, ran.stderr
     said("messages", 3)
+
+
+BUNDLE = """
+import { AESGCM, CobblestoneOpener, CobblestoneSealer } from 'fastgcm';
+import { UnverifiedOpener } from 'fastgcm/hazmat';
+import { createCipheriv, randomBytes } from 'node:crypto';
+
+const [key, nonce, text] = [randomBytes(32), randomBytes(12), randomBytes(50000)];
+const cipher = createCipheriv('aes-256-gcm', key, nonce);
+const theirs = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+const aead = new AESGCM(key);
+if (!theirs.equals(aead.seal(nonce, text))) throw new Error('another message');
+if (!new UnverifiedOpener(aead, nonce).update(theirs.subarray(0, 5)).equals(text.subarray(0, 5))) throw new Error('another text');
+const [sealer, opener] = [new CobblestoneSealer(key), new CobblestoneOpener(key)];
+const opened = [opener.update(Buffer.concat([sealer.update(text), sealer.final()])), opener.final()];
+if (!Buffer.concat(opened).equals(text)) throw new Error('another file');
+console.log('bundled');
+"""
+TRACED = """
+import { nodeFileTrace } from '@vercel/nft';
+import { cpSync } from 'node:fs';
+const { fileList } = await nodeFileTrace(['program.mjs']);
+for (const file of fileList) cpSync(file, 'made/' + file);
+"""
+
+
+def bundled(out):
+    """A program by each bundler, as docs/node.md says: what it has made is taken elsewhere, and runs there."""
+    others = ["@vercel/nft", "@vercel/ncc", "webpack", "webpack-cli", "esbuild", "@esbuild/linux-x64", "@oven/bun-linux-x64"]
+    others += ["rollup", "@rollup/rollup-linux-x64-gnu", "@rollup/plugin-commonjs", "@rollup/plugin-node-resolve"]
+    folder = project(out, "bundled", "linux-x64-gnu", others=others)
+    bun = folder / "node_modules/@oven/bun-linux-x64/bin/bun"
+    bun.chmod(0o755)
+    (folder / "program.mjs").write_text(BUNDLE)
+    (folder / "traced.mjs").write_text(TRACED)
+    npx, esbuild = ["npx", "--no-install"], ["esbuild", "program.mjs", "--bundle", "--platform=node", "--outfile=made/program.cjs"]
+    # Whether node_modules stays beside what was made.
+    bundlers = {
+        "nft": (["node", "traced.mjs"], ["node", "program.mjs"], False),
+        "ncc": ([*npx, "ncc", "build", "program.mjs", "-o", "made"], ["node", "index.mjs"], False),
+        "webpack": ([*npx, "webpack", "--mode=production", "--target=node", "--entry=./program.mjs", "-o", "made"], ["node", "main.js"], False),
+        "esbuild": ([*npx, *esbuild, "--loader:.node=copy"], ["node", "program.cjs"], False),
+        "esbuild-file": ([*npx, *esbuild, "--loader:.node=file"], ["node", "program.cjs"], False),
+        "bun": ([bun, "build", "program.mjs", "--compile", "--outfile", "made/program"], ["./program"], False),
+        "rollup": (
+            [*npx, "rollup", "program.mjs", "-p", "node-resolve", "-p", "commonjs", "-e", "fastgcm,fastgcm/hazmat", "-o", "made/program.mjs"],
+            ["node", "program.mjs"],
+            True,
+        ),
+    }
+    for name, (build, program, beside) in bundlers.items():
+        run("rm", "-rf", "made", cwd=folder)
+        run(*build, cwd=folder)
+        elsewhere = out / f"made-by-{name}"
+        shutil.rmtree(elsewhere, ignore_errors=True)
+        shutil.copytree(folder / "made", elsewhere)
+        if beside:
+            shutil.copytree(folder / "node_modules/fastgcm", elsewhere / "node_modules/fastgcm")
+            shutil.copytree(folder / "node_modules/@fastgcm", elsewhere / "node_modules/@fastgcm")
+        ran = subprocess.run(program, cwd=elsewhere, capture_output=True, text=True)
+        assert ran.stdout == "bundled\n", f"{name}: {ran.stdout[-500:]}{ran.stderr[-1500:]}"
+        shutil.rmtree(elsewhere)
+    said("bundled", len(bundlers))
 
 
 def versions(out):
@@ -288,6 +353,15 @@ def others(out):
         for program in (all_ := [*programs(folder), "buffers.cjs"]):
             run(*command, program, cwd=folder)
         said(name, len(all_))
+    # A link to a copy of the repository, which has no folder of npm's above it.
+    linked = emptied(out / "project-linked")
+    (linked / "package.json").write_text(json.dumps({"name": "project", "private": True}))
+    run("npm", "install", "--silent", "--no-audit", "--no-fund", "--omit=optional", CRATE, cwd=linked)
+    assert (linked / "node_modules/fastgcm").is_symlink()
+    for command in (["node"], [bun], [deno, "run", "--allow-all", "--node-modules-dir=manual"]):
+        for program in programs(linked):
+            run(*command, program, cwd=linked)
+    said("linked", 6)
 
 
 def typed(out):
@@ -370,6 +444,7 @@ def aarch64(out):
 ALL = {
     "build": build,
     "installed": installed,
+    "bundled": bundled,
     "versions": versions,
     "others": others,
     "typed": typed,

@@ -116,15 +116,15 @@ fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
     if !root.join(&folder).exists() {
         return Ok(Vec::new());
     }
-    let found = [files(root, &folder, "*.rs")?, files(root, &folder, "*.py")?, files(root, &folder, "*.java")?].concat();
-    let is_source = |path: &PathBuf| !path.starts_with(root.join(&folder).join("tests"));
+    let found = ["*.rs", "*.py", "*.java", "*.js"].iter().map(|kind| files(root, &folder, kind)).collect::<Result<Vec<_>>>()?.concat();
+    let is_source = |path: &PathBuf| ["tests", "test"].iter().all(|tests| !path.starts_with(root.join(&folder).join(tests)));
     Ok(found.into_iter().filter(is_source).collect())
 }
 
 /// Where the code stands in functions of that name, or in such a structure: from `fn NAME` up to the next function.
 fn places(text: &str, function: &str, code: &str) -> Vec<std::ops::Range<usize>> {
     let mut regions: Vec<_> = (function == "*").then_some(0..text.len()).into_iter().collect();
-    for word in ["fn ", "def ", "struct "] {
+    for word in ["fn ", "def ", "function ", "struct "] {
         for (start, named) in text.match_indices(&format!("{word}{function}")) {
             let rest = &text[start + named.len()..];
             let is_head = |at: usize| text[at..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').starts_with(['(', '<']);

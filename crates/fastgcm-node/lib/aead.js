@@ -4,7 +4,7 @@
 const { KeyObject, randomFillSync } = require('node:crypto');
 const native = require('./native.js');
 const { done, fail, made, plain } = require('./errors.js');
-const { room, shared } = require('./memory.js');
+const { own, room, shared, sum } = require('./memory.js');
 
 const TAG = 16;
 
@@ -26,12 +26,12 @@ function withKey(key, make) {
 
 /** As many random bytes. */
 function random(length) {
-    return randomFillSync(Buffer.allocUnsafeSlow(length));
+    return randomFillSync(own(length));
 }
 
 /** The length of the text in sealed bytes with `more` bytes beside it. What is too short is no message. */
 function textLength(data, more) {
-    const length = data.byteLength - more;
+    const length = sum(data, -more);
     // The library says so.
     return length < 0 ? 0 : length;
 }
@@ -53,7 +53,7 @@ class Aead {
         plain(nonce, 'nonce');
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
-        const out = room(data.byteLength + TAG);
+        const out = room(sum(data, TAG));
         const fault = native.seal(this.#key, nonce, data, aad, out);
         if (fault !== undefined) fail(fault);
         return out;
@@ -91,7 +91,7 @@ class Aead {
 
     sealDetached(nonce, data, aad) {
         plain(data, 'data');
-        const both = room(data.byteLength + TAG);
+        const both = room(sum(data, TAG));
         const [ciphertext, tag] = [both.subarray(0, -TAG), both.subarray(-TAG)];
         this.sealDetachedInto(nonce, data, ciphertext, tag, aad);
         return { ciphertext, tag };
@@ -99,7 +99,7 @@ class Aead {
 
     openDetached(nonce, data, tag, aad) {
         plain(data, 'data');
-        return this.openDetachedInto(nonce, data, tag, room(data.byteLength), aad);
+        return this.openDetachedInto(nonce, data, tag, room(sum(data)), aad);
     }
 
     sealDetachedInto(nonce, data, out, tag, aad) {
@@ -125,7 +125,7 @@ class Aead {
     }
 
     async sealAsync(nonce, data, aad) {
-        return this.#background(true, nonce, data, aad, (data) => data.byteLength + TAG);
+        return this.#background(true, nonce, data, aad, (data) => sum(data, TAG));
     }
 
     async openAsync(nonce, data, aad) {
@@ -137,7 +137,7 @@ class Aead {
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
         // Not of Node's pool: nobody has this memory but the thread that works, until it is done.
-        const out = Buffer.allocUnsafeSlow(length(data));
+        const out = own(length(data));
         done(await done(native.background(this.#key, seals, nonce, data, aad, out)));
         return out;
     }
@@ -157,8 +157,8 @@ class Aead {
             plain(datas, 'datas');
             const count = Array.isArray(nonces)
                 ? nonces.length
-                : nonces.byteLength / this.constructor.nonceLength;
-            const out = room(Math.max(0, Math.floor(datas.byteLength + more * count)) || 0);
+                : sum(nonces) / this.constructor.nonceLength;
+            const out = room(Math.max(0, Math.floor(sum(datas, more * count))) || 0);
             done(native.batch(this.#key, seals, nonces, datas, aads, out));
             return out;
         }
@@ -168,7 +168,7 @@ class Aead {
         let total = 0;
         for (let row = 0; row < items.length; row++) {
             plain(items[row], 'data');
-            total += Math.max(0, items[row].byteLength + more);
+            total += Math.max(0, sum(items[row], more));
             ends[row] = total;
         }
         const out = shared(total);
@@ -194,7 +194,7 @@ class Aead {
     }
 
     destroy() {
-        native.destroy(this.#key);
+        done(native.destroy(this.#key));
     }
 }
 
@@ -265,7 +265,7 @@ class XAES256GCM extends Aead {
 function sealDrawn(key, nonces, nonceLength, data, aad) {
     plain(data, 'data');
     if (aad != null) plain(aad, 'aad');
-    const out = room(nonceLength + data.byteLength + TAG);
+    const out = room(sum(data, nonceLength + TAG));
     const fault = native.sealDrawn(key, nonces, data, aad, out);
     if (fault !== undefined) fail(fault);
     return out;

@@ -61,6 +61,7 @@ const KINDS = [
     [Error, 'ERR_INTERNAL', () => 'a fault of fastgcm: please report it'],
     [Error, 'ERR_OUT_OF_ORDER', () => 'associated data come before the text, and all before the end'],
     [TypeError, 'ERR_INVALID_ARG_TYPE', () => 'the key is not of the right kind'],
+    [Error, 'ERR_BUSY', () => 'a call that is under way uses it'],
 ];
 const NAMES = [
     '',
@@ -112,6 +113,10 @@ function done(result, what) {
     return result;
 }
 
+const OF_A_STRING = ". Buffer.from(text) makes a buffer of a string's UTF-8";
+const OF_A_KEY =
+    ". A key that is written in hex is Buffer.from(text, 'hex'). A password is no key: crypto.scryptSync(password, salt, 32) makes one of it";
+
 /** Throws unless these are bytes that nobody can change, shorten or take away during a call. */
 function plain(bytes, name) {
     try {
@@ -130,8 +135,7 @@ function examined(bytes, name) {
     const kind = Object.prototype.toString.call(buffer);
     if (kind === '[object SharedArrayBuffer]') throw made(TypeError, ...say(2, name));
     if (kind !== '[object ArrayBuffer]') {
-        const hint =
-            typeof bytes === 'string' ? ". Buffer.from(text) makes a buffer of a string's UTF-8" : '';
+        const hint = typeof bytes !== 'string' ? '' : name === 'key' ? OF_A_KEY : OF_A_STRING;
         const [code, message] = say(1, name);
         throw made(TypeError, code, message + hint);
     }
@@ -147,11 +151,38 @@ function examined(bytes, name) {
 /** A copy, which nobody else has. */
 function copied(bytes, name) {
     examined(bytes, name);
-    return Buffer.from(
-        ArrayBuffer.isView(bytes)
-            ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-            : new Uint8Array(bytes),
-    );
+    const [buffer, offset, length] = ArrayBuffer.isView(bytes)
+        ? [bytes.buffer, bytes.byteOffset, bytes.byteLength]
+        : [bytes, 0, undefined];
+    try {
+        return Buffer.from(new Uint8Array(buffer, offset, length));
+    } catch {
+        throw made(TypeError, ...say(3, name)); // or it says that it is longer than its memory
+    }
+}
+
+/** Options of a call: an object with these names and no others, since a name with a slip of the pen would count for nothing. */
+function options(given, names) {
+    if (given === undefined) return {};
+    if (typeof given !== 'object' || given === null || ArrayBuffer.isView(given))
+        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `options must be an object with ${names.join(', ')}`);
+    for (const name in given) {
+        if (!names.includes(name)) {
+            throw made(
+                TypeError,
+                'ERR_INVALID_ARG_VALUE',
+                `there is no option ${JSON.stringify(name)}: there are ${names.join(', ')}`,
+            );
+        }
+    }
+    return given;
+}
+
+/** What is either true or false. */
+function truth(value, name) {
+    if (typeof value !== 'boolean')
+        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must be true or false`);
+    return value;
 }
 
 function say(kind, name) {
@@ -159,4 +190,4 @@ function say(kind, name) {
     return [code, message(name)];
 }
 
-module.exports = { InvalidTag, copied, done, examined, fail, made, plain };
+module.exports = { InvalidTag, copied, done, examined, fail, made, options, plain, truth };

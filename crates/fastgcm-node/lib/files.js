@@ -9,7 +9,8 @@ const { Readable } = require('node:stream');
 const { fileURLToPath } = require('node:url');
 const native = require('./native.js');
 const { withKey } = require('./aead.js');
-const { InvalidTag, copied, done, examined, made } = require('./errors.js');
+const { InvalidTag, copied, done, examined, made, options: checked, truth } = require('./errors.js');
+const { own } = require('./memory.js');
 const { CobblestoneOpener, CobblestoneSealer } = require('./streams.js');
 
 // The format (docs of fastgcm-file): salt and commitment, then chunks of text, each with its tag; the last is
@@ -21,34 +22,42 @@ const SEALED_CHUNK = CHUNK + TAG;
 /** Chunks that are read and opened at a time. */
 const TOGETHER = 16;
 
-async function sealFile(key, source, target, { context, overwrite = false, signal } = {}) {
-    await through(new CobblestoneSealer(key, { context }), source, target, overwrite, 0o666, signal);
+async function sealFile(key, source, target, options) {
+    await through(CobblestoneSealer, key, source, target, options, 0o666);
 }
 
-async function openFile(key, source, target, { context, overwrite = false, signal } = {}) {
-    await through(new CobblestoneOpener(key, { context }), source, target, overwrite, 0o600, signal);
+async function openFile(key, source, target, options) {
+    await through(CobblestoneOpener, key, source, target, options, 0o600);
 }
 
 /**
  * A file that is written under another name beside it, and then renamed. A link stays, and what it leads to
  * is replaced.
  */
-async function through(stream, source, target, overwrite, mode, signal) {
-    let place = target instanceof URL ? fileURLToPath(target) : target;
-    const there = await fs.lstat(place).catch(() => undefined);
-    if (there && !overwrite) {
+async function through(Stream, key, source, target, options, mode) {
+    const { context, overwrite = false, signal } = checked(options, ['context', 'overwrite', 'signal']);
+    truth(overwrite, 'overwrite');
+    const stream = new Stream(key, { context });
+    try {
+        let place = target instanceof URL ? fileURLToPath(target) : target;
+        const there = await fs.lstat(place).catch((error) => {
+            if (error.code !== 'ENOENT') throw error;
+        });
+        if (there && !overwrite)
+            throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
+        if (there) place = await fs.realpath(place).catch(() => place);
+        await written(stream, source, place, overwrite, mode, signal);
+    } finally {
         stream.destroy();
-        throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
     }
-    if (there) place = await fs.realpath(place).catch(() => place);
+}
+
+async function written(stream, source, place, overwrite, mode, signal) {
     const partial = path.join(
         path.dirname(place),
         `.${path.basename(place)}.${randomBytes(8).toString('hex')}.partial`,
     );
-    const handle = await fs.open(partial, 'wx', mode).catch((error) => {
-        stream.destroy();
-        throw error;
-    });
+    const handle = await fs.open(partial, 'wx', mode);
     try {
         try {
             for await (const piece of createReadStream(source, { highWaterMark: TOGETHER * CHUNK, signal })) {
@@ -57,7 +66,6 @@ async function through(stream, source, target, overwrite, mode, signal) {
             await handle.writeFile(stream.final());
             await handle.sync();
         } finally {
-            stream.destroy();
             await handle.close();
         }
         if (overwrite) {
@@ -82,21 +90,18 @@ class Source {
     }
 
     static async of(source) {
-        if (
-            typeof source === 'object' &&
-            source !== null &&
-            Number.isSafeInteger(source.size) &&
-            typeof source.read === 'function'
-        ) {
+        // Read once: a getter may say something else the next time.
+        const size = typeof source === 'object' && source !== null ? source.size : undefined;
+        if (Number.isSafeInteger(size) && typeof source.read === 'function') {
             return new Source(
-                source.size,
+                size,
                 (offset, length) => source.read(offset, length),
                 async () => source.close?.(),
             );
         }
         const handle = await fs.open(source, 'r');
         const read = async (offset, length) => {
-            const bytes = Buffer.allocUnsafeSlow(length);
+            const bytes = own(length);
             for (let at = 0; at < length;) {
                 const { bytesRead } = await handle.read(bytes, at, length - at, offset + at);
                 if (bytesRead === 0) return bytes.subarray(0, at);
@@ -137,22 +142,24 @@ class SealedFile {
         this.#length = length;
     }
 
-    static async open(key, source, { context = Buffer.alloc(0) } = {}) {
+    static async open(key, source, options) {
+        const { context = Buffer.alloc(0) } = checked(options, ['context']);
         // Read before anything is awaited: who calls may change them then.
         const bound = copied(context, 'context');
         const use = withKey(key, (bytes) => copied(bytes, 'key'));
-        let from;
+        let from, file;
         try {
             from = await Source.of(source);
             const [length, last] = lengths(from.size);
-            const file = done(native.file(use, bound, await from.exactly(0, HEADER)));
+            file = done(native.file(use, bound, await from.exactly(0, HEADER)));
             const opened = new SealedFile(OPENED, from, file, length);
             // The last chunk says whether the file was cut, and so whether its length is what was sealed.
             const sealed = await from.exactly(HEADER + last * SEALED_CHUNK, length - last * CHUNK + TAG);
             done(native.fileOpen(file, last, sealed, Buffer.alloc(sealed.byteLength - TAG)), 'chunk');
             return opened;
         } catch (error) {
-            await from?.close();
+            if (file !== undefined) native.fileDestroy(file);
+            await from?.close().catch(() => undefined);
             throw error;
         } finally {
             use.fill(0);
@@ -165,7 +172,7 @@ class SealedFile {
 
     async read(start = 0, end = this.#length) {
         this.#within(start, end);
-        const out = Buffer.allocUnsafe(end - start);
+        const out = own(end - start);
         let at = 0;
         for await (const piece of this.#pieces(start, end)) at += piece.copy(out, at);
         return out;
@@ -199,7 +206,7 @@ class SealedFile {
                     ? this.#length - first * CHUNK + (behind - first) * TAG
                     : (behind - first) * SEALED_CHUNK;
             const sealed = await this.#source.exactly(HEADER + first * SEALED_CHUNK, length);
-            const text = Buffer.allocUnsafeSlow(length - (behind - first) * TAG);
+            const text = own(length - (behind - first) * TAG);
             done(native.fileOpen(this.#file, first, sealed, text), 'chunk');
             yield text.subarray(
                 Math.max(0, start - first * CHUNK),

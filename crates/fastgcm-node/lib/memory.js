@@ -2,6 +2,7 @@
 // Memory of results.
 
 const { markAsUntransferable } = require('node:worker_threads');
+const { made } = require('./errors.js');
 
 /** Results share a line of the cache with nobody. */
 const LINE = 64;
@@ -39,14 +40,37 @@ const large = new Slabs(1 << 17);
 function room(length) {
     if (length > 1 << 12 && length <= 1 << 15) return large.take(length);
     if (length >= 1 << 10 && length <= 1 << 12) return middle.take(length);
-    return Buffer.allocUnsafe(length);
+    return got(Buffer.allocUnsafe, length);
+}
+
+/** Memory that nobody else has. */
+function own(length) {
+    return got(Buffer.allocUnsafeSlow, length);
+}
+
+/** Bytes of a buffer and as many more. Whoever calls may say any length: the library looks at the buffer itself, but what is added up here is a number. */
+function sum(bytes, more = 0) {
+    const length = bytes.byteLength;
+    if (!Number.isSafeInteger(length) || length < 0)
+        throw made(RangeError, 'ERR_OUT_OF_RANGE', 'byteLength of a buffer must be a whole number from 0 on');
+    return length + more;
+}
+
+/** What the system does not give is an error with a code, as all are. */
+function got(allocate, length) {
+    try {
+        return allocate(length);
+    } catch (error) {
+        if (error.code !== undefined) throw error;
+        throw made(RangeError, 'ERR_MEMORY_ALLOCATION_FAILED', `there is no memory for ${length} bytes`);
+    }
 }
 
 /** Memory of several results: who transfers one of them to a thread would take away all. */
 function shared(length) {
-    const bytes = Buffer.allocUnsafeSlow(length);
+    const bytes = own(length);
     markAsUntransferable?.(bytes.buffer);
     return bytes;
 }
 
-module.exports = { room, shared };
+module.exports = { own, room, shared, sum };

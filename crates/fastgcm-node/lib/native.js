@@ -1,13 +1,27 @@
 'use strict';
-// Finds the library of this machine: a package that npm has installed beside this one, or a file that was
-// built here.
+// Finds the library of this machine.
 
-const { readFileSync } = require('node:fs');
-const { version } = require('../package.json');
+const { existsSync, readFileSync } = require('node:fs');
+const path = require('node:path');
+const { version } = require('./version.js');
+
+/** Where they may be. In a `try`, other bundlers pass over the name that only webpack understands. */
+function libraries() {
+    if (typeof __webpack_require__ !== 'function') return require('./libraries.js');
+    try {
+        return require('!!./webpack.js!./libraries.js');
+    } catch (error) {
+        throw error;
+    }
+}
+const { LIBRARIES } = libraries();
 
 // Those that are published, as npm names processors; of Linux with the C library. On each machine the first
 // that loads is taken.
-const PUBLISHED = ['linux-x64-gnu', 'linux-x64-musl', 'linux-arm64-gnu', 'linux-arm64-musl'];
+const PUBLISHED = Object.keys(LIBRARIES);
+
+// An ES module that a bundler has made has no `__dirname`.
+const here = typeof __dirname === 'string' ? __dirname : path.dirname(process.argv[1] ?? '.');
 
 function candidates() {
     const here = `${process.platform}-${process.arch}`;
@@ -25,26 +39,44 @@ function load() {
     const tried = [];
     const mine = candidates();
     for (const name of mine) {
-        for (const path of [`../fastgcm.${name}.node`, `@fastgcm/${name}`]) {
+        for (const required of LIBRARIES[name]) {
             try {
-                const native = require(path);
+                const native = opened(required());
                 if (native.version() === version) return native;
-                tried.push(`${path} is of version ${native.version()}`);
+                tried.push(`a library for ${name} is of version ${native.version()}`);
             } catch (error) {
                 // Of what is not there nothing need be said.
-                if (error.code !== 'MODULE_NOT_FOUND') tried.push(`${path}: ${error.message}`);
+                if (error.code !== 'MODULE_NOT_FOUND') tried.push(`${name}: ${error.message}`);
             }
         }
     }
-    const packages = mine.map((name) => `@fastgcm/${name}`).join(' or ');
-    const why =
-        mine.length === 0
-            ? `fastgcm ${version} has no library for ${process.platform} on ${process.arch}: it has ${PUBLISHED.join(', ')}.`
-            : `fastgcm ${version} does not find its library for this machine: the package ${packages}, version ${version}. ` +
-              'npm leaves it out with --omit=optional, or with a lock file of another machine: then remove node_modules and the lock file, and install again.';
-    const error = new Error([why, ...tried].join('\n'));
+    const error = new Error([why(mine), ...tried].join('\n'));
     error.code = 'ERR_FASTGCM_NO_LIBRARY';
     throw error;
+}
+
+/** What a library exports. Of a bundler that copies files (the loader `file` of esbuild) `require` returns the name of the copy. */
+function opened(found) {
+    if (found instanceof Error) throw found;
+    if (typeof found !== 'string') return found;
+    const library = { exports: {} };
+    process.dlopen(library, path.resolve(here, found));
+    return library.exports;
+}
+
+function why(mine) {
+    if (mine.length === 0)
+        return `fastgcm ${version} has no library for ${process.platform} on ${process.arch}: it has ${PUBLISHED.join(', ')}.`;
+    // This is a copy of the repository.
+    const build = path.join(here, '../build.js');
+    if (existsSync(build))
+        return `fastgcm ${version} was not built here: \`node ${build}\` builds its library, with Rust.`;
+    const packages = mine.map((name) => `@fastgcm/${name}`).join(' or ');
+    return (
+        `fastgcm ${version} does not find its library for this machine: the package ${packages}, version ${version}. ` +
+        'npm leaves it out with --omit=optional, or with a lock file of another machine: then remove node_modules and the lock file, and install again. ' +
+        'A bundle must have it inside, or node_modules beside it: docs/node.md says how, for each bundler.'
+    );
 }
 
 module.exports = load();

@@ -4,6 +4,7 @@
 const native = require('./native.js');
 const { AESGCM, Aead, openDrawn, sealDrawn } = require('./aead.js');
 const { done, made, plain } = require('./errors.js');
+const { room } = require('./memory.js');
 
 class Nonces {
     #nonces;
@@ -27,7 +28,7 @@ class Nonces {
     drawBatch(count) {
         if (!Number.isSafeInteger(count) || count < 0)
             throw made(RangeError, 'ERR_OUT_OF_RANGE', 'count must be a whole number from 0 on');
-        const out = Buffer.allocUnsafe(12 * count);
+        const out = room(12 * count);
         done(native.draw(this.#nonces, out));
         return out;
     }

@@ -4,13 +4,20 @@
 const { Transform } = require('node:stream');
 const native = require('./native.js');
 const { AESGCM, Aead, withKey } = require('./aead.js');
-const { room } = require('./memory.js');
-const { InvalidTag, copied, done, made, plain } = require('./errors.js');
+const { room, sum } = require('./memory.js');
+const { InvalidTag, copied, done, made, options: checked, plain, truth } = require('./errors.js');
 
 const TAG = 16;
 const EMPTY = Buffer.alloc(0);
 /** Bytes that are worked on at a time. Then other events of the loop have their turn. */
 const PIECE = 1 << 18;
+
+/** Options of Node's streams that may be given. With those that are functions a stream would do something else. */
+const OF_STREAMS = [
+    ...['allowHalfOpen', 'autoDestroy', 'captureRejections', 'decodeStrings', 'defaultEncoding'],
+    ...['emitClose', 'encoding', 'highWaterMark', 'objectMode', 'readable', 'readableHighWaterMark'],
+    ...['readableObjectMode', 'signal', 'writable', 'writableHighWaterMark', 'writableObjectMode'],
+];
 
 /** A stream that works on pieces: `work` takes each, and what it returns comes out. */
 class InPieces extends Transform {
@@ -69,13 +76,13 @@ class Message extends InPieces {
 
     update(data) {
         plain(data, 'data');
-        const out = room(data.byteLength);
+        const out = room(sum(data));
         done(native.piecesText(this.#pieces, this.#seals, data, out));
         return out;
     }
 
     _finish() {
-        const tag = Buffer.allocUnsafe(TAG);
+        const tag = room(TAG);
         done(native.piecesFinish(this.#pieces, tag));
         return tag;
     }
@@ -95,9 +102,10 @@ class Sealer extends Message {
     #appendTag;
     #tag = null;
 
-    constructor(aesgcm, nonce, { aad, appendTag = true, ...options } = {}) {
+    constructor(aesgcm, nonce, given) {
+        const { aad, appendTag = true, ...options } = checked(given, ['aad', 'appendTag', ...OF_STREAMS]);
         super(true, aesgcm, nonce, aad, options);
-        this.#appendTag = appendTag;
+        this.#appendTag = truth(appendTag, 'appendTag');
     }
 
     final() {
@@ -120,7 +128,8 @@ class UnverifiedOpener extends Message {
     /** The last bytes that came, which may be the tag. */
     #rest = EMPTY;
 
-    constructor(aesgcm, nonce, { aad, tag, ...options } = {}) {
+    constructor(aesgcm, nonce, given) {
+        const { aad, tag, ...options } = checked(given, ['aad', 'tag', ...OF_STREAMS]);
         super(false, aesgcm, nonce, aad, options);
         if (tag != null) {
             this.#tag = copied(tag, 'tag');
@@ -161,7 +170,8 @@ class UnverifiedOpener extends Message {
 class Cobblestone extends InPieces {
     #stream;
 
-    constructor(seals, key, context = EMPTY, options) {
+    constructor(seals, key, given) {
+        const { context = EMPTY, ...options } = checked(given, ['context', ...OF_STREAMS]);
         super(options);
         plain(context, 'context');
         this.#stream = done(withKey(key, (bytes) => native.stream(bytes, context, seals)));
@@ -169,7 +179,7 @@ class Cobblestone extends InPieces {
 
     update(data) {
         plain(data, 'data');
-        const out = room(Number(done(native.streamRoom(this.#stream, data.byteLength))));
+        const out = room(Number(done(native.streamRoom(this.#stream, sum(data)))));
         done(native.streamUpdate(this.#stream, data, out), 'chunk');
         return out;
     }
@@ -191,14 +201,14 @@ class Cobblestone extends InPieces {
 }
 
 class CobblestoneSealer extends Cobblestone {
-    constructor(key, { context, ...options } = {}) {
-        super(true, key, context, options);
+    constructor(key, options) {
+        super(true, key, options);
     }
 }
 
 class CobblestoneOpener extends Cobblestone {
-    constructor(key, { context, ...options } = {}) {
-        super(false, key, context, options);
+    constructor(key, options) {
+        super(false, key, options);
     }
 }
 

@@ -33,10 +33,10 @@ impl<'c> Each<'c> {
 
 /// `batch(key, seals, nonces, datas, aads, out)`: one message behind the other in `out`.
 pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
-    let key = call.get::<Aead>(0)?;
-    let (seals, nonce_len) = (call.flag(1), key.nonce_len());
-    // Getters of lists may run here; from then on nothing does.
+    // A call that is under way ends: getters of the lists may destroy the key, which this one has until then. Behind them nothing runs.
+    let key = call.get::<Aead>(0)?.clone();
     let lists = [call.list(2)?, call.list(3)?, call.list(4)?];
+    let (seals, nonce_len) = (call.flag(1), key.nonce_len());
     let each = |at: usize, name, of_items| match &lists[at - 2] {
         Some(items) => Ok(Each::Listed(call.bytes_of_all(items, of_items)?)),
         None => {
@@ -98,7 +98,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
     if seals && repeated(&messages)? {
         return Err(Kind::SameNonce.into());
     }
-    let done = match &*key {
+    let done = match &key {
         Aead::Gcm(key) => side_by_side(key, seals, &mut messages),
         key => (0..)
             .zip(&mut messages)

@@ -35,9 +35,10 @@ impl Chunks {
         if self.seals { (CHUNK_LEN, SEALED_CHUNK_LEN) } else { (SEALED_CHUNK_LEN, CHUNK_LEN) }
     }
 
-    fn room(&self, data: usize) -> usize {
+    fn room(&self, data: usize) -> Result<usize, Fault> {
         let (from, to) = self.lengths();
-        (self.rest.len() + data) / from * to
+        let all = self.rest.len().checked_add(data).ok_or(Kind::TooLong)?;
+        Ok((all / from).checked_mul(to).ok_or(Kind::TooLong)?)
     }
 
     /// Takes data, and does each full chunk to `out`.
@@ -101,11 +102,14 @@ impl Object for Stream {
 }
 
 impl Stream {
-    fn room(&self, data: usize) -> usize {
+    fn room(&self, data: usize) -> Result<usize, Fault> {
         match self {
-            Self::Sealing(header, chunks) => header.map_or(0, |header| header.len()) + chunks.room(data),
+            Self::Sealing(header, chunks) => {
+                let header = header.map_or(0, |header| header.len());
+                Ok(chunks.room(data)?.checked_add(header).ok_or(Kind::TooLong)?)
+            }
             Self::Beginning(_, _, header) => {
-                data.saturating_sub(HEADER_LEN - header.len()) / SEALED_CHUNK_LEN * CHUNK_LEN
+                Ok(data.saturating_sub(HEADER_LEN - header.len()) / SEALED_CHUNK_LEN * CHUNK_LEN)
             }
             Self::Opening(chunks) => chunks.room(data),
         }
@@ -175,7 +179,7 @@ pub(crate) fn room(call: &Call) -> Result<Value, Fault> {
     let stream = call.get::<Stream>(0)?;
     let room = match call.is_left_out(1) {
         true => stream.last_room()?,
-        false => stream.room(call.whole(1, Name::Data)? as usize),
+        false => stream.room(usize::try_from(call.whole(1, Name::Data)?).map_err(|_| Kind::TooLong)?)?,
     };
     Ok(call.bigint(room as u64)) // a number would be a fault
 }
@@ -185,7 +189,7 @@ pub(crate) fn update(call: &Call) -> Result<Value, Fault> {
     let mut stream = call.get_mut::<Stream>(0)?;
     let data = call.bytes(1, Name::Data)?;
     let (_, out) =
-        writable(of_length(call.bytes(2, Name::Out)?, stream.room(data.len()))?, Bytes::EMPTY, &[data])?;
+        writable(of_length(call.bytes(2, Name::Out)?, stream.room(data.len())?)?, Bytes::EMPTY, &[data])?;
     let done = stream.update(data.get(), out);
     drop(stream);
     if done.is_err() {
@@ -232,7 +236,7 @@ pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     let len = data.len().checked_sub(chunks * TAG_LEN).ok_or(Kind::Cut)?;
     let (_, out) = writable(of_length(call.bytes(3, Name::Out)?, len)?, Bytes::EMPTY, &[data])?;
     let mut places = out.chunks_mut(CHUNK_LEN);
-    let mut each = (first..).zip(data.get().chunks(SEALED_CHUNK_LEN));
+    let mut each = (first..=u64::MAX).zip(data.get().chunks(SEALED_CHUNK_LEN));
     let done = each.try_for_each(|(number, sealed)| {
         file.0.open_chunk(number, sealed, places.next().unwrap_or_default())
     });

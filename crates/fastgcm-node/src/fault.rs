@@ -23,6 +23,7 @@ pub(crate) enum Kind {
     Internal,
     OutOfOrder,
     NotObject,
+    Busy,
 }
 
 /// Of which argument. `lib/errors.js` has the names in this order.

@@ -75,6 +75,36 @@ test('a file appears complete or not at all', async () => {
     passed(8);
 });
 
+test('it is on the disk before it appears', async () => {
+    // Content first, then the name, then the folder that has the name.
+    const promises = fs.promises;
+    fs.writeFileSync(at('text'), 'text');
+    const handle = await promises.open(at('text'));
+    const Handle = Object.getPrototypeOf(handle);
+    await handle.close();
+    const before = { sync: Handle.sync, link: promises.link, rename: promises.rename };
+    const done = [];
+    Handle.sync = async function () {
+        done.push((await this.stat()).isDirectory() ? 'folder' : 'file');
+        return before.sync.call(this);
+    };
+    for (const name of ['link', 'rename']) promises[name] = (...names) => (done.push('name'), before[name](...names));
+    try {
+        const key = crypto.randomBytes(32);
+        for (const [call, from, to] of [[sealFile, 'text', 'sealed'], [openFile, 'sealed', 'opened']]) {
+            for (const overwrite of [false, true]) {
+                await call(key, at(from), at(to), { overwrite });
+                assert.deepEqual(done.splice(0), ['file', 'name', 'folder']);
+                passed(1);
+            }
+        }
+    } finally {
+        Handle.sync = before.sync;
+        Object.assign(promises, { link: before.link, rename: before.rename });
+    }
+    for (const name of ['text', 'sealed', 'opened']) fs.unlinkSync(at(name));
+});
+
 test('ranges', async () => {
     for (const length of [0, 1, 16384, 16385, 300_000, 16384 * 17]) {
         const key = crypto.randomBytes(32);

@@ -571,6 +571,108 @@ test('streams', async () => {
     passed(2);
 });
 
+test('options that are not there, and keys that are none', async () => {
+    const aead = new AESGCM(Buffer.alloc(32, 5));
+    const source = { size: 0, read: () => Buffer.alloc(0) };
+    for (const call of [
+        (options) => new Sealer(aead, Buffer.alloc(12), options),
+        (options) => new UnverifiedOpener(aead, Buffer.alloc(12), options),
+        (options) => new CobblestoneSealer(Buffer.alloc(32), options),
+        (options) => new CobblestoneOpener(Buffer.alloc(32), options),
+        (options) => SealedFile.open(Buffer.alloc(32), source, options),
+        (options) => fastgcm.sealFile(Buffer.alloc(32), __filename, `${__filename}.never`, options),
+        (options) => fastgcm.openFile(Buffer.alloc(32), __filename, `${__filename}.never`, options),
+    ]) {
+        for (const options of [{ contxt: random(3) }, { transform: () => 0 }, null, 'context', random(3), 7]) {
+            const error = await errorOf(() => call(options));
+            assert.ok(error instanceof TypeError && /^ERR_INVALID_ARG/.test(error.code), `${call}: ${error?.stack}`);
+            passed(1);
+        }
+    }
+    assert.throws(() => new Sealer(aead, Buffer.alloc(12), { appendTag: 'no' }), { code: 'ERR_INVALID_ARG_TYPE' });
+    assert.throws(() => new AESGCM('password'), (error) => /scrypt/.test(error.message) && !/UTF-8/.test(error.message));
+    assert.throws(() => aead.seal(Buffer.alloc(12), 'text'), /Buffer\.from\(text\)/);
+    passed(3);
+});
+
+test('a nonce that comes twice, wherever', () => {
+    for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+        const aead = new Class(Buffer.alloc(32, 5));
+        const [a, b, c] = [200, 1, 99].map((fill) => Buffer.alloc(Class.nonceLength, fill));
+        for (const list of [[a, a], [a, b, a], [b, a, b], [a, b, c, a], [c, a, b, a]]) {
+            for (const nonces of [list, Buffer.concat(list)]) {
+                assert.throws(() => aead.sealBatch(nonces, list.map(() => random(20))), /a nonce comes twice/);
+                passed(1);
+            }
+        }
+        aead.sealBatch([a, b, c], [a, b, c]);
+    }
+});
+
+test('two draws are two buffers', () => {
+    for (const nonces of [new CounterNonces(Buffer.alloc(4)), new RandomNonces()]) {
+        for (const draw of [() => nonces.draw(), () => nonces.drawBatch(1), () => nonces.drawBatch(3)]) {
+            const kept = Array.from({ length: 5 }, draw);
+            assert.equal(new Set(kept.map((nonce) => nonce.toString('hex'))).size, 5);
+            passed(1);
+        }
+    }
+});
+
+test('a key that a getter destroys', () => {
+    const aead = new AESGCM(Buffer.alloc(32, 5));
+    const nonces = [0];
+    let reads = 0;
+    // The second look is the library's own.
+    Object.defineProperty(nonces, 0, { get: () => (reads++ === 1 && aead.destroy(), Buffer.alloc(12)) });
+    const [sealed] = aead.sealBatch(nonces, [Buffer.alloc(20)]);
+    assert.deepEqual(sealed, new AESGCM(Buffer.alloc(32, 5)).seal(Buffer.alloc(12), Buffer.alloc(20))); // what is under way ends
+    assert.throws(() => aead.seal(Buffer.alloc(12), Buffer.alloc(1)), { code: 'ERR_DESTROYED' });
+    passed(1);
+});
+
+test('memory that threads share is refused while it changes, and a copy is not', async () => {
+    const shared = new SharedArrayBuffer(1 << 16);
+    const code = "const { workerData } = require('node:worker_threads'); const all = new Uint8Array(workerData); for (;;) all[5] ^= 255;";
+    const worker = new Worker(code, { eval: true, workerData: shared });
+    await once(worker, 'online');
+    const [aead, nonce, view] = [new AESGCM(Buffer.alloc(32, 5)), Buffer.alloc(12), new Uint8Array(shared)];
+    for (let round = 0; round < 200; round++) {
+        assert.throws(() => aead.seal(nonce, view), { code: 'ERR_INVALID_ARG_TYPE' });
+        assert.throws(() => aead.sealInto(nonce, Buffer.alloc(view.length - 16), view), { code: 'ERR_INVALID_ARG_TYPE' });
+        const copy = Buffer.from(view);
+        assert.deepEqual(aead.open(nonce, aead.seal(nonce, copy)), copy);
+        passed(1);
+    }
+    await worker.terminate();
+});
+
+test('streams that are cut at each length', async () => {
+    const [aead, nonce, aad, key] = [new AESGCM(Buffer.alloc(32, 5)), random(12), random(9), Buffer.alloc(32, 6)];
+    const through = async (stream, whole, cut) => {
+        const out = [];
+        stream.on('data', (piece) => out.push(piece));
+        const ended = once(stream, 'end');
+        for (let at = 0; at < whole.length; at += cut) stream.write(whole.subarray(at, at + cut));
+        stream.end();
+        await ended;
+        return Buffer.concat(out);
+    };
+    for (let length = 0; length < 70; length++) {
+        const text = random(length);
+        const sealed = aead.seal(nonce, text, aad);
+        for (let cut = 1; cut <= sealed.length; cut += cut < 34 ? 1 : 9) {
+            assert.deepEqual(await through(new Sealer(aead, nonce, { aad }), text, cut), sealed);
+            assert.deepEqual(await through(new UnverifiedOpener(aead, nonce, { aad }), sealed, cut), text, `${length} bytes, cut at ${cut}`);
+            const tag = sealed.subarray(-16);
+            assert.deepEqual(await through(new UnverifiedOpener(aead, nonce, { aad, tag }), sealed.subarray(0, -16), cut), text);
+            const file = await through(new CobblestoneSealer(key), text, cut);
+            assert.deepEqual(await through(new CobblestoneOpener(key), file, cut), text);
+            passed(5);
+        }
+    }
+});
+
 test('threads', async () => {
     const code = `
         const { parentPort, workerData } = require('node:worker_threads');

@@ -80,6 +80,24 @@ def test_what_appears(tmp_path):
     assert source.read_bytes() == bytes(3 << 20) and names(tmp_path) == ["sealed", "text"]
 
 
+def test_a_refused_file_is_told_by_its_name(tmp_path):
+    """A wrong key, another context, a plain file, and one that was cut: the class is pyca's, and has no text of its own."""
+    key, source, sealed = os.urandom(32), tmp_path / "text", tmp_path / "sealed"
+    source.write_bytes(bytes(100_000))
+    seal_file(key, source, sealed)
+    (tmp_path / "cut").write_bytes(sealed.read_bytes()[:-1])
+    for wrong, name, options in [
+        (os.urandom(32), "sealed", {}),
+        (bytes(16), "sealed", {}),
+        (key, "sealed", {"context": b"another"}),
+        (key, "text", {}),
+        (key, "cut", {}),
+    ]:
+        with pytest.raises(InvalidTag, match=f"{name}': another key or context, or no sealed file"):
+            open_file(wrong, tmp_path / name, tmp_path / "opened", **options)
+    assert names(tmp_path) == ["cut", "sealed", "text"]
+
+
 def test_a_link_stays(tmp_path):
     key, source, real, link = os.urandom(32), tmp_path / "text", tmp_path / "real", tmp_path / "link"
     source.write_bytes(b"text")

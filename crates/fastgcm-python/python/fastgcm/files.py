@@ -17,6 +17,7 @@ import secrets
 from typing import TypeAlias
 
 from .cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
+from .exceptions import InvalidTag
 
 __all__ = ["open_file", "seal_file"]
 
@@ -39,7 +40,12 @@ def open_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = 
     as it was sealed, `FileExistsError` if the target is there, unless `overwrite` replaces it then.
     """
     cobblestone = Cobblestone128Decryptor if len(key) == 16 else Cobblestone256Decryptor
-    _through(cobblestone(key, context), source, target, overwrite, 0o600)
+    stream = cobblestone(key, context)
+    try:
+        _through(stream, source, target, overwrite, 0o600)
+    except InvalidTag:
+        # pyca/cryptography's class has no text of its own.
+        raise InvalidTag(f"{os.fspath(source)!r}: another key or context, or no sealed file, or one that was changed or cut; no text was written") from None
 
 
 def _through(

@@ -1,0 +1,250 @@
+'use strict';
+// Each function of the package with right arguments, for walk.test.js.
+
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const { Transform } = require('node:stream');
+const fastgcm = require('..');
+const hazmat = require('../hazmat.js');
+const { folder: newFolder } = require('./support.js');
+
+const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, RandomNonces } = fastgcm;
+const { SealedFile, Sealer, SealingKey, XAES256GCM } = fastgcm;
+const { UnverifiedOpener } = hazmat;
+/** Bytes that have their memory to themselves. */
+const bytes = (length, fill) => new Uint8Array(length).fill(fill);
+const [KEY, TEXT, AAD] = [bytes(32, 5), bytes(3000, 3), bytes(9, 4)];
+const sealer = new CobblestoneSealer(KEY, { context: AAD });
+const SEALED = new Uint8Array(Buffer.concat([sealer.update(TEXT), sealer.final()]));
+const openedBy = (sealed) => {
+    const opener = new CobblestoneOpener(KEY, { context: AAD });
+    return Buffer.concat([opener.update(sealed), opener.final()]);
+};
+
+/**
+ * Each function by its name: what makes an object, the call, right arguments, those that are written (`written`), what a result is
+ * compared by (`by`), whether the next call gives another result (`moves`), and of arguments that are numbers what comes of others (`numbers`: the
+ * right result, or `undefined` where it must refuse).
+ */
+const table = {};
+const add = (name, make) => {
+    table[name] = async () => {
+        const { by = (result) => result, written = [], ...rest } = await make();
+        return { by, written, ...rest };
+    };
+};
+const whole = (value, below) =>
+    (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= 0 && BigInt(value) < below;
+
+for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+    const [nonce, other] = [1, 2].map((fill) => bytes(Class.nonceLength, fill));
+    const model = new Class(KEY);
+    const [sealed, second] = [nonce, other].map((nonce) => new Uint8Array(model.seal(nonce, TEXT, AAD)));
+    const [ciphertext, tag] = [sealed.slice(0, -16), sealed.slice(-16)];
+    const out = (length) => bytes(length, 7);
+    const verbs = {
+        seal: [[nonce, TEXT, AAD], []],
+        open: [[nonce, sealed, AAD], []],
+        sealInto: [[nonce, TEXT, out(3016), AAD], [2]],
+        openInto: [[nonce, sealed, out(3000), AAD], [2]],
+        sealDetached: [[nonce, TEXT, AAD], []],
+        openDetached: [[nonce, ciphertext, tag, AAD], []],
+        sealDetachedInto: [[nonce, TEXT, out(3000), out(16), AAD], [2, 3]],
+        openDetachedInto: [[nonce, ciphertext, tag, out(3000), AAD], [3]],
+        sealAsync: [[nonce, TEXT, AAD], []],
+        openAsync: [[nonce, sealed, AAD], []],
+        sealBatch: [[[nonce, other], [TEXT, TEXT], [AAD, AAD]], []],
+        openBatch: [[[nonce, other], [sealed, second], [AAD, AAD]], []],
+        sealBatchInto: [[[nonce, other], [TEXT, TEXT], out(6032), AAD], [2]],
+        openBatchInto: [[[nonce, other], [sealed, second], out(6000), AAD], [2]],
+    };
+    const method = (name, args, written = [], by = (result) => result) =>
+        add(`${Class.name}.prototype.${name}`, () => {
+            const self = new Class(KEY);
+            return { self, call: (...given) => self[name](...given), args, written, by };
+        });
+    for (const [name, [args, written]] of Object.entries(verbs)) method(name, args, written);
+    if (Class === XAES256GCM) {
+        method('sealRandom', [TEXT, AAD], [], (sealed) => model.openRandom(sealed, AAD));
+        method('openRandom', [new Uint8Array(model.sealRandom(TEXT, AAD)), AAD]);
+    }
+    method('destroy', []);
+    add(`new ${Class.name}`, () => ({
+        call: (key) => new Class(key),
+        args: [KEY],
+        by: (aead) => aead.seal(nonce, TEXT, AAD),
+    }));
+    add(`${Class.name}.generateKey`, () => ({
+        call: (bits) => Class.generateKey(bits),
+        args: Class === XAES256GCM ? [] : [256],
+        by: (key) => key.length,
+        numbers: { 0: () => undefined },
+    }));
+    add(`${Class.name}.handle`, () => ({ call: () => typeof Class.handle(model), args: [] }));
+}
+
+for (const Class of [CounterNonces, RandomNonces]) {
+    const make = () => (Class === CounterNonces ? new CounterNonces(bytes(4, 1)) : new RandomNonces());
+    const by = Class === CounterNonces ? (nonces) => nonces : (nonces) => nonces.length;
+    for (const [name, args] of [
+        ['draw', []],
+        ['drawBatch', [3]],
+    ]) {
+        const numbers = { 0: (count) => (whole(count, 4n) ? by(make().drawBatch(count)) : undefined) };
+        add(`${Class.name}.prototype.${name}`, () => {
+            const self = make();
+            return { self, call: (...given) => self[name](...given), args, by, numbers, moves: true };
+        });
+    }
+    const name = Class === CounterNonces ? 'position' : 'used';
+    add(`${Class.name}.prototype.${name}`, () => ({ call: () => make()[name], args: [] }));
+    add(`${Class.name}.handle`, () => ({ call: () => typeof Class.handle(make()), args: [] }));
+    add(`${Class.name}.is`, () => ({ call: () => Class.is(make()), args: [] }));
+}
+add('new CounterNonces', () => ({
+    call: (fixed, start) => new CounterNonces(fixed, start),
+    args: [bytes(4, 1), 7],
+    by: (nonces) => nonces.position,
+    numbers: { 1: (start) => (whole(start, 1n << 64n) ? BigInt(start) : undefined) },
+}));
+add('new RandomNonces', () => ({
+    call: (used) => new RandomNonces(used),
+    args: [7],
+    by: (nonces) => nonces.used,
+    numbers: { 0: (used) => (whole(used, 1n << 64n) ? Number(used) : undefined) },
+}));
+
+const sealing = () => new SealingKey(KEY, new CounterNonces(bytes(4, 1)));
+for (const [name, args] of [
+    ['seal', [TEXT, AAD]],
+    ['open', [new Uint8Array(sealing().seal(TEXT, AAD)), AAD]],
+    ['destroy', []],
+]) {
+    add(`SealingKey.prototype.${name}`, () => {
+        const self = sealing();
+        // A call that was refused may have lost a nonce, which is safe.
+        const by = name === 'seal' ? (sealed) => self.open(sealed, AAD) : undefined;
+        return { self, call: (...given) => self[name](...given), args, by };
+    });
+}
+add('new SealingKey', () => ({
+    call: (key) => new SealingKey(key, new CounterNonces(bytes(4, 1))),
+    args: [KEY],
+    by: (key) => key.seal(TEXT),
+}));
+
+const aesgcm = new AESGCM(KEY);
+const [nonce, tag] = [bytes(12, 1), new Uint8Array(aesgcm.seal(bytes(12, 1), TEXT, AAD)).slice(-16)];
+const streams = {
+    Sealer: [() => new Sealer(aesgcm, nonce, { aad: AAD }), (s) => [s.update(TEXT), s.final()]],
+    UnverifiedOpener: [
+        () => new UnverifiedOpener(aesgcm, nonce, { aad: AAD }),
+        (s) => [s.update(aesgcm.seal(nonce, TEXT, AAD).subarray(0, -16)), s.verify(tag)],
+    ],
+    CobblestoneSealer: [() => new CobblestoneSealer(KEY, { context: AAD }), (s) => s.update(TEXT)],
+    CobblestoneOpener: [() => new CobblestoneOpener(KEY, { context: AAD }), (s) => s.update(SEALED)],
+};
+for (const [name, [make, use]] of Object.entries(streams)) {
+    const method = (method, args, before = () => 0, by = (result) => result) =>
+        add(`${name}.prototype.${method}`, () => {
+            const self = make();
+            before(self);
+            return { self, call: (...given) => self[method](...given), args, by, moves: true };
+        });
+    const isFile = name.startsWith('Cobblestone');
+    const data = name === 'CobblestoneOpener' ? SEALED : TEXT;
+    method('update', [data], () => 0, name === 'CobblestoneSealer' ? (piece) => piece.length : undefined);
+    if (!isFile) method('updateAad', [AAD]);
+    if (name === 'UnverifiedOpener')
+        method('verify', [tag], (self) => self.update(aesgcm.seal(nonce, TEXT, AAD).subarray(0, -16)));
+    else method('final', [], (self) => self.update(data), name === 'CobblestoneSealer' ? (end) => end.length : undefined);
+    if (name === 'Sealer') add('Sealer.prototype.tag', () => ({ call: () => make().tag, args: [] }));
+    const Class = fastgcm[name] ?? hazmat[name];
+    const given = isFile ? [KEY, { context: AAD }] : [nonce, { aad: AAD }];
+    add(`new ${name}`, () => ({
+        call: isFile ? (key, options) => new Class(key, options) : (nonce, options) => new Class(aesgcm, nonce, options),
+        args: given,
+        by: (stream) => (name === 'CobblestoneSealer' ? use(stream).length : use(stream)),
+    }));
+}
+
+// Files, and ranges of one.
+const folder = newFolder();
+const place = (name) => path.join(folder, name);
+fs.writeFileSync(place('text'), TEXT);
+fs.writeFileSync(place('sealed'), SEALED);
+for (const [name, from, opened] of [
+    ['sealFile', 'text', (bytes) => openedBy(bytes)],
+    ['openFile', 'sealed', (bytes) => bytes],
+]) {
+    add(name, () => ({
+        call: async (key, options) => {
+            try {
+                await fastgcm[name](key, place(from), place('made'), options);
+                return fs.readFileSync(place('made'));
+            } finally {
+                fs.rmSync(place('made'), { force: true });
+                // Nothing else is left, whatever happens.
+                assert.deepEqual(fs.readdirSync(folder).sort(), ['sealed', 'text']);
+            }
+        },
+        args: [KEY, { context: AAD, overwrite: false }],
+        by: (bytes) => Buffer.from(opened(bytes)),
+    }));
+}
+const source = () => ({
+    size: SEALED.length,
+    read: (at, length) => SEALED.slice(at, at + length),
+    close: () => undefined,
+});
+add('SealedFile.open', () => ({
+    call: (key, source, options) => SealedFile.open(key, source, options),
+    args: [KEY, source(), { context: AAD }],
+    by: (file) => file.length,
+}));
+const collected = async (stream) => {
+    const pieces = [];
+    for await (const piece of stream) pieces.push(piece);
+    return Buffer.concat(pieces);
+};
+const within = (start, end) =>
+    Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= TEXT.length;
+const part = (start, end) => (within(start, end) ? Buffer.from(TEXT.slice(start, end)) : undefined);
+for (const name of ['read', 'stream', 'length', 'close']) {
+    add(`SealedFile.prototype.${name}`, async () => {
+        const self = await SealedFile.open(KEY, source(), { context: AAD });
+        const takes = name === 'read' || name === 'stream';
+        return {
+            self,
+            call: (...given) =>
+                takes ? (name === 'read' ? self.read(...given) : collected(self.stream(...given))) : name === 'close' ? self.close() : self.length,
+            args: takes ? [10, 2000] : [],
+            numbers: [(start) => part(start, 2000), (end) => part(10, end)],
+        };
+    });
+}
+add('cpu', () => ({ call: () => fastgcm.cpu(), args: [] }));
+
+/** The names of all that the package exports, and of what those have. */
+function exported() {
+    const names = [];
+    for (const [name, value] of Object.entries({ ...fastgcm, ...hazmat })) {
+        if (typeof value !== 'function') continue;
+        if (name === 'InvalidTag') continue; // an error, without functions of its own
+        if (value.prototype === undefined || !/^class /.test(Function.prototype.toString.call(value))) {
+            names.push(name);
+            continue;
+        }
+        if (value !== SealedFile) names.push(`new ${name}`); // its constructor refuses everybody
+        for (let at = value; at !== Function.prototype && at !== Transform; at = Object.getPrototypeOf(at)) {
+            const statics = Object.getOwnPropertyNames(at).filter((own) => typeof at[own] === 'function' && own !== 'prototype');
+            names.push(...statics.map((own) => `${name}.${own}`));
+            const methods = Object.getOwnPropertyNames(at.prototype).filter((own) => own !== 'constructor' && !own.startsWith('_'));
+            names.push(...methods.map((own) => `${name}.prototype.${own}`));
+        }
+    }
+    return [...new Set(names)].sort();
+}
+
+module.exports = { exported, table };
