@@ -139,6 +139,27 @@ def test_errors_of_ranges(place):
             sealed.cat_ranges(paths, [0, 0], [2, 2], on_error="raise")
 
 
+def test_ranges_are_slices():
+    """Whatever the numbers: as Python's own slices of the text."""
+    sealed, url = fsspec.filesystem("fastgcm", key=NAME, target_protocol="memory"), "/slices/text"
+    text = os.urandom(3 * CHUNK + 5)
+    sealed.pipe_file(url, text)
+    places = [None, 0, 1, -1, CHUNK, -CHUNK, len(text), *(sign * (1 << bits) + by for bits in (31, 32, 63, 64) for sign in (1, -1) for by in (-1, 0, 1))]
+    for start in places:
+        assert sealed.cat_ranges([url] * len(places), start, places) == [text[start:end] for end in places], start
+    with sealed.open(url) as file:
+        for start in places[1:]:
+            if start >= 0:
+                file.seek(start)
+                assert file.read(5) == text[start : start + 5]
+            else:
+                with pytest.raises((ValueError, OSError)):
+                    file.seek(start)
+        for wrong in (1.5, "1"):
+            with pytest.raises(TypeError):
+                sealed.cat_file(url, wrong, 5)
+
+
 def test_a_link_stays(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     real.write_bytes(b"old")

@@ -218,6 +218,36 @@ def test_a_part_has_one_text(tmp_path, text, kms_key, options, endpoint, officia
     assert nothing_left(client)
 
 
+NUMBERS = [sign * (1 << bits) + by for bits in (0, 31, 32, 36, 63, 64, 200) for sign in (1, -1) for by in (-16, -1, 0, 1, 16)]
+
+
+def test_sizes():
+    """Numbers that wrap, negative ones, and what is none."""
+    for length in (0, 1, PART, 1 << 33):
+        for part in NUMBERS:
+            is_right = PART <= part <= (5 << 30) - 16 and part % 16 == 0 and length // part < 10_000
+            if is_right:
+                assert s3._part_of(length, part) == part
+            else:
+                with pytest.raises((ValueError, OverflowError)):
+                    s3._part_of(length, part)
+    for part in (1.0 * (8 << 20), "8388608", b"1"):
+        with pytest.raises(TypeError):
+            s3._part_of(1, part)
+    envelope = s3.Envelope(b"", (), bytes(28), bytes(28))
+    sealing = Sealing("absent", "bucket", "key", envelope, 3 * PART, PART, "id", "claims/", (), ())
+    opening = Opening("bucket", "key", "etag", envelope, "absent", 3 * PART, PART, "absent", (), ())
+    for job in (sealing, opening):
+        assert job.parts == 3
+        for index in NUMBERS:
+            if not 0 <= index < 3:
+                with pytest.raises(IndexError):
+                    job.run(index)
+        for index in (1.0, "1", None):
+            with pytest.raises(TypeError):
+                job.run(index)
+
+
 def test_options(text, kms_key, options, endpoint):
     text.write_bytes(b"1")
     begin = lambda **other: Sealing.begin(text, "bucket", "never", kms_key, **options | other)

@@ -5,7 +5,7 @@
 use crate::memory;
 use pyo3::{
     PyErr,
-    exceptions::{PyBufferError, PyMemoryError, PyTypeError},
+    exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError},
     ffi,
     prelude::*,
     types::{PyBytes, PyString},
@@ -145,10 +145,11 @@ impl View {
             let mut view = Box::write(memory::room()?, ffi::Py_buffer::new());
             // SAFETY: a live object and a fresh view.
             let got = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut *view, flags) } == 0;
-            if !got && let Some(error) = PyErr::take(py).filter(|error| error.is_instance_of::<PyMemoryError>(py)) {
+            // An object says in these three ways that it has no such buffer. Whatever else is raised meanwhile is not for us to swallow.
+            if !got && let Some(error) = PyErr::take(py).filter(|error| !says_no(py, error)) {
                 return Err(error);
             }
-            Ok(got.then(|| Self(view)).filter(|view| !view.has_objects()))
+            Ok(got.then(|| Self(view)).filter(|view| view.0.len >= 0 && !view.has_objects()))
         };
         if let Some(view) = get(flags | ffi::PyBUF_FORMAT)? {
             return Ok(view);
@@ -176,12 +177,16 @@ impl View {
     }
 
     fn len(&self) -> usize {
-        self.0.len as usize // never negative
+        self.0.len as usize // not negative: `of` has looked
     }
 
     fn start(&self) -> *mut u8 {
         self.0.buf.cast()
     }
+}
+
+fn says_no(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyValueError>(py)
 }
 
 impl Drop for View {

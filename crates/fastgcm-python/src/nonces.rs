@@ -2,23 +2,34 @@
 
 use crate::{
     buffers::{Source, new_bytes},
-    errors,
+    errors, memory,
     threads::held,
 };
 use fastgcm::{Error, nonces};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use std::sync::Mutex;
 
-/// Draws `count` nonces, one behind the other: what `AESGCM.seal_batch` takes. Threads wait for each other.
+/// Draws `count` nonces, one behind the other: what `AESGCM.seal_batch` takes, or none if there are not as many. Threads wait for each other.
 fn draw_batch<'py, N>(
     py: Python<'py>,
     count: usize,
     nonces: &Mutex<N>,
+    has: impl Fn(&N, u64) -> bool,
     mut draw: impl FnMut(&mut N) -> Result<[u8; 12], Error>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let len = count.checked_mul(12).ok_or_else(|| errors::of(py, Error::TooLong))?;
+    // Before memory is asked for.
+    if !held(nonces, |nonces| has(nonces, count as u64)) {
+        return Err(errors::of(py, Error::Exhausted));
+    }
+    let len = count.checked_mul(12).ok_or_else(memory::short)?;
     new_bytes(py, len, |all| {
-        let drawn = held(nonces, |nonces| all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw(nonces).map(|drawn| *nonce = drawn)));
+        let drawn = held(nonces, |nonces| {
+            // Another thread may have drawn meanwhile.
+            if !has(nonces, count as u64) {
+                return Err(Error::Exhausted);
+            }
+            all.as_chunks_mut().0.iter_mut().try_for_each(|nonce| draw(nonces).map(|drawn| *nonce = drawn))
+        });
         drawn.map_err(|e| errors::of(py, e))
     })
 }
@@ -41,6 +52,12 @@ macro_rules! counters {
 
             fn draw(&mut self) -> Result<[u8; 12], Error> {
                 match self { $(Self::$variant(nonces) => nonces.draw()),+ }
+            }
+
+            /// Whether there are as many.
+            fn has(&self, count: u64) -> bool {
+                let last = match self { $(Self::$variant(_) => u64::MAX >> (8 * ($fixed - 4))),+ };
+                count == 0 || self.position().is_some_and(|next| count - 1 <= last - next)
             }
 
             fn position(&self) -> Option<u64> {
@@ -73,12 +90,13 @@ impl CounterNonces {
 
     /// The next nonce.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, 1, &self.0, |nonces| nonces.draw())
+        draw_batch(py, 1, &self.0, Counter::has, Counter::draw)
     }
 
-    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, all that are left are lost.
+    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, it raises `Exhausted`, and
+    /// none is drawn.
     fn draw_batch<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, count, &self.0, |nonces| nonces.draw())
+        draw_batch(py, count, &self.0, Counter::has, Counter::draw)
     }
 
     /// The number of the next nonce, or None when they are used up.
@@ -108,12 +126,13 @@ impl RandomNonces {
 
     /// The next nonce.
     fn draw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, 1, &self.0, |nonces| nonces.draw())
+        draw_batch(py, 1, &self.0, random_has, nonces::RandomNonces::draw)
     }
 
-    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, all that are left are lost.
+    /// The next `count` nonces, one behind the other, for `AESGCM.seal_batch`. If there are not as many, it raises `Exhausted`, and
+    /// none is drawn.
     fn draw_batch<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyBytes>> {
-        draw_batch(py, count, &self.0, |nonces| nonces.draw())
+        draw_batch(py, count, &self.0, random_has, nonces::RandomNonces::draw)
     }
 
     /// How many have been drawn, those before included.
@@ -121,4 +140,9 @@ impl RandomNonces {
     fn used(&self) -> u64 {
         held(&self.0, |nonces| nonces.used())
     }
+}
+
+/// Whether there are as many.
+fn random_has(nonces: &nonces::RandomNonces, count: u64) -> bool {
+    count <= nonces::RandomNonces::LIMIT.saturating_sub(nonces.used())
 }

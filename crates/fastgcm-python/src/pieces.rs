@@ -1,7 +1,7 @@
 //! One message in pieces.
 
 use crate::{
-    aead::{AesGcm, any_nonce, whole_or_apart},
+    aead::{AesGcm, any_nonce, whole_or_apart, within_limits},
     buffers::{Source, Target, bytes_of, detached, new_bytes},
     errors, memory,
 };
@@ -35,6 +35,7 @@ impl Message {
 
     fn text(&mut self, py: Python<'_>, data: &Source<'_>, seal: bool, text: &mut [u8]) -> PyResult<()> {
         let (key, pieces) = self.running(py)?;
+        within_limits(py, data.len())?;
         let work = || {
             // Read once, to where it is changed in place.
             data.read(0, text);
@@ -45,6 +46,7 @@ impl Message {
     }
 
     fn update<'py>(&mut self, py: Python<'py>, data: &Source<'_>, seal: bool) -> PyResult<Bound<'py, PyBytes>> {
+        within_limits(py, data.len())?;
         new_bytes(py, data.len(), |text| self.text(py, data, seal, text))
     }
 

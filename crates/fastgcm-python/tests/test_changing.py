@@ -7,14 +7,17 @@ tests fail where a back end reads a byte twice: `portable` and those of SSE do. 
 import mmap
 import os
 import random
+import re
 import signal
+import tempfile
 import time
 from contextlib import contextmanager
 
 import pytest
+from calls import exported
 
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, InvalidTag, Sealer
-from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
+from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, InvalidTag, Sealer, hazmat, jobs, open_file, seal_file
+from fastgcm.cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import CobblestoneChunks
 
 KEY, NONCE, MIB = bytes(range(32)), b"n" * 12, 1 << 20
@@ -22,11 +25,19 @@ ONE, SIV, XAES = AESGCM(KEY), AESGCMSIV(KEY), XAES256GCM(KEY)
 LONG, FOUR = b"a nonce of more than 12 bytes", bytes(range(48))
 
 
+class Shared(mmap.mmap):
+    """Memory that is a file, too."""
+
+    path: str
+
+
 @contextmanager
 def changing(content, at):
     """Memory with that content, of which another process turns over the byte at `at`, and back, until the end."""
-    with mmap.mmap(-1, len(content)) as memory:
-        memory[:] = content
+    file = os.memfd_create("changing")
+    os.write(file, content)
+    with open(file, "rb", buffering=0), Shared(file, len(content)) as memory:
+        memory.path = f"/proc/self/fd/{file}"
         parent, child = os.getpid(), os.fork()
         if child == 0:
             before, after = memory[at], memory[at] ^ 0xFF
@@ -81,6 +92,78 @@ def by_chunks(data, seal):
     return chunks.seal(0, data, last=True) if seal else chunks.open(0, data, last=True)
 
 
+def with_tag(text, parts, tag):
+    """A text that parts have, as whoever uses parts verifies it."""
+    if hazmat.combine(ONE, NONCE, None, parts) != bytes(tag):
+        raise InvalidTag
+    return text
+
+
+def part_into(data):
+    buf = bytearray(len(data) - 16)
+    return with_tag(buf, [hazmat.open_part_into(ONE, NONCE, 0, data[:-16], buf)], data[-16:])
+
+
+def part(data):
+    text, part = hazmat.open_part(ONE, NONCE, 0, data[:-16])
+    return with_tag(text, [part], data[-16:])
+
+
+def unverified(data):
+    opener = hazmat.UnverifiedOpener(ONE, NONCE)
+    text = opener.update(data[:777]) + opener.update(data[777:-16])
+    opener.verify(data[-16:])
+    return text
+
+
+def unverified_into(data):
+    opener, buf = hazmat.UnverifiedOpener(ONE, NONCE), bytearray(len(data) - 16)
+    opener.update_into(data[:-16], buf)
+    opener.verify(data[-16:])
+    return buf
+
+
+def stream_into(cls, *arguments):
+    def run(data):
+        each, buf = cls(*arguments), bytearray(len(data) + 100)
+        return bytes(buf[: each.update_into(data, buf)]) + each.finalize()
+
+    return run
+
+
+def with_files(work):
+    """What goes from a file to a file. Memory that changes is a file, too."""
+
+    def run(data):
+        with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
+            source, target = getattr(getattr(data, "obj", None), "path", None), os.path.join(folder, "target")
+            if source is None:
+                source = os.path.join(folder, "source")
+                with open(source, "wb") as file:
+                    file.write(data)
+            try:
+                work(source, target)
+            except InvalidTag:
+                assert os.listdir(folder) in ([], ["source"]), "text that was refused is left"
+                raise
+            with open(target, "rb") as file:
+                return file.read()
+
+    return run
+
+
+def by_job(kind):
+    def work(source, target):
+        job = kind.begin(jobs.FunctionKey("calls:key"), source, target)
+        try:
+            job.finish([job.run(index) for index in range(job.parts)])
+        except BaseException:
+            job.abandon()
+            raise
+
+    return with_files(work)
+
+
 def in_pieces(data):
     sealer = Sealer(ONE, NONCE)
     return sealer.update(data[:777]) + sealer.update(data[777:]) + sealer.finalize()
@@ -101,9 +184,78 @@ CALLS = {
     "xaes list": (1000, lambda text: XAES.seal_batch([NONCE * 2], [text])[0], lambda sealed: XAES.open_batch([NONCE * 2], [sealed])[0]),
     "xaes array": (4000, lambda text: XAES.seal_batch(bytes(range(96)), text), lambda sealed: XAES.open_batch(bytes(range(96)), sealed)),
     "stream": (20_000, stream(Cobblestone256Encryptor, KEY, b""), stream(Cobblestone256Decryptor, KEY, b"")),
+    "siv into": (1000, into(lambda t, buf: SIV.encrypt_into(NONCE, t, None, buf), 1016), into(lambda s, buf: SIV.decrypt_into(NONCE, s, None, buf), 1000)),
+    "xaes into": (
+        1000,
+        into(lambda t, buf: XAES.encrypt_into(NONCE * 2, t, None, buf), 1016),
+        into(lambda s, buf: XAES.decrypt_into(NONCE * 2, s, None, buf), 1000),
+    ),
+    "xaes random": (1000, XAES.seal_random, XAES.open_random),
+    "array into": (
+        4000,
+        into(lambda t, buf: ONE.seal_batch_into(FOUR, t, None, buf), 4064),
+        into(lambda s, buf: ONE.open_batch_into(FOUR, s, None, buf), 4000),
+    ),
+    "xaes array into": (
+        4000,
+        into(lambda t, buf: XAES.seal_batch_into(bytes(range(96)), t, None, buf), 4064),
+        into(lambda s, buf: XAES.open_batch_into(bytes(range(96)), s, None, buf), 4000),
+    ),
+    "array, threads": (4 * MIB, lambda text: ONE.seal_batch(FOUR, text, threads=2), lambda sealed: ONE.open_batch(FOUR, sealed, threads=2)),
+    "stream 128": (20_000, stream(Cobblestone128Encryptor, KEY[:16], b""), stream(Cobblestone128Decryptor, KEY[:16], b"")),
+    "stream into": (20_000, stream_into(Cobblestone256Encryptor, KEY, b""), stream_into(Cobblestone256Decryptor, KEY, b"")),
+    "stream 128 into": (20_000, stream_into(Cobblestone128Encryptor, KEY[:16], b""), stream_into(Cobblestone128Decryptor, KEY[:16], b"")),
+    "range": (20_000, stream(Cobblestone256Encryptor, KEY, b""), lambda file: Cobblestone256Decryptor(KEY, b"").decrypt_range(file, 0, 20_000)),
+    "range 128": (
+        20_000,
+        stream(Cobblestone128Encryptor, KEY[:16], b""),
+        lambda file: Cobblestone128Decryptor(KEY[:16], b"").decrypt_range(file, 0, 20_000),
+    ),
+    "part": (1000, lambda text: ONE.encrypt(NONCE, text, None), part),
+    "part into": (1000, lambda text: ONE.encrypt(NONCE, text, None), part_into),
+    "long part": (MIB, lambda text: ONE.encrypt(NONCE, text, None), part),
+    "unverified": (1000, lambda text: ONE.encrypt(NONCE, text, None), unverified),
+    "unverified into": (1000, lambda text: ONE.encrypt(NONCE, text, None), unverified_into),
+    "file": (60_000, with_files(lambda *names: seal_file(KEY, *names)), with_files(lambda *names: open_file(KEY, *names))),
+    "job": (60_000, by_job(jobs.Sealing), by_job(jobs.Opening)),
     "chunks": (20_000, lambda text: by_chunks(text, True), lambda sealed: by_chunks(sealed, False)),
     "pieces": (1000, in_pieces, lambda sealed: ONE.decrypt(NONCE, sealed, None)),
 }
+
+
+# Every function that opens, and a row of `CALLS` that has it.
+OPENS = {
+    "AESGCM.decrypt": "one",
+    "AESGCM.decrypt_into": "into",
+    "AESGCM.open_batch": "list",
+    "AESGCM.open_batch_into": "array into",
+    "AESGCMSIV.decrypt": "siv",
+    "AESGCMSIV.decrypt_into": "siv into",
+    "XAES256GCM.decrypt": "xaes",
+    "XAES256GCM.decrypt_into": "xaes into",
+    "XAES256GCM.open_random": "xaes random",
+    "XAES256GCM.open_batch": "xaes list",
+    "XAES256GCM.open_batch_into": "xaes array into",
+    "open_part": "part",
+    "open_part_into": "part into",
+    "hazmat.UnverifiedOpener.update": "unverified",
+    "hazmat.UnverifiedOpener.update_into": "unverified into",
+    "hazmat.CobblestoneChunks.open": "chunks",
+    "cobblestone.Cobblestone128Decryptor.update": "stream 128",
+    "cobblestone.Cobblestone128Decryptor.update_into": "stream 128 into",
+    "cobblestone.Cobblestone128Decryptor.decrypt_range": "range 128",
+    "cobblestone.Cobblestone256Decryptor.update": "stream",
+    "cobblestone.Cobblestone256Decryptor.update_into": "stream into",
+    "cobblestone.Cobblestone256Decryptor.decrypt_range": "range",
+    "files.open_file": "file",
+    "jobs.Opening.run": "job",
+}
+
+
+def test_every_function_that_opens_is_here():
+    named = re.compile(r"\b(decrypt|open)(_|$)|(Decryptor|Opener)\.update|Opening\.run")
+    # (`update_aad` takes what is hashed only.)
+    assert {name for name in exported() if named.search(name) and not name.endswith("_aad")} == set(OPENS) and set(OPENS.values()) <= set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)

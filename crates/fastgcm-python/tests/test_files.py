@@ -6,7 +6,7 @@ import stat
 
 import pytest
 from cryptography import cobblestone
-from fastgcm import InvalidTag, files, open_file, seal_file
+from fastgcm import InvalidTag, files, jobs, open_file, seal_file
 from fastgcm.files import Appearing
 
 CHUNK = 16384
@@ -80,24 +80,6 @@ def test_what_appears(tmp_path):
     assert source.read_bytes() == bytes(3 << 20) and names(tmp_path) == ["sealed", "text"]
 
 
-def test_a_refused_file_is_told_by_its_name(tmp_path):
-    """A wrong key, another context, a plain file, and one that was cut: the class is pyca's, and has no text of its own."""
-    key, source, sealed = os.urandom(32), tmp_path / "text", tmp_path / "sealed"
-    source.write_bytes(bytes(100_000))
-    seal_file(key, source, sealed)
-    (tmp_path / "cut").write_bytes(sealed.read_bytes()[:-1])
-    for wrong, name, options in [
-        (os.urandom(32), "sealed", {}),
-        (bytes(16), "sealed", {}),
-        (key, "sealed", {"context": b"another"}),
-        (key, "text", {}),
-        (key, "cut", {}),
-    ]:
-        with pytest.raises(InvalidTag, match=f"{name}': another key or context, or no sealed file"):
-            open_file(wrong, tmp_path / name, tmp_path / "opened", **options)
-    assert names(tmp_path) == ["cut", "sealed", "text"]
-
-
 def test_a_link_stays(tmp_path):
     key, source, real, link = os.urandom(32), tmp_path / "text", tmp_path / "real", tmp_path / "link"
     source.write_bytes(b"text")
@@ -128,3 +110,43 @@ def test_it_is_on_the_disk_before_it_appears(tmp_path, monkeypatch):
 
 def test_the_example():
     assert doctest.testmod(files).attempted > 5 and not doctest.testmod(files).failed
+
+
+def test_a_refusal_says_what_it_may_be(tmp_path, monkeypatch):
+    """As does that of a job; and the text has neither key nor context."""
+    key, source, sealed, target = os.urandom(32), tmp_path / "text", tmp_path / "sealed", tmp_path / "target"
+    monkeypatch.setenv("FASTGCM_TEST_KEY", key.hex())
+    source.write_bytes(os.urandom(3 * CHUNK))
+    seal_file(key, source, sealed, context=b"context")
+    right = sealed.read_bytes()
+    changed = bytearray(right)
+    changed[56 + 2 * CHUNK] ^= 1
+    other = "was sealed with another key or another context, or is no sealed file"
+    for content, context, why in (
+        (right, b"other", other),
+        (source.read_bytes(), b"context", other),
+        (bytes([right[0] ^ 1]) + right[1:], b"context", other),
+        (b"", b"context", "is shorter than the header of one"),
+        (right[:55], b"context", "is shorter than the header of one"),
+        (right[:56], b"context", "was changed or cut"),
+        (right[:-1], b"context", "was changed or cut"),
+        (right[: -CHUNK - 32], b"context", "was changed or cut"),
+        (bytes(changed), b"context", "was changed or cut"),
+    ):
+        sealed.write_bytes(content)
+
+        def by_job():
+            job = jobs.Opening.begin("environment:FASTGCM_TEST_KEY", sealed, target, context=context)
+            try:
+                job.run(0)
+            finally:
+                job.abandon()
+
+        for call in (lambda: open_file(key, sealed, target, context=context), by_job):
+            with pytest.raises(InvalidTag, match=why) as error:
+                call()
+            assert str(sealed) in str(error.value) and key.hex() not in str(error.value) and "other," not in str(error.value)
+        assert names(tmp_path) == ["sealed", "text"]
+    with pytest.raises(InvalidTag, match=other):
+        sealed.write_bytes(right)
+        open_file(bytes(16), sealed, target, context=b"context")

@@ -28,7 +28,7 @@ def all_of(job):
     job.finish([pickle.loads(pickle.dumps(job)).run(i) for i in reversed(range(job.parts))])
 
 
-@pytest.mark.parametrize("length", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 64 * CHUNK, 66 * CHUNK + 7])
+@pytest.mark.parametrize("length", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 64 * CHUNK - 1, 64 * CHUNK, 66 * CHUNK + 7, 128 * CHUNK - 5])
 @pytest.mark.parametrize("part", [CHUNK - 1, 3 * CHUNK + 5, 65 * CHUNK, 1 << 30])
 def test_there_and_back(paths, length, part):
     text, sealed, opened = paths
@@ -153,7 +153,7 @@ def test_nothing_is_left_while_workers_go_on(paths):
 
 
 def test_what_counts_is_on_the_disk(paths, monkeypatch):
-    """A receipt is for a part that a crash does not take back, and so is its claim; and a target for all of them."""
+    """A receipt is for a part that a crash does not take back, and so is its claim, with its name; and a target for all of them."""
     text, sealed, opened = paths
     text.write_bytes(bytes(3 * CHUNK))
     synced, fsync = [], os.fsync
@@ -165,7 +165,7 @@ def test_what_counts_is_on_the_disk(paths, monkeypatch):
     monkeypatch.setattr(os, "fsync", noting)
     job = Sealing.begin(NAME, text, sealed, part=CHUNK)
     receipts = [job.run(i) for i in range(job.parts)]
-    assert synced == [name for i in range(4) for name in (str(i), "body")]
+    assert synced == [name for i in range(4) for name in (str(i), "sealed", "body")]  # the folder beside `sealed` has the names of claims
     synced.clear()
     job.finish(receipts)
     assert synced == ["body", text.parent.name]

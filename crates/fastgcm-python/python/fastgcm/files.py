@@ -18,11 +18,13 @@ from typing import TypeAlias
 
 from .cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
 from .exceptions import InvalidTag
+from .hazmat import CobblestoneChunks
 
 __all__ = ["open_file", "seal_file"]
 
 StrPath: TypeAlias = str | os.PathLike[str]
 PIECE = 1 << 20
+HEADER = 56
 
 
 def seal_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = b"", overwrite: bool = False) -> None:
@@ -36,16 +38,14 @@ def seal_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = 
 
 
 def open_file(key: bytes, source: StrPath, target: StrPath, *, context: bytes = b"", overwrite: bool = False) -> None:
-    """Opens what `seal_file` has sealed. `target` appears when all of it was verified, and only its owner may read it. `InvalidTag` if anything is not
-    as it was sealed, `FileExistsError` if the target is there, unless `overwrite` replaces it then.
+    """Opens what `seal_file` has sealed. `target` appears when all of it was verified, and only its owner may read it. `InvalidTag`, with a
+    text that says what it may be, if anything is not as it was sealed. `FileExistsError` if the target is there, unless `overwrite` replaces it then.
     """
     cobblestone = Cobblestone128Decryptor if len(key) == 16 else Cobblestone256Decryptor
-    stream = cobblestone(key, context)
     try:
-        _through(stream, source, target, overwrite, 0o600)
+        _through(cobblestone(key, context), source, target, overwrite, 0o600)
     except InvalidTag:
-        # pyca/cryptography's class has no text of its own.
-        raise InvalidTag(f"{os.fspath(source)!r}: another key or context, or no sealed file, or one that was changed or cut; no text was written") from None
+        raise refusal(key, context, source) from None
 
 
 def _through(
@@ -68,6 +68,18 @@ def _through(
             raise
 
 
+def refusal(key: bytes, context: bytes, source: StrPath) -> InvalidTag:
+    """`InvalidTag` of a whole file, with a text that says what it may be."""
+    name = os.fspath(source)
+    with open(source, "rb", buffering=0) as file:
+        header = file.read(HEADER)
+    if len(header) < HEADER:
+        return InvalidTag(f"{name} is no sealed file: it is shorter than the header of one")
+    if CobblestoneChunks(key, context, header[:24]).header != header:
+        return InvalidTag(f"{name} was sealed with another key or another context, or is no sealed file")
+    return InvalidTag(f"{name} was changed or cut after it had been sealed: key and context are right")
+
+
 def partial(path: str) -> str:
     """A name beside it that nobody else has."""
     folder, name = os.path.split(path)
@@ -84,7 +96,12 @@ class Appearing:
             raise FileExistsError(path)
         self.path, self.exclusive = path if exclusive else os.path.realpath(path), exclusive
         self.partial = partial(self.path)
-        self.file = open(self.partial, "xb", buffering=1 << 18, opener=lambda name, flags: os.open(name, flags, mode))
+        try:
+            self.file = open(self.partial, "xb", buffering=1 << 18, opener=lambda name, flags: os.open(name, flags, mode))
+        except BaseException:  # an interrupt may come when the file is there already
+            with contextlib.suppress(OSError):
+                os.unlink(self.partial)
+            raise
 
     def write(self, sealed: bytes) -> None:
         self.file.write(sealed)

@@ -72,7 +72,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     ) -> None:
         super().__init__(**options)
         self._key = key_of(key)
-        self.context = context.encode() if isinstance(context, str) else bytes(context)
+        self.context = context.encode() if isinstance(context, str) else bytes(memoryview(context))
         if (fs is None) == (target_protocol is None):
             raise ValueError("the file system behind it is missing, or there are two: fastgcm::file://PATH, or fs=, or target_protocol=")
         self.fs = filesystem(target_protocol, **(target_options or {})) if fs is None else fs
@@ -222,7 +222,7 @@ class _Sealed:
         self.end = self._chunks(self.whole, self.whole + 1)
 
     def _refused(self) -> Exception:
-        error = InvalidTag()
+        error = InvalidTag("no sealed file, or one of another key or context, or it was changed or cut")
         error.add_note(f"{self.path} is not what was sealed with this key and context")
         return error
 

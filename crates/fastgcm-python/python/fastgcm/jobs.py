@@ -19,9 +19,11 @@ logs and temporary files.
 True
 """
 
+import contextlib
 import hashlib
 import hmac
 import importlib
+import operator
 import os
 import secrets
 import shutil
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, TypeAlias
 
 from .exceptions import InvalidTag, OtherText
-from .files import StrPath, in_place
+from .files import StrPath, in_place, refusal
 from .hazmat import CobblestoneChunks
 
 __all__ = ["CHUNK", "EnvironmentKey", "FileKey", "FunctionKey", "Opening", "OtherText", "Sealing", "key_of", "on_dask", "on_spark"]
@@ -118,14 +120,13 @@ class _Staged:
         """Removes what the workers have written. The target does not appear."""
         # Workers that still run find it no more, and put nothing new into what is being removed.
         gone = f"{self.stage}.gone"
-        try:
+        with contextlib.suppress(OSError):  # it was renamed before, by a call that was interrupted
             os.rename(self.stage, gone)
-        except OSError:
-            gone = self.stage
-        for _ in range(3):
-            shutil.rmtree(gone, ignore_errors=True)
-            if not os.path.exists(gone):
-                break
+        for folder in (gone, self.stage):
+            for _ in range(3):
+                shutil.rmtree(folder, ignore_errors=True)
+                if not os.path.exists(folder):
+                    break
 
     def _body(self) -> str:
         return os.path.join(self.stage, "body")
@@ -153,18 +154,20 @@ class _Staged:
         """The first claim to a part stands, whole or not at all."""
         claim = os.path.join(self.stage, str(index))
         mine = f"{claim}.{secrets.token_hex(8)}"
-        with open(mine, "x") as file:
-            file.write(receipt)
-            file.flush()
-            os.fsync(file.fileno())
         try:
+            with open(mine, "x") as file:
+                file.write(receipt)
+                file.flush()
+                os.fsync(file.fileno())
             os.link(mine, claim)
         except FileExistsError:
             with open(claim) as file:
                 if not hmac.compare_digest(file.read(), receipt):
                     raise OtherText(f"part {index} of {self.target} has another text than before") from None
         finally:
-            os.unlink(mine)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(mine)
+        in_place(claim)  # also one that somebody else made: a crash may have come before its name was on the disk
 
 
 @dataclass(frozen=True)
@@ -190,8 +193,6 @@ class _Job(_Staged):
 
     def _range(self, index: int) -> tuple[int, int, bool]:
         """First chunk of a part, the chunk behind it, and whether it is the last part."""
-        if not 0 <= index < self.parts:
-            raise IndexError(f"the job has {self.parts} parts")
         first = index * self.chunks
         return first, min(first + self.chunks, self.length // CHUNK + 1), index == self.parts - 1
 
@@ -202,9 +203,28 @@ class _Job(_Staged):
 def _stage(target: str) -> str:
     """A new folder beside the target, for its owner alone."""
     stage = f"{target}.{secrets.token_hex(8)}.partial"
-    os.mkdir(stage, 0o700)
-    os.close(os.open(os.path.join(stage, "body"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    try:
+        os.mkdir(stage, 0o700)
+        os.close(os.open(os.path.join(stage, "body"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except BaseException:
+        shutil.rmtree(stage, ignore_errors=True)
+        raise
     return stage
+
+
+def _number_of(index: int, parts: int) -> int:
+    """The number of a part as an `int` and nothing else: claims have it in their names, and `True` is called 1 there."""
+    number = int(operator.index(index))
+    if not 0 <= number < parts:
+        raise IndexError(f"the job has {parts} parts")
+    return number
+
+
+def _chunks_of(part: int) -> int:
+    part = operator.index(part)
+    if part <= 0:
+        raise ValueError("part must be a number of bytes, and not 0")
+    return max(1, part // CHUNK)
 
 
 @dataclass(frozen=True)
@@ -218,9 +238,8 @@ class Sealing(_Job):
         A job that failed is not resumed by another driver: it begins anew, with another salt, which is what `begin` is for.
         """
         found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
-        length = os.stat(source).st_size
-        stage = _stage(target)
-        return cls(found, source, target, bytes(context), CobblestoneChunks.generate_salt(), length, max(1, part // CHUNK), stage)
+        bound, chunks, length = bytes(memoryview(context)), _chunks_of(part), os.stat(source).st_size
+        return cls(found, source, target, bound, CobblestoneChunks.generate_salt(), length, chunks, _stage(target))
 
     def run(self, index: int) -> tuple[int, str]:
         """Seals a part, on any worker, as often as the engine likes. Returns its receipt. In memory are one sealed part and 1 MiB.
@@ -228,6 +247,7 @@ class Sealing(_Job):
         The tags of a part's chunks are a digest of its text that nobody without the key can collide. The first attempt leaves a hash of them, and
         only then writes. A later one that has another digest raises `OtherText`, and writes nothing: two texts under one nonce give each other away.
         """
+        index = _number_of(index, self.parts)
         first, behind, last = self._range(index)
         cipher, sealed, digest = self._cipher(), bytearray(), hashlib.sha256(self.salt + index.to_bytes(8))
         with open(self.source, "rb", buffering=0) as source:
@@ -270,19 +290,21 @@ class Opening(_Job):
     def begin(cls, key: Key, source: StrPath, target: StrPath, *, context: bytes = b"", part: int = 64 << 20) -> "Opening":
         """Reads the header, on a driver that has the key too. `InvalidTag` if it does not belong to key and context."""
         found, source, target = key_of(key), os.path.abspath(source), os.path.abspath(target)
+        bound, chunks = bytes(memoryview(context)), _chunks_of(part)
         with open(source, "rb") as file:
             header = file.read(HEADER)
             body = os.fstat(file.fileno()).st_size - HEADER
         whole, rest = divmod(body, CHUNK + TAG)
         if body < 0 or rest < TAG:
-            raise InvalidTag
+            raise refusal(found(), bound, source)
         salt = header[:24]
-        if not hmac.compare_digest(CobblestoneChunks(found(), context, salt).header, header):
-            raise InvalidTag
-        return cls(found, source, target, bytes(context), salt, whole * CHUNK + rest - TAG, max(1, part // CHUNK), _stage(target))
+        if not hmac.compare_digest(CobblestoneChunks(found(), bound, salt).header, header):
+            raise refusal(found(), bound, source)
+        return cls(found, source, target, bound, salt, whole * CHUNK + rest - TAG, chunks, _stage(target))
 
     def run(self, index: int) -> tuple[int, str]:
         """Opens a part, on any worker. `InvalidTag` unless each chunk is what was sealed there."""
+        index = _number_of(index, self.parts)
         first, behind, last = self._range(index)
         cipher = self._cipher()
         with open(self.source, "rb", buffering=0) as source:
@@ -290,7 +312,11 @@ class Opening(_Job):
                 ends = last and chunk + SLICE >= behind
                 start = HEADER + chunk * (CHUNK + TAG)
                 stop = HEADER + self.length + (self.length // CHUNK + 1) * TAG if ends else HEADER + min(chunk + SLICE, behind) * (CHUNK + TAG)
-                self._write(chunk * CHUNK, cipher.open(chunk, _read(source, start, stop), last=ends))
+                try:
+                    text = cipher.open(chunk, _read(source, start, stop), last=ends)
+                except InvalidTag:
+                    raise InvalidTag(f"{self.source} was changed or cut: part {index} is not what was sealed") from None
+                self._write(chunk * CHUNK, text)
         return index, ""
 
     def finish(self, receipts: Receipts, *, overwrite: bool = False) -> None:

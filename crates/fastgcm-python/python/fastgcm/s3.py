@@ -19,6 +19,7 @@ import contextlib
 import hashlib
 import hmac
 import json
+import operator
 import os
 import secrets
 import threading
@@ -167,6 +168,7 @@ def _content(kms: _Frozen, envelope: Envelope) -> _Content:
 def _part_of(length: int, part: int | None) -> int:
     if part is None:
         part = max(8 << 20, -(-length // (MAX_PARTS - 1)) + 15 & ~15)
+    part = operator.index(part)
     if part % 16 or not MIN_PART <= part <= MAX_PART - TAG:
         raise ValueError("part is no multiple of 16 bytes, or not within S3's 5 MiB to 5 GiB")
     if length // part >= MAX_PARTS:
@@ -274,8 +276,7 @@ class Sealing:
 
     def run(self, index: int) -> tuple[int, str]:
         """Seals and uploads a part, on any worker, as often as the engine likes. Returns its receipt. One part is in memory."""
-        if not 0 <= index < self.parts:
-            raise IndexError(f"the job has {self.parts} parts")
+        index = jobs._number_of(index, self.parts)
         sealed, part = self._sealed(index)
         self._put_part(index, sealed)
         assert part is not None
@@ -418,8 +419,7 @@ class Opening(jobs._Staged):
 
         What is written for a part is the same each time, even if the server sends something else: so what `finish` verifies is what is there.
         """
-        if not 0 <= index < self.parts:
-            raise IndexError(f"the job has {self.parts} parts")
+        index = jobs._number_of(index, self.parts)
         start = index * self.part
         data = self._got(start, min(start + self.part, self.length))
         content = _content(self.kms, self.envelope)
