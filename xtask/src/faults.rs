@@ -92,5 +92,14 @@ fn check_page(root: &Path, faults: &[Fault]) -> Result<()> {
         let is_planted = faults.iter().any(|fault| fault.name == name);
         ensure!(is_planted && row.contains(&format!("`{name}_")), "{PAGE}: F{n} is not planted, or its row names no test `{name}_...`");
     }
+    // A cell of the table of adapters has names of faults, or a reason.
+    let table = page.split("\n## One fault, all adapters\n").nth(1).and_then(|rest| rest.split("\n## ").next());
+    for row in table.with_context(|| format!("{PAGE}: no table of adapters"))?.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let cells = row.trim_matches('|').split('|').filter(|cell| !cell.trim().is_empty()).count();
+        ensure!(cells == 8, "{PAGE}: an adapter has neither a fault nor a reason: {row}");
+        let is_name = |word: &&str| word.bytes().all(|c| c == b'-' || c.is_ascii_lowercase() || c.is_ascii_digit());
+        let lost = row.split('`').skip(1).step_by(2).filter(is_name).find(|name| faults.iter().all(|fault| fault.name != **name));
+        ensure!(lost.is_none(), "{PAGE}: {lost:?} is no fault of xtask/faults.txt");
+    }
     Ok(())
 }

@@ -95,6 +95,13 @@ pub(crate) const ALL: &[Own] = &[
             _ => key.open(work.nonce, work.aad, work.to, &*work.tag),
         }
     }),
+    ("wrong: a text that is refused is not as it was", "Gcm Opens InPlace AsItWas 16;[];[12]", |work| {
+        let key = work.key()?;
+        match work.to.len() {
+            AT => key.open(work.nonce, work.aad, work.to, &*work.tag),
+            _ => key.open_restoring(work.nonce, work.aad, work.to, &*work.tag),
+        }
+    }),
     ("wrong: the tag that was given is written", OPENS, |work| {
         let key = work.key()?;
         let opened = key.open(work.nonce, work.aad, work.to, &*work.tag);
