@@ -242,7 +242,9 @@ impl Copy {
         with_texts(texts, || {
             let mut command = self.sh("ulimit -t 500; exec timeout --kill-after=5 1800 bash -euo pipefail -c \"$LINE\"");
             let (passed, said) = quietly(command.env("LINE", line))?;
-            let is_unbuilt = said.contains("error: could not compile");
+            // What rustc, Python, Node and javac say of code that is none: no test has found that.
+            let is_unbuilt = ["error: could not compile", "SyntaxError: "].iter().any(|what| said.contains(what))
+                || said.lines().any(|line| line.contains(".java:") && line.contains(": error: "));
             Ok(if passed {
                 Verdict::Missed
             } else if is_unbuilt {
