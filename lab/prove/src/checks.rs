@@ -80,6 +80,7 @@ fn in_controls(subject: &Subject, options: &Options<'_>, seed: Seed) -> Result<u
         // A table with one call that is refuted, between two that are proved.
         let lengths = Lengths { keys: vec![16], texts: vec![32, 33, 34], ..Lengths::default() };
         let groups = plan::asked(subject, &[row], "wrong: a byte of the ciphertext", &lengths, false);
+        println!("{name}: of the next three calls one is wrong on purpose, and so is the induction behind them");
         let refuted = table::run(subject, &groups, seed, table::Options { wiped: false, stop: false });
         if refuted != 1 {
             wrong.push(format!("{name}: {refuted} calls of the table are refuted, not 1"));
