@@ -61,16 +61,23 @@ struct Place {
 }
 
 impl Place {
-    /// Where it begins, if `size` bytes from there on lie within the memory. Java has checked that; a fault there must not become one of the virtual machine.
+    /// All of an array.
     ///
     /// # Safety
     /// As for `both`: no array is held.
     #[inline(always)]
-    unsafe fn inside(self, env: *mut JNIEnv, size: jlong) -> Option<usize> {
+    unsafe fn all(env: *mut JNIEnv, array: jbyteArray) -> Self {
         // SAFETY: the caller's promise.
-        let end = if self.array.is_null() { self.end } else { unsafe { java!(env, GetArrayLength, self.array) }.into() };
+        let end = if array.is_null() { 0 } else { unsafe { java!(env, GetArrayLength, array) }.into() };
+        Self { array, at: 0, end }
+    }
+
+    /// Where it begins, if `size` bytes from there on lie within the memory. Java has checked that; a fault there must not become one of the virtual machine.
+    /// (Java says where an array ends, from the array itself: to ask here takes 8 ns for each.)
+    #[inline(always)]
+    fn inside(self, size: jlong) -> Option<usize> {
         let nowhere = self.array.is_null() && self.at == 0 && size > 0;
-        let fits = size >= 0 && self.at >= 0 && self.at <= end && size <= end - self.at;
+        let fits = size >= 0 && self.at >= 0 && self.at <= self.end && size <= self.end - self.at;
         if fits && !nowhere { usize::try_from(self.at).ok() } else { None }
     }
 }
@@ -80,10 +87,9 @@ impl Place {
 /// # Safety
 /// As for `Held::new`, but that no array is held yet.
 unsafe fn reading<T>(env: *mut JNIEnv, array: jbyteArray, size: jint, failed: T, call: impl FnOnce(*const u8, usize) -> T) -> T {
-    let place = Place { array, at: 0, end: 0 };
     // SAFETY: the caller's promise.
     unsafe {
-        match place.inside(env, size.into()).and_then(|_| Held::new(env, array, JNI_ABORT)) {
+        match Place::all(env, array).inside(size.into()).and_then(|_| Held::new(env, array, JNI_ABORT)) {
             Some(held) => call(held.start, size as usize),
             None => failed,
         }
@@ -97,7 +103,7 @@ unsafe fn reading<T>(env: *mut JNIEnv, array: jbyteArray, size: jint, failed: T,
 unsafe fn writing(env: *mut JNIEnv, to: Place, size: jlong, call: impl FnOnce(*mut u8, usize) -> jint) -> jint {
     // SAFETY: the caller's promise.
     unsafe {
-        let Some(at) = to.inside(env, size) else { return FAULT };
+        let Some(at) = to.inside(size) else { return FAULT };
         Held::new(env, to.array, 0).map_or(FAULT, |held| call(held.start, at))
     }
 }
@@ -115,7 +121,7 @@ unsafe fn both(
 ) -> jint {
     // SAFETY: the caller's promise.
     unsafe {
-        let (Some(from_at), Some(to_at)) = (from.inside(env, reads), to.inside(env, writes)) else { return FAULT };
+        let (Some(from_at), Some(to_at)) = (from.inside(reads), to.inside(writes)) else { return FAULT };
         let same = !from.array.is_null() && java!(env, IsSameObject, from.array, to.array) != JNI_FALSE;
         let Some(target) = Held::new(env, to.array, 0) else { return FAULT };
         if same {
@@ -143,10 +149,9 @@ fn sizes(size: jint, tag: jint, seals: jboolean) -> (jlong, jlong) {
 /// As for `both`.
 #[inline(always)]
 unsafe fn copied(env: *mut JNIEnv, head: jbyteArray, nonce: jint, aad: jint, call: impl FnOnce(*const u8) -> jint) -> jint {
-    let all = Place { array: head, at: 0, end: 0 };
     let size = jlong::from(nonce) + jlong::from(aad);
     // SAFETY: the caller's promise.
-    let fits = nonce >= 0 && aad >= 0 && !head.is_null() && unsafe { all.inside(env, size) }.is_some();
+    let fits = nonce >= 0 && aad >= 0 && !head.is_null() && unsafe { Place::all(env, head) }.inside(size).is_some();
     let (mut few, mut many) = ([0u8; 64], Vec::<u8>::new());
     let copy = if !fits {
         return FAULT;
@@ -203,7 +208,7 @@ native! {
     }
 
     fn Java_io_github_fastgcm_Native_backend(env, name: jbyteArray, size: jint) -> jint {
-        writing(env, Place { array: name, at: 0, end: 0 }, size.into(), |name, _| fastgcm_java_backend(name, size as usize))
+        writing(env, Place::all(env, name), size.into(), |name, _| fastgcm_java_backend(name, size as usize))
     }
 
     fn Java_io_github_fastgcm_Native_address(env, buffer: jobject) -> jlong {
@@ -241,7 +246,7 @@ native! {
     ) -> jint {
         let (reads, writes) = sizes(size, tag, seals);
         let (from, to) = (Place { array: from, at: from_at, end: from_end }, Place { array: to, at: to_at, end: to_end });
-        if (Place { array: key, at: 0, end: 0 }).inside(env, key_size.into()).is_none() {
+        if Place::all(env, key).inside(key_size.into()).is_none() {
             return FAULT;
         }
         copied(env, head, nonce, aad, |head| both(env, (from, reads), (to, writes), |from, from_at, to, to_at| {
@@ -262,7 +267,7 @@ native! {
 
     fn Java_io_github_fastgcm_Native_aad(env, pieces: jlong, key: jlong, aad: jbyteArray, aad_at: jint, size: jint) -> jint {
         // `both` with nothing to write: the array is only read, but not from its beginning.
-        let (from, to) = (Place { array: aad, at: aad_at.into(), end: 0 }, Place { array: ptr::null_mut(), at: 0, end: 0 });
+        let (from, to) = (Place { at: aad_at.into(), ..Place::all(env, aad) }, Place { array: ptr::null_mut(), at: 0, end: 0 });
         both(env, (from, size.into()), (to, 0), |aad, aad_at, _, _| {
             fastgcm_java_aad(pieces as *mut Pieces, key as *const Key, aad, aad_at, size as usize)
         })

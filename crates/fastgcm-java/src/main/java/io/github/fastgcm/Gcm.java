@@ -283,6 +283,10 @@ final class Gcm extends CipherSpi {
         if (newIv == null || newIv.length == 0) {
             throw new InvalidAlgorithmParameterException("IV is empty");
         }
+        if (parameters != null && parameters.getClass() != GCMParameterSpec.class) {
+            // A class of the program's may give its own array and change it later: an IV that is used twice would not be found then.
+            newIv = newIv.clone();
+        }
         if (bits < 96 || bits > 128 || bits % 8 != 0) {
             throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
         }
@@ -294,8 +298,7 @@ final class Gcm extends CipherSpi {
             throw new InvalidKeyException("Key encoding must not be null");
         }
         try {
-            // Copies: whoever made the parameters or the key may change theirs later, and an IV that is used twice would not be found then.
-            set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv.clone(), bits / 8, random);
+            set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv, bits / 8, random);
         } finally {
             Arrays.fill(bytes, (byte) 0);
         }
