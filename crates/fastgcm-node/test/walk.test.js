@@ -184,11 +184,11 @@ test('an error wherever our code leaves', async () => {
                 const how = `${name}, ${what} at ${point} of ${points}`;
                 const one = await make();
                 if (what === 'calls again' && (one.moves || ENDS.test(name))) break;
-                let [left, counts, buffers] = [0, false, []];
+                let [left, counts, buffers, again] = [0, false, [], undefined];
                 const given = watched(one.args, () => {
                     if (!counts || left++ !== point) return;
                     counts = false;
-                    evil(one, buffers);
+                    again = evil(one, buffers);
                     counts = true;
                 });
                 buffers = buffersOf(given);
@@ -196,6 +196,7 @@ test('an error wherever our code leaves', async () => {
                 const done = outcome(one, given);
                 const { result, error } = await done;
                 counts = false;
+                await again;
                 const checked = { ...one, call: () => (error ? Promise.reject(error) : result), by: (same) => same };
                 await refusedOrRight(how, checked, given, wanted);
                 if (what === 'destroys' && one.self && (one.self.destroy || one.self.close)) {
