@@ -5,13 +5,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 [ -d ../lab ] || cd "$SRC/fastgcm/.clusterfuzzlite" # where it was copied out of its folder
-cd ../lab
+cd ..
+tar -xzf lab/fuzz/corpus.tar.gz -C lab/fuzz
 mkdir -p "$OUT"
 # Targets of cargo-fuzz are optimised, as what they fuzz is in a release.
-cargo fuzz build --release
+cargo fuzz build --fuzz-dir lab/fuzz --release
 host=$(rustc --version --verbose | sed -n 's/^host: //p')
-for source in fuzz/fuzz_targets/*.rs; do
+for source in lab/fuzz/fuzz_targets/*.rs; do
     target=$(basename "$source" .rs)
-    cp "${CARGO_TARGET_DIR:-fuzz/target}/$host/release/$target" "$OUT/"
-    (cd "fuzz/corpus/$target" && zip -q -r "$OUT/${target}_seed_corpus.zip" .)
+    cp "${CARGO_TARGET_DIR:-lab/fuzz/target}/$host/release/$target" "$OUT/"
+    (cd "lab/fuzz/corpus/$target" && zip -q -r "$OUT/${target}_seed_corpus.zip" .)
 done

@@ -38,7 +38,7 @@ def files(folder):
 def libraries(machines):
     """The shared library of each machine."""
     manifest = ["--manifest-path", CRATE / "Cargo.toml"]
-    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", CRATE / "target"))
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", CRATE.parents[1] / "target"))
     if not machines:
         run("cargo", "build", "--release", "--locked", *manifest)
         return {platform.machine(): target / "release/libfastgcm_java.so"}

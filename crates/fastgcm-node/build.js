@@ -7,7 +7,7 @@ const path = require('node:path');
 
 const options = process.argv.slice(2);
 execFileSync('cargo', ['build', '--release', '--locked', ...options], { cwd: __dirname, stdio: 'inherit' });
-const target = process.env.CARGO_TARGET_DIR ?? path.join(__dirname, 'target');
+const target = process.env.CARGO_TARGET_DIR ?? path.join(__dirname, '../../target');
 const triple = options[options.indexOf('--target') + 1];
 const library = path.join(target, options.includes('--target') ? triple : '', 'release/libfastgcm_node.so');
 const libc = fs.readFileSync('/proc/self/maps', 'latin1').includes('/ld-musl-') ? 'musl' : 'gnu';

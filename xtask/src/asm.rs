@@ -5,7 +5,7 @@ use anyhow::Result;
 use std::path::Path;
 
 /// With what `cargo xtask prove` has compiled, or leaves to it.
-const PROGRAM: &str = "cargo run --quiet --release --manifest-path lab/Cargo.toml --target-dir target/proof -p fastgcm-asm --";
+const PROGRAM: &str = "cargo run --quiet --release --target-dir target/proof -p fastgcm-asm --";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     type_in(root, &format!("{PROGRAM} {}", arguments.join(" ")))

@@ -99,11 +99,11 @@ impl Machine {
                 let tests =
                     if full() { "-- --nocapture" } else { "--test '*' -- --nocapture --skip of_more_bits_than_32 --skip very_long_lists" };
                 type_in(root, &self.cargo(root, first, &format!("{TEST} {tests}")))?;
-                let (lab, step) = (root.join("lab"), "--quiet --release -p fastgcm-step --example");
-                type_in(&lab, &self.cargo(root, first, &format!("build {step} secrets")))?;
+                let step = "--quiet --release -p fastgcm-step --example";
+                type_in(root, &self.cargo(root, first, &format!("build {step} secrets")))?;
                 // The known answers have more of the library in them.
                 let programs = "release/examples/secrets $(ls -t debug/deps/known_answers-* | grep -v '[.]d$' | head -n 1)";
-                let compare = format!("cargo run {step} aarch64 --manifest-path '{}/Cargo.toml'", lab.display());
+                let compare = format!("cargo run {step} aarch64 --manifest-path '{}/Cargo.toml'", root.display());
                 type_in(&here(root).join(self.triple), &format!("{compare} -- {programs}"))?;
             }
             _ => {

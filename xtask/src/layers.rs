@@ -5,7 +5,7 @@ use crate::{
     package::{Published, published},
     tools::{files, output, sh},
 };
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use fs_err as fs;
 use proc_macro2::{TokenStream, TokenTree};
 use std::path::Path;
@@ -72,7 +72,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     println!("layers ok {}", files.len());
     let published = published(root)?;
     published.iter().try_for_each(features)?;
-    published.iter().try_for_each(built_alone)?;
+    published.iter().try_for_each(|published| built_alone(root, published))?;
     println!("features ok {}", published.len());
     Ok(())
 }
@@ -89,13 +89,16 @@ fn features(Published { folder, name, .. }: &Published) -> Result<()> {
     Ok(())
 }
 
-/// What other languages load is no part of what `cargo build` makes of a workspace: it would have the
-/// features that any other package turns on. `cargo rustc --crate-type cdylib` builds one package, and so
-/// does a workspace of its own.
-fn built_alone(Published { name, is_apart, manifest, .. }: &Published) -> Result<()> {
+/// What other languages load is built by itself (`cargo rustc -p`, maturin, `build.py`, `build.js`). It is no part of what `cargo build` makes: there it would
+/// have the features that any other package turns on.
+fn built_alone(root: &Path, Published { name, folder, manifest, .. }: &Published) -> Result<()> {
+    let workspace = fs::read_to_string(root.join("Cargo.toml"))?;
+    let defaults =
+        workspace.split("\ndefault-members = [").nth(1).and_then(|rest| rest.split("\n]").next()).context("no default-members")?;
+    let is_default = defaults.contains(&format!("\"{}\"", folder.strip_prefix(root)?.display()));
     let kinds = manifest.lines().find(|line| line.starts_with("crate-type")).unwrap_or_default();
     ensure!(
-        *is_apart || !kinds.contains("cdylib") && !kinds.contains("staticlib"),
+        !is_default || !kinds.contains("cdylib") && !kinds.contains("staticlib"),
         "{name} is built beside other packages, with their features: {kinds}"
     );
     Ok(())

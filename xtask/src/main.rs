@@ -38,8 +38,7 @@ const COMMANDS: &[(&str, &str, Run)] = &[
               \x20          --wheel PYTHON: the Python package that is installed there; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls\n\
               \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", prove::run),
     ("package", "packs each published crate, and tests what was packed", package::run),
-    ("supply", "licences and sources of all dependencies (cargo-deny), whether all are known (cargo-vet), and lists of them (SBOM) in\n\
-              \x20          target/sbom; --bless: those that are there now are known", supply::run),
+    ("supply", "licences and sources of all dependencies (cargo-deny), and lists of them (SBOM) in target/sbom", supply::run),
     ("rustcrypto", "the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named", others::rustcrypto),
     ("arrow-rs", "patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files", others::arrow_rs),
     ("quinn", "runs quinn's own tests with rustls-fastgcm", others::quinn),

@@ -1,5 +1,5 @@
 //! `cargo xtask mutants [K/N]`: the faults that cargo-mutants makes of the published crates, in the lean copy of the planted faults. It
-//! lists them; they are planted here, one after the other, because the tests of half of the crates stand in workspaces of their own.
+//! lists them; they are planted here, one after the other, because the tests of some crates are packages of their own.
 //! `.cargo/mutants.toml` names what is left out, with the reasons; any other mutant that survives fails the check. cargo-mutants changes
 //! neither constants nor what stands in macros, which is where kernels go wrong: for those there is `xtask/faults.txt`.
 //!
@@ -25,7 +25,7 @@ use std::{
 
 const PARTS: usize = 60;
 
-/// Each crate that is published, and what is run until something fails. `{}` stands for the crate's own workspace.
+/// Each crate that is published, and what is run until something fails. `{}` stands for the crate itself.
 const TESTS: [(&str, &[&str]); 11] = [
     (
         "fastgcm",
@@ -45,17 +45,17 @@ const TESTS: [(&str, &[&str]); 11] = [
             "cargo build -p fastgcm-cli && cargo rustc -p fastgcm-openssl --crate-type cdylib
             build=$(cd ../build && pwd); install -D $build/debug/libfastgcm_openssl.so $build/openssl/fastgcm.so
             unset FASTGCM_ONLY; export FASTGCM_MODULES=$build/openssl FASTGCM_PROGRAM=$build/debug/fastgcm
-            cd lab/openssl && cargo test --locked --test doctor",
+            cargo test -p fastgcm-openssl-interop --test doctor",
         ],
     ),
     ("fastgcm-protocols", &["cargo test -p fastgcm-protocols"]),
     ("fastgcm-parquet", &["cargo test -p fastgcm-parquet"]),
-    ("fastgcm-capi", &["cargo test -p fastgcm-capi", "cd lab/capi && cargo test --locked --test api --test header --test memory"]),
+    ("fastgcm-capi", &["cargo test -p fastgcm-capi", "cargo test -p fastgcm-capi-interop --test api --test header --test memory"]),
     (
         "fastgcm-openssl",
         &["cargo rustc -p fastgcm-openssl --crate-type cdylib && install -D ../build/debug/libfastgcm_openssl.so ../build/openssl/fastgcm.so
             unset FASTGCM_ONLY; export FASTGCM_MODULES=$PWD/../build/openssl
-            cd lab/openssl && cargo test --locked --test answers --test memory --test module --test sequences --test siv --test tls \
+            cargo test -p fastgcm-openssl-interop --test answers --test memory --test module --test sequences --test siv --test tls \
              -- --skip readme"],
     ),
     ("aes-gcm-010", &["cargo test {} --features zeroize/default"]),

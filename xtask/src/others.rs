@@ -14,7 +14,7 @@ const VERSIONS: [(&str, &str); 2] = [("0.10.3", "crates/aes-gcm-010"), ("0.11.1"
 const DEPENDENTS: [(&str, &str, usize, &str); 13] = [
     ("cookie", "0.18.2", 0, "--features private --lib"),
     ("cocoon", "0.5.0", 0, "--lib -- --skip io_error"), // without tests that want files which are not packed
-    ("dexios-core", "1.2.0", 0, "--test stream"), // it is packed without tests: lab/rustcrypto/stream.rs
+    ("dexios-core", "1.2.0", 0, "--test stream"), // it is packed without tests: crates/aes-gcm-011/interop/stream.rs
     ("ece-native", "0.5.0", 0, "--lib"),
     ("webrtc-srtp", "0.17.2", 0, "--lib"), // it is generic over the block cipher
     ("snow", "0.10.0", 0, "--features vector-tests --tests"),
@@ -33,7 +33,7 @@ const LARGE: [&str; 2] = ["turso_core", "iceberg"];
 /// `fastgcm-aes-gcm` in place of RustCrypto's `aes-gcm`, both of its versions: that crate's own tests and the examples on its front page, and other people's
 /// crates with their tests. All of them, or those that are named.
 pub(crate) fn rustcrypto(root: &Path, names: &[String]) -> Result<()> {
-    let (scratch, lab) = (root.join("target/others"), root.join("lab/rustcrypto"));
+    let (scratch, lab) = (root.join("target/others"), root.join("crates/aes-gcm-011/interop"));
     let wanted = |name: &str| if names.is_empty() { !LARGE.contains(&name) } else { names.iter().any(|wanted| wanted == name) };
     for (version, ours) in VERSIONS {
         replacement(root, &scratch, version, ours)?;
@@ -72,11 +72,11 @@ pub(crate) fn quinn(root: &Path, _: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// arrow-rs (crate `parquet`) with the patches of `lab/arrow-rs`, and pyarrow at the other end. `files` are those of `make_files.py`, and `python` has
+/// arrow-rs (crate `parquet`) with the patches of `crates/fastgcm-parquet/interop`, and pyarrow at the other end. `files` are those of `make_files.py`, and `python` has
 /// pyarrow.
 pub(crate) fn arrow_rs(root: &Path, arguments: &[String]) -> Result<()> {
     let [python, files] = arguments else { bail!("arrow-rs PYTHON FILES") };
-    let (scratch, lab) = (root.join("target/others"), root.join("lab/arrow-rs"));
+    let (scratch, lab) = (root.join("target/others"), root.join("crates/fastgcm-parquet/interop"));
     let ours = format!("[dependencies.fastgcm-parquet]\npath = {:?}\n", root.join("crates/fastgcm-parquet"));
     let parquet = copied(&scratch, "parquet", "60.1.0", "parquet", &ours)?;
     run(&parquet, &format!("for name in gcm ctr; do patch -p1 --silent --input '{}'/$name.patch; done", lab.display()))?;

@@ -10,7 +10,7 @@ pub(crate) struct Published {
     pub(crate) folder: PathBuf,
     pub(crate) name: String,
     version: String,
-    /// It is a workspace of its own.
+    /// It takes nothing of the workspace: a copy of its folder can stand anywhere.
     pub(crate) is_apart: bool,
     pub(crate) manifest: String,
 }
@@ -25,7 +25,7 @@ pub(crate) fn published(root: &Path) -> Result<Vec<Published>> {
             manifest.lines().find_map(|line| Some(line.strip_prefix(key)?.strip_prefix(" = \"")?.split('"').next()?.to_owned()))
         };
         let version = value("version").unwrap_or(env!("CARGO_PKG_VERSION").into());
-        let is_apart = manifest.contains("\n[workspace]");
+        let is_apart = !manifest.contains("version.workspace");
         all.push(Published { name: value("name").context("no name")?, folder, version, is_apart, manifest });
     }
     all.sort_by(|a, b| a.folder.cmp(&b.folder));
@@ -34,7 +34,6 @@ pub(crate) fn published(root: &Path) -> Result<Vec<Published>> {
 
 pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     // No registry has our own crates yet, so Cargo cannot verify them one by one: a workspace of what was packed stands in for it.
-    type_in(root, "cargo package --workspace --exclude xtask --no-verify --allow-dirty")?;
     let unpacked = root.join("target/packed");
     emptied(unpacked.join("crates"))?;
     // The checks `python wheels` and `node packages` have the sources of those packages; no registry of crates has Java's.
@@ -42,6 +41,8 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     let all = published(root)?.into_iter().filter(|published| !elsewhere.contains(&published.name.as_str()));
     let (apart, members): (Vec<Published>, Vec<Published>) = all.partition(|published| published.is_apart);
     let mut patches = String::new();
+    let packages: String = members.iter().map(|published| format!(" -p {}", published.name)).collect();
+    type_in(root, &format!("cargo package{packages} --no-verify --allow-dirty"))?;
     for Published { name, version, .. } in &members {
         type_in(&unpacked, &format!("tar -xzf ../package/{name}-{version}.crate -C crates"))?;
         patches += &format!("{name} = {{ path = \"crates/{name}-{version}\" }}\n");
@@ -56,7 +57,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     type_in(&unpacked, &format!("{test} --features fastgcm/aead06,fastgcm/getrandom,fastgcm/hazmat"))?;
     println!("package ok {}", members.len());
 
-    // Workspaces of their own, over the library as it was packed. Each has its tests with it.
+    // Those that stand alone, each by itself, over the library as it was packed. Each has its tests with it.
     let library = unpacked.join(format!("crates/fastgcm-{}", env!("CARGO_PKG_VERSION")));
     for Published { folder, name, version, manifest, .. } in &apart {
         ensure!(manifest.contains("[package.metadata.docs.rs]"), "{name} does not say how docs.rs builds it");
@@ -67,7 +68,8 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
         type_in(&copy, &format!("tar -xzf ../../package/{name}-{version}.crate --strip-components=1"))?;
         let packed = fs::read_to_string(copy.join("Cargo.toml"))?;
         write(&copy.join("Cargo.toml"), format!("{packed}\n[workspace]\n[patch.crates-io]\nfastgcm = {{ path = {library:?} }}\n"))?;
-        fs::copy(folder.join("Cargo.lock"), copy.join("Cargo.lock"))?;
+        let lock = Some(folder.join("Cargo.lock")).filter(|lock| lock.exists()).unwrap_or_else(|| root.join("Cargo.lock"));
+        fs::copy(lock, copy.join("Cargo.lock"))?;
         type_in(&copy, "cargo test --quiet --all-features --target-dir ../../target")?;
     }
     println!("package::apart ok {}", apart.len());

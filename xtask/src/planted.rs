@@ -117,7 +117,7 @@ fn sources(root: &Path, of: &str) -> Result<Vec<PathBuf>> {
         return Ok(Vec::new());
     }
     let found = ["*.rs", "*.py", "*.java", "*.js"].iter().map(|kind| files(root, &folder, kind)).collect::<Result<Vec<_>>>()?.concat();
-    let is_source = |path: &PathBuf| ["tests", "test"].iter().all(|tests| !path.starts_with(root.join(&folder).join(tests)));
+    let is_source = |path: &PathBuf| ["tests", "test", "interop"].iter().all(|tests| !path.starts_with(root.join(&folder).join(tests)));
     Ok(found.into_iter().filter(is_source).collect())
 }
 
@@ -195,7 +195,7 @@ impl Copy {
     /// Copies what has changed since the last time, so that what was compiled is of use still.
     pub(crate) fn lean(project: &Path) -> Result<Self> {
         const PARTS: &str = "Cargo.toml Cargo.lock README.md ARCHITECTURE.md BENCHMARKS.md CHANGELOG.md CONTRIBUTING.md SECURITY.md \
-                             .ci crates docs lab supply-chain testdata xtask";
+                             .ci crates docs lab testdata xtask";
         let (copy, build) = (project.join("target/planted/copy"), project.join("target/planted/build"));
         let parts: Vec<&str> = PARTS.split(' ').filter(|part| project.join(part).exists()).collect();
         let below = |root: &Path, parts: &str| -> Result<BTreeSet<PathBuf>> {

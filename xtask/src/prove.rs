@@ -8,15 +8,15 @@ use std::{path::Path, process::Command};
 
 /// What looks for a fault in a copy of the project (`planted.rs`): the gate's proof of a program that is built there.
 pub(crate) const LINE: &str = "test -e ../../proof/release/fastgcm-prove || \
-    cargo build --release --manifest-path ../../../lab/Cargo.toml --target-dir ../../proof -p fastgcm-prove; \
-    cargo build --release --manifest-path lab/Cargo.toml -p fastgcm-proved && \
+    cargo build --release --manifest-path ../../../Cargo.toml --target-dir ../../proof -p fastgcm-prove; \
+    cargo build --release -p fastgcm-proved && \
     ../../proof/release/fastgcm-prove ../build/release/fastgcm-proved --quick --stop --row aesni-avx";
 
 /// The programs, each by the name of its line in the table.
 const BUILD: &str = "
-    lab() { cargo build --release --manifest-path lab/Cargo.toml --target-dir target/proof \"$@\"; }
+    lab() { cargo build --release --target-dir target/proof \"$@\"; }
     wiped() {
-        cargo build --release --manifest-path lab/Cargo.toml --target-dir target/proof/scrub -p fastgcm-proved --features scrub
+        cargo build --release --target-dir target/proof/scrub -p fastgcm-proved --features scrub
         cp target/proof/scrub/release/fastgcm-proved target/proof/release/scrub
     }
     c() {

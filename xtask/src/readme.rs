@@ -32,10 +32,10 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     let options = if options.is_empty() { "-p fastgcm-cli".into() } else { options.join(" ") };
     type_in(root, &format!("cargo build --release {options}"))?;
     if full() {
-        type_in(&root.join("lab"), "cargo build --release -p fastgcm-studies; cargo build --release -p fastgcm-scrubbed")?;
+        type_in(root, "cargo build --release -p fastgcm-studies; cargo build --release -p fastgcm-scrubbed")?;
     }
     // The programs that were built stand in front of any other.
-    let path = format!("{0}/target/release:{0}/lab/target/release:{1}", root.display(), std::env::var("PATH")?);
+    let path = format!("{}/target/release:{}", root.display(), std::env::var("PATH")?);
     let (mut commands, mut tests) = (0, 0);
     for block in blocks(&readme, "sh") {
         let folder = beside(root)?;
@@ -77,7 +77,7 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
         }
     }
     ensure!(tests == 1, "README.md: the test command is not that of the check `tests`");
-    // Others type these: lab/openssl/tests/module.rs that on TLS, crates/fastgcm-cli/tests/program/locked.rs that on locked keys.
+    // Others type these: crates/fastgcm-openssl/interop/tests/module.rs that on TLS, crates/fastgcm-cli/tests/program/locked.rs that on locked keys.
     let others = ["fastgcm keygen -p -o locked.key", "cargo rustc --release -p fastgcm-openssl"];
     let (found, marks) = (blocks(&readme, "bash"), readme.matches("\n```").count() / 2);
     let is_known = found.len() == others.len() && found.iter().zip(others).all(|(block, begins)| block.starts_with(begins));

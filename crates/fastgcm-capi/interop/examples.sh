@@ -25,10 +25,10 @@ for way in -static -static-pie; do
     [[ $(readelf -d seal-alone) != *NEEDED* ]]
 done
 # Beside another static library in Rust, in either order: of Rust's standard library each has its own.
-rustc --edition 2024 --crate-type staticlib -O -C lto=fat "$root/lab/capi/beside/other.rs" --out-dir .
+rustc --edition 2024 --crate-type staticlib -O -C lto=fat "$root/crates/fastgcm-capi/interop/beside/other.rs" --out-dir .
 for way in '' -static; do
     for libraries in "usr/lib/libfastgcm.a libother.a" "libother.a usr/lib/libfastgcm.a"; do
-        cc $way "$root/lab/capi/beside/two.c" $(pkg-config --cflags fastgcm) $libraries -o two && run ./two
+        cc $way "$root/crates/fastgcm-capi/interop/beside/two.c" $(pkg-config --cflags fastgcm) $libraries -o two && run ./two
     done
 done
 # The header says nothing that an old compiler warns of.

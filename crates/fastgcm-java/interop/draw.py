@@ -1,4 +1,4 @@
-"""`python3 lab/java/draw.py`: the tables of docs/java.md, what it says of TLS and of texts in pieces, and its plot docs/java.svg, from what Figures.java, Tls.java and
+"""`python3 crates/fastgcm-java/interop/draw.py`: the tables of docs/java.md, what it says of TLS and of texts in pieces, and its plot docs/java.svg, from what Figures.java, Tls.java and
 Streams.java have printed (results).
 `--check`: whether the page and the plot have them.
 """
@@ -86,12 +86,12 @@ def main():
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" font-family="sans-serif" font-size="11">'
     plot = f'{head}<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>\n'
     said += ["\n" + of_tls(), "\n" + of_streams()]
-    docs = HERE.parents[1] / "docs"
+    docs = HERE.parents[2] / "docs"
     if sys.argv[1:] == ["--check"]:
         page = (docs / "java.md").read_text()
         missing = [part for part in said if part + "\n" not in page]
         if missing or plot != (docs / "java.svg").read_text():
-            sys.exit("docs/java.md or its plot is not what lab/java/draw.py makes of lab/java/results:" + "\n".join(missing))
+            sys.exit("docs/java.md or its plot is not what crates/fastgcm-java/interop/draw.py makes of crates/fastgcm-java/interop/results:" + "\n".join(missing))
         print(f"java::page ok {len(said)}")
     else:
         print("\n".join(said))

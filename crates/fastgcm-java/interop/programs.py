@@ -1,6 +1,6 @@
 """Other people's programs with the provider: TLS between Java and OpenSSL, a Kafka broker and its clients, encrypted Parquet in Spark.
 
-    python lab/java/programs.py [--java HOME] OUT JAR [tls | kafka | spark]...
+    python crates/fastgcm-java/interop/programs.py [--java HOME] OUT JAR [tls | kafka | spark]...
 
 The Python that runs it has pyspark for `spark`; `target/java-kafka` is what kafka/pom.xml makes. Java says itself which provider each cipher came from.
 """
@@ -15,7 +15,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-KAFKA = HERE.parents[1] / "target/java-kafka/lib"
+KAFKA = HERE.parents[2] / "target/java-kafka/lib"
 SUITES = [("TLSv1.3", "TLS_AES_128_GCM_SHA256"), ("TLSv1.3", "TLS_AES_256_GCM_SHA384")]
 SUITES += [("TLSv1.2", f"TLS_ECDHE_RSA_WITH_AES_{bits}") for bits in ("128_GCM_SHA256", "256_GCM_SHA384")]
 OPENSSL = {"TLSv1.3": "-tls1_3", "TLSv1.2": "-tls1_2"}

@@ -1,5 +1,5 @@
 'use strict';
-// The package beside node:crypto in one process: `node lab/node/figures.js [--draw]` prints the table, and
+// The package beside node:crypto in one process: `node crates/fastgcm-node/interop/figures.js [--draw]` prints the table, and
 // writes it with its plot to docs/.
 //
 // Each round measures all calls once, in an order of its own, and what counts is the median of a call's ratio
@@ -10,7 +10,7 @@ const crypto = require('node:crypto');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
-const { AESGCM, RandomNonces, SealingKey, cpu } = require('../../crates/fastgcm-node');
+const { AESGCM, RandomNonces, SealingKey, cpu } = require('..');
 
 const LENGTHS = [16, 64, 256, 1420, 4096, 16384, 65536, 1 << 20];
 const ROUNDS = 21;
@@ -181,7 +181,7 @@ function plot(rows) {
 const rows = LENGTHS.flatMap(measured);
 const page = `# Figures of the package for Node
 
-\`node lab/node/figures.js --draw\` writes this page. AES-256-GCM with 16 bytes of associated data, back end
+\`node crates/fastgcm-node/interop/figures.js --draw\` writes this page. AES-256-GCM with 16 bytes of associated data, back end
 \`${cpu().backend}\`, ${os.cpus()[0].model.trim()} (${os.cpus().length} virtual cores), Node ${process.versions.node} with OpenSSL
 ${process.versions.openssl}. A cell has the processor's time of a message, of all threads (median of ${ROUNDS} rounds), and how many times as long
 node:crypto takes (median of the ratios of each round). \`sealBatch\` has 64 messages a call.
@@ -190,7 +190,7 @@ ${table(rows)}
 `;
 console.log(page);
 if (process.argv.includes('--draw')) {
-    const docs = path.join(__dirname, '../../docs');
+    const docs = path.join(__dirname, '../../../docs');
     fs.writeFileSync(path.join(docs, 'node-figures.md'), page);
     fs.writeFileSync(path.join(docs, 'node-calls.svg'), plot(rows));
 }

@@ -1,7 +1,7 @@
 """Makes the packages of npm, one for each kind of machine, installs them into empty projects, and tests each
 where it belongs:
 
-    python lab/node/packages.py OUT [build | installed | bundled | versions | others | typed | musl | aarch64]...
+    python crates/fastgcm-node/interop/packages.py OUT [build | installed | bundled | versions | others | typed | musl | aarch64]...
 
 The Python that runs it has cargo-zigbuild and ziglang. Root on Debian with npm. Node of other versions, and for
 musl and AArch64, Bun and Deno are packages of npm and PyPI; the C libraries of other machines are Debian's.
@@ -15,9 +15,9 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 CRATE = ROOT / "crates/fastgcm-node"
-sys.path.append(str(ROOT / "lab/python"))
+sys.path.append(str(ROOT / "crates/fastgcm-python/interop"))
 from wheels import Debian, install, run, standard_library  # noqa: E402
 
 # Name of the package: Rust's target, what npm asks of a machine, and what is asked of zig.

@@ -1,6 +1,6 @@
 """Sealed files between the package for Node and pyca/cryptography (>= 50), both ways, as streams, as files and in ranges:
 
-    python lab/node/pyca.py NODE_MODULE [SEED]
+    python crates/fastgcm-node/interop/pyca.py NODE_MODULE [SEED]
 
 NODE_MODULE is what `require` finds: crates/fastgcm-node.
 """
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "crates/fastgcm-cli/tests"))
 from pyca_interop import FORMATS, crypt, lengths  # noqa: E402
 

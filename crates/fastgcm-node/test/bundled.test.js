@@ -1,5 +1,5 @@
 'use strict';
-// What bundlers, and packages that are linked, need of this one. (lab/node/packages.py runs bundles of six bundlers.)
+// What bundlers, and packages that are linked, need of this one. (crates/fastgcm-node/interop/packages.py runs bundles of six bundlers.)
 
 const assert = require('node:assert/strict');
 const { spawnSync } = require('node:child_process');

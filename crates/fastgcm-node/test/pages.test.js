@@ -1,6 +1,6 @@
 'use strict';
 // The code of README.md and docs/node.md: each block is a file that somebody types and runs. (Those in
-// TypeScript are for lab/node/packages.py.)
+// TypeScript are for crates/fastgcm-node/interop/packages.py.)
 
 const assert = require('node:assert/strict');
 const { spawnSync } = require('node:child_process');

@@ -10,7 +10,7 @@ here = pathlib.Path(__file__).resolve().parent
 folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-programs-"))
 folder.chmod(0o755)
 os.chdir(folder)
-configuration = (here / "../../crates/fastgcm-openssl/fastgcm.cnf").read_text()
+configuration = (here / "../fastgcm.cnf").read_text()
 (folder / "openssl.cnf").write_text(configuration.replace("\nmodule = fastgcm.so\n", f"\nmodule = {folder}/fastgcm.so\n"))
 subprocess.run(["cc", "-shared", "-fPIC", "-O1", f'-DMODULE="{module}"', "-o", "fastgcm.so", here / "counted.c"], check=True)
 request = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -out c.pem -keyout k.pem"

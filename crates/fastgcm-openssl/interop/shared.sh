@@ -5,7 +5,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 sed "s|^module = fastgcm.so|module = $(realpath "$1")|" crates/fastgcm-openssl/fastgcm.cnf > "$folder/openssl.cnf"
 export OPENSSL_CONF=$folder/openssl.cnf
-build() { cc -std=gnu11 -Wall -Wextra -Werror -g lab/openssl/shared.c "$@" -lcrypto -lpthread; }
+build() { cc -std=gnu11 -Wall -Wextra -Werror -g crates/fastgcm-openssl/interop/shared.c "$@" -lcrypto -lpthread; }
 build -fsanitize=address,undefined -fno-sanitize-recover=all -o "$folder/asan"
 build -o "$folder/plain"
 count=0

@@ -12,7 +12,7 @@ import pytest
 
 os.environ.update(AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b", AWS_DEFAULT_REGION="us-east-1", AWS_REGION="us-east-1")
 HERE = pathlib.Path(__file__).resolve().parent
-TARGET = HERE.parents[1] / "target"
+TARGET = HERE.parents[2] / "target"
 
 
 @pytest.fixture(scope="session")

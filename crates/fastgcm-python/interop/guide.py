@@ -17,7 +17,7 @@ def main(folder):
     import boto3
     from moto.server import ThreadedMotoServer
 
-    root = pathlib.Path(__file__).resolve().parents[2]
+    root = pathlib.Path(__file__).resolve().parents[3]
     page = (root / "docs/data.md").read_text()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

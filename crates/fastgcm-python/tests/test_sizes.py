@@ -77,7 +77,7 @@ def places(kinds, names=CALLS):
 
 
 def test_modules_that_need_other_packages():
-    """Where they take numbers, by their code, as not every Python has those packages. lab/data tests them: `test_sizes`, `test_ranges_are_slices`."""
+    """Where they take numbers, by their code, as not every Python has those packages. crates/fastgcm-python/interop tests them: `test_sizes`, `test_ranges_are_slices`."""
     taken = set()
     for name in ("fsspec", "s3"):
         path = os.path.join(os.path.dirname(fastgcm.__file__), f"{name}.py")

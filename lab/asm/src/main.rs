@@ -80,7 +80,7 @@ fn main() -> Result<()> {
 
 fn compare(bless: bool) -> Result<()> {
     // As users get the library: no LTO, as many code generation units as Cargo takes.
-    cargo("build --release --manifest-path lab/Cargo.toml -p probe --config profile.release.codegen-units=16 --target-dir target/asm")?;
+    cargo("build --release -p probe --config profile.release.codegen-units=16 --target-dir target/asm")?;
     let probe = Path::new("target/asm/release/probe");
     let (program, rows) = (Program::read(probe)?, rows(probe)?);
     let (mut table, mut faults) = (Table::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What a call from C costs beside the same call from Rust: `cargo run --release --example cost`, from `lab/capi`. Both have the same key and the same
+//! What a call from C costs beside the same call from Rust: `cargo run --release --example cost`, from `crates/fastgcm-capi/interop`. Both have the same key and the same
 //! buffers, the nonce by reference, and leave the tag in the caller's memory. With a path of `libfastgcm.so` the calls go there.
 
 // Each call of C has the same reason: buffers of the lengths that it names, of which there is one slice at a time. And Rust gets its nonce as C does.

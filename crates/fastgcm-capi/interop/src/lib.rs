@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The functions of `fastgcm.h`, each with its arguments as C writes them.
 #[must_use]
 pub fn functions() -> Vec<(&'static str, Vec<&'static str>)> {
-    let header = include_str!("../../../crates/fastgcm-capi/include/fastgcm.h");
+    let header = include_str!("../../include/fastgcm.h");
     let declared = header.split(");").filter_map(|until| {
         let (before, arguments) = until.rsplit_once('(')?;
         let name = before.rsplit([' ', '*', '\n']).next()?;

@@ -1,8 +1,8 @@
 //! The C library's functions, called as C calls them.
 
-#[path = "../../../crates/fastgcm/tests/support/mod.rs"]
+#[path = "../../../fastgcm/tests/support/mod.rs"]
 mod published;
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use fastgcm_capi::{fastgcm_status::*, *};

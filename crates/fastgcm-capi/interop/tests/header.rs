@@ -1,13 +1,13 @@
 //! `fastgcm.h` is what cbindgen makes of the library. `FASTGCM_BLESS=1` writes it anew.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use std::{fs, path::Path};
 
 #[test]
 fn header() {
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/fastgcm-capi");
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let config = cbindgen::Config::from_file(library.join("cbindgen.toml")).unwrap();
     // It follows `mod`, without a call of cargo.
     let made = cbindgen::Builder::new().with_config(config).with_src(library.join("src/lib.rs")).generate().unwrap();

@@ -1,10 +1,10 @@
 //! Where there is no memory, a call says so: nothing aborts, and nothing is written.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use fastgcm_capi::{fastgcm_status::*, *};
-use fastgcm_capi_lab::{complete, functions};
+use fastgcm_capi_interop::{complete, functions};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,

@@ -1,12 +1,12 @@
 //! Every size that a caller may give, of every function of the header: sizes that wrap, sizes that no buffer has, and sizes of gigabytes.
 
-#[path = "../../../crates/fastgcm/tests/support/giant.rs"]
+#[path = "../../../fastgcm/tests/support/giant.rs"]
 mod giant;
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use fastgcm_capi::{fastgcm_status::*, *};
-use fastgcm_capi_lab::{complete, functions};
+use fastgcm_capi_interop::{complete, functions};
 use giant::{Giant, WINDOW};
 use std::ptr::{null, null_mut};
 use suite::{bytes, full, passed};

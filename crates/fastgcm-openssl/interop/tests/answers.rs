@@ -1,11 +1,11 @@
 //! Published answers and random messages through EVP, by the provider beside OpenSSL's own, cut at random.
 
-#[path = "../../../crates/fastgcm/tests/support/mod.rs"]
+#[path = "../../../fastgcm/tests/support/mod.rs"]
 mod published;
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
+use fastgcm_openssl_interop::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
 use published::Case;
 use std::ptr;
 use suite::{Random, passed};

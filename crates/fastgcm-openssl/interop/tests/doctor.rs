@@ -1,7 +1,7 @@
 //! `fastgcm doctor`, with a configuration that is right, and with every fault that it knows; on machines
 //! whose own configuration says little, or much; and of processes that run.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use std::{
@@ -209,7 +209,7 @@ fn nothing_is_dropped() {
     // Debian's names its section, and says nothing there: what is handed out is made for it.
     fs::write(&own, "openssl_conf = openssl_init\n[openssl_init]\n").unwrap();
     let (written, _) = machine.written("debian.cnf");
-    let shipped = fs::read_to_string("../../crates/fastgcm-openssl/fastgcm.cnf").unwrap();
+    let shipped = fs::read_to_string("../fastgcm.cnf").unwrap();
     let mut made = written.replace(machine.module.to_str().unwrap(), "fastgcm.so");
     made = made.replace(machine.path("debian.cnf").to_str().unwrap(), "/etc/ssl/fastgcm.cnf");
     assert_eq!(made.replace(own.to_str().unwrap(), "/usr/lib/ssl/openssl.cnf"), shipped);

@@ -2,10 +2,10 @@
 //! at both.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
+use fastgcm_openssl_interop::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
 use std::{
     ffi::{CString, c_int, c_void},
     ptr, slice,

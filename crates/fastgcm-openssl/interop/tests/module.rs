@@ -1,9 +1,9 @@
 //! The module as a file, and OpenSSL's program with it.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control};
+use fastgcm_openssl_interop::{Context, OpenSsl, Whose, control};
 use std::{
     env, fs,
     io::{Read, Write},
@@ -44,7 +44,7 @@ fn program() {
     let folder = env::temp_dir().join(format!("fastgcm-program-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let configuration = folder.join("fastgcm.cnf");
-    let text = fs::read_to_string("../../crates/fastgcm-openssl/fastgcm.cnf").unwrap();
+    let text = fs::read_to_string("../fastgcm.cnf").unwrap();
     assert_eq!(text.matches("\nmodule = fastgcm.so\n").count(), 1);
     let module = format!("\nmodule = {}\n", modules().join("fastgcm.so").display());
     fs::write(&configuration, text.replace("\nmodule = fastgcm.so\n", &module)).unwrap();
@@ -146,7 +146,7 @@ fn program() {
 /// The commands of README.md, as they stand there, but for the last one, which starts a server.
 #[test]
 fn readme() {
-    let text = fs::read_to_string("../../README.md").unwrap();
+    let text = fs::read_to_string("../../../README.md").unwrap();
     let (_, section) = text.split_once("\n## Faster TLS").expect("README.md has that section");
     let (_, block) = section.split_once("\n```bash\n").expect("README.md has a block of bash there");
     let (block, _) = block.split_once("\n```").unwrap();
@@ -156,7 +156,7 @@ fn readme() {
     let files = [PathBuf::from(folder.split('"').nth(1).unwrap()).join("fastgcm.so"), "/etc/ssl/fastgcm.cnf".into()];
     // What is installed here stays.
     let kept = files.each_ref().map(|file| fs::rename(file, file.with_extension("kept")).is_ok());
-    let said = output(Command::new("bash").args(["-euo", "pipefail", "-c", commands]).current_dir("../.."));
+    let said = output(Command::new("bash").args(["-euo", "pipefail", "-c", commands]).current_dir("../../.."));
     for (file, kept) in files.iter().zip(kept) {
         fs::remove_file(file).unwrap();
         assert!(!kept || fs::rename(file.with_extension("kept"), file).is_ok());

@@ -1,6 +1,6 @@
 //! Other people's programs with the provider: nginx serves a file to curl and to Python, by TLS 1.2 and 1.3.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
 use std::{env, fs, net::TcpStream, path::PathBuf, process::Command, thread, time::Duration};
@@ -12,7 +12,7 @@ fn programs() {
     let folder = env::temp_dir().join(format!("fastgcm-nginx-{}", std::process::id()));
     fs::create_dir_all(folder.join("www")).unwrap();
     let at = |name: &str| folder.join(name);
-    let configuration = fs::read_to_string("../../crates/fastgcm-openssl/fastgcm.cnf").unwrap();
+    let configuration = fs::read_to_string("../fastgcm.cnf").unwrap();
     let module = format!("\nmodule = {}\n", modules.join("fastgcm.so").display());
     fs::write(at("openssl.cnf"), configuration.replace("\nmodule = fastgcm.so\n", &module)).unwrap();
     let request = [
@@ -101,7 +101,7 @@ fn package() {
         assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    let files = run("../../crates/fastgcm-openssl/deb.sh", &[folder.to_str().unwrap()]);
+    let files = run("../deb.sh", &[folder.to_str().unwrap()]);
     run("dpkg", &[&["-i"], &files.lines().collect::<Vec<_>>()[..]].concat());
     let providers = run("openssl", &["list", "-providers"]);
     let written = fs::read_to_string("/etc/ssl/fastgcm.cnf").unwrap();

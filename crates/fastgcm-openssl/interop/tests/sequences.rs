@@ -1,9 +1,9 @@
 //! Calls in any order, right or wrong: the provider answers as OpenSSL's own does, with the same bytes.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
+use fastgcm_openssl_interop::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
 use std::ptr;
 use suite::{Random, passed};
 

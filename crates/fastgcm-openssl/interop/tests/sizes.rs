@@ -2,12 +2,12 @@
 //! The functions are called as OpenSSL's core calls them, because its own functions let few of these sizes through.
 #![cfg(target_os = "linux")]
 
-#[path = "../../../crates/fastgcm/tests/support/giant.rs"]
+#[path = "../../../fastgcm/tests/support/giant.rs"]
 mod giant;
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{OpenSsl, Param, ffi, last_error};
+use fastgcm_openssl_interop::{OpenSsl, Param, ffi, last_error};
 use giant::{Giant, WINDOW};
 use std::{
     collections::BTreeMap,

@@ -1,9 +1,9 @@
 //! TLS 1.2 and 1.3 by OpenSSL's own libssl, in one process: on either side, or both, the ciphers are the provider's, and it counts them.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{OpenSsl, ffi};
+use fastgcm_openssl_interop::{OpenSsl, ffi};
 use std::{
     ffi::{CString, c_char, c_int, c_long, c_void},
     fs,

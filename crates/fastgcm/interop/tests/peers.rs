@@ -1,6 +1,6 @@
 //! Random messages of each length: what others seal is what we seal, byte for byte, on each back end, and we open it.
 
-#[path = "../../../crates/fastgcm/tests/support/suite.rs"]
+#[path = "../../tests/support/suite.rs"]
 mod suite;
 
 use aes_gcm_siv::{Aes128GcmSiv, Aes256GcmSiv};

@@ -15,8 +15,8 @@ use std::{error::Error, net::Ipv4Addr, sync::Arc};
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Of `localhost`. Its key is known to everybody.
-const CERTIFICATE: &[u8] = include_bytes!("../../../crates/rustls-fastgcm/tests/certificates/ecdsa.pem");
-const KEY: &[u8] = include_bytes!("../../../crates/rustls-fastgcm/tests/certificates/ecdsa.key");
+const CERTIFICATE: &[u8] = include_bytes!("../../tests/certificates/ecdsa.pem");
+const KEY: &[u8] = include_bytes!("../../tests/certificates/ecdsa.key");
 
 /// AES-GCM by fastgcm, everything else by ring. This line is all that differs from another program with quinn.
 fn provider() -> Arc<CryptoProvider> {

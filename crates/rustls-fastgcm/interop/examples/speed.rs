@@ -96,7 +96,9 @@ fn main() {
     println!(
         "Rustls 0.23. Records are those of TLS 1.3 with AES-256, each allocated and freed; packets of QUIC have AES-128, with the mask of the header."
     );
-    println!("Made in `lab/tls` by `cargo run --release --example speed -- '{processor}'`. Another program may have run beside it.\n");
+    println!(
+        "Made in `crates/rustls-fastgcm/interop` by `cargo run --release --example speed -- '{processor}'`. Another program may have run beside it.\n"
+    );
     println!("| | | {} | best, of ring's | best, of AWS-LC's |", names.join(" | "));
     println!("|---|---|---|---|---|---|---|");
     let cases: [Case; 4] = [

@@ -1,13 +1,13 @@
 //! Connections and QUIC against AWS-LC in place of ring, and key exchange after quantum computers. (Records by themselves are compared with ring's:
 //! AWS-LC refuses numbers that do not count up.)
 
-#[path = "../../../crates/rustls-fastgcm/tests/against/connections.rs"]
+#[path = "../../tests/against/connections.rs"]
 mod connections;
-#[path = "../../../crates/rustls-fastgcm/tests/against/ends.rs"]
+#[path = "../../tests/against/ends.rs"]
 mod ends;
-#[path = "../../../crates/rustls-fastgcm/tests/against/quic.rs"]
+#[path = "../../tests/against/quic.rs"]
 mod quic;
-#[path = "../../../crates/rustls-fastgcm/tests/against/support.rs"]
+#[path = "../../tests/against/support.rs"]
 mod support;
 
 /// Whose suites ours are compared with, and made of.

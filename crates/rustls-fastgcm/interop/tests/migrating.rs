@@ -549,7 +549,7 @@ fn rustls_and_quinn() -> Result<(), Any> {
 /// Each piece of code in a row of the page's tables stands in one function of this file, or in one macro, white space and `use` apart.
 #[test]
 fn every_row_is_here() {
-    let page = include_str!("../../../docs/migrating.md");
+    let page = include_str!("../../../../docs/migrating.md");
     let squeezed = |code: &str| code.split_whitespace().collect::<String>();
     let without_comments: Vec<&str> =
         include_str!("migrating.rs").lines().map(|line| line.split("//").next().unwrap_or_default()).collect();

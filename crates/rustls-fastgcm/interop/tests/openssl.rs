@@ -1,6 +1,6 @@
 //! Against the programs `openssl s_client` and `openssl s_server` of this machine.
 
-#[path = "../../../crates/rustls-fastgcm/tests/against/support.rs"]
+#[path = "../../tests/against/support.rs"]
 mod support;
 
 /// Under which the results are told.
@@ -23,7 +23,7 @@ use support::{SUITES, bytes, client, passed, server};
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
 
 fn certificates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/rustls-fastgcm/tests/certificates")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/certificates")
 }
 
 fn is_tls13(suite: CipherSuite) -> bool {

@@ -1,6 +1,6 @@
 //! QUIC end to end: quinn over this machine's network, with ours at one end, at the other, and at both.
 
-#[path = "../../../crates/rustls-fastgcm/tests/against/support.rs"]
+#[path = "../../tests/against/support.rs"]
 mod support;
 
 /// Under which the results are told.

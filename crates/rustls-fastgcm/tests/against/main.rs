@@ -1,4 +1,4 @@
-//! Ours against ring's. The files of this folder are also compiled in `lab/tls`, against AWS-LC's; `connections.rs` and `quic.rs` are the same for
+//! Ours against ring's. The files of this folder are also compiled in `crates/rustls-fastgcm/interop`, against AWS-LC's; `connections.rs` and `quic.rs` are the same for
 //! every version of rustls.
 
 mod connections;

@@ -2,7 +2,7 @@
 //!
 //! `FASTGCM_MODULES=FOLDER cargo run --release --bin figures [ROUNDS [PART-OF-A-NAME]]`
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control, ffi};
+use fastgcm_openssl_interop::{Context, OpenSsl, Whose, control, ffi};
 use std::{ffi::CStr, ptr, time::Instant};
 
 const AAD: [u8; 13] = [7; 13];

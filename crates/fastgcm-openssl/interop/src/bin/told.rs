@@ -1,6 +1,6 @@
 //! What the provider says of its back end, and whether the kernel says that this program has more rights than who started it.
 
-use fastgcm_openssl_lab::{OpenSsl, Param, ffi};
+use fastgcm_openssl_interop::{OpenSsl, Param, ffi};
 use std::{
     ffi::{CStr, c_char},
     ptr,

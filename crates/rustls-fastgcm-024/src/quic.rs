@@ -1,1 +1,0 @@
-../../rustls-fastgcm/src/quic.rs

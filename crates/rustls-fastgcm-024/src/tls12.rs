@@ -1,1 +1,0 @@
-../../rustls-fastgcm/src/tls12.rs

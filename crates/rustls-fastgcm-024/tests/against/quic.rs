@@ -1,1 +1,0 @@
-../../../rustls-fastgcm/tests/against/quic.rs
