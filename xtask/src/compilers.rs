@@ -5,8 +5,7 @@
 
 use crate::{
     asm::has_no_signs,
-    ci::shard,
-    tools::{quietly, sh},
+    tools::{quietly, sh, shard},
 };
 use anyhow::{Context, Result, ensure};
 use std::path::Path;

@@ -8,9 +8,8 @@
 //! so the rows that need them must be refused everywhere here; `cargo xtask emulate` runs those.
 
 use crate::{
-    ci::full,
     suites::{Suites, suites},
-    tools::{need, output, run as type_in, sh},
+    tools::{full, need, output, run as type_in, sh},
 };
 use anyhow::{Result, bail, ensure};
 use fs_err as fs;

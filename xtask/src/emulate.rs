@@ -10,9 +10,8 @@
 //! library's others (seconds, after minutes of compiling), traces, what a call leaves behind, long known answers of more than 4,112 bytes.
 
 use crate::{
-    ci::full,
     suites::{Machine, rows},
-    tools::{output, run as type_in, sh},
+    tools::{full, output, run as type_in, sh},
 };
 use anyhow::Result;
 use std::path::Path;

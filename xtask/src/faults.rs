@@ -11,8 +11,8 @@
 //! `cargo xtask faults --python PYTHON [NAME]...`.
 
 use crate::{
-    ci::{full, shard},
     planted::{Copy, Fault, Verdict},
+    tools::{full, shard},
 };
 use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;

@@ -1,7 +1,6 @@
 //! `cargo xtask COMMAND`: what the project does with itself.
 
 mod asm;
-mod ci;
 mod compilers;
 mod cross;
 mod emulate;
@@ -29,7 +28,7 @@ type Run = fn(&Path, &[String]) -> Result<()>;
 /// Commands, what is said of them, and what runs them.
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
-    ("ci", "every check of the project, as .ci/run runs it; or those named", ci::run),
+    ("suites", "CHECK LOG: whether all suites have run that .ci/suites names of a check of .ci/run", suites::run),
     ("layers", "the rules of ARCHITECTURE.md that can be read off the source", layers::run),
     ("readme", "what README.md tells a reader to type", readme::run),
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", asm::run),
@@ -54,7 +53,7 @@ const COMMANDS: &[(&str, &str, Run)] = &[
 fn main() -> ExitCode {
     // The project that we stand in; a copy of it has the name of its folder in no program.
     let here = std::env::current_dir().unwrap_or_default();
-    let root = here.ancestors().find(|folder| folder.join(".ci/checks").exists());
+    let root = here.ancestors().find(|folder| folder.join(".ci/suites").exists());
     let root = root.or(Path::new(env!("CARGO_MANIFEST_DIR")).parent()).expect("xtask/ has a parent");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let named = arguments.first().and_then(|name| COMMANDS.iter().find(|(command, ..)| command == name));

@@ -38,9 +38,9 @@ const SUITES: [(&str, &str); 20] = [
 /// What a back end that ran in a check of the run ran on: this processor, an emulated one, or qemu's. (`C`: its code was looked at.)
 fn place(check: &str) -> Option<char> {
     match check {
-        "tests" | "released build" | "inside" | "Windows, 32 bits" => Some('N'),
+        "tests" | "released_build" | "inside" | "windows" => Some('N'),
         "emulated" => Some('E'),
-        "aarch64" | "other machines" | "dispatch" => Some('Q'),
+        "aarch64" | "other_machines" | "dispatch" => Some('Q'),
         _ => None,
     }
 }

@@ -8,9 +8,8 @@
 //! starts a part again goes on where it was, and plants only what has survived, or what is new.
 
 use crate::{
-    ci::shard,
     planted::{Copy, Verdict},
-    tools::{output, sh, tool},
+    tools::{output, sh, shard, tool},
 };
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;

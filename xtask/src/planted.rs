@@ -228,12 +228,12 @@ impl Copy {
         for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "RUSTFLAGS", "FASTGCM_FULL"] {
             command.env_remove(name);
         }
-        if crate::ci::full() {
+        if crate::tools::full() {
             command.env("FASTGCM_GATE", "1"); // traces of `portable`, which take two minutes
         }
         let rows = "aesni-avx,vpaes-ssse3,portable";
         command.env("CARGO_INCREMENTAL", "1"); // each fault compiles most of a crate again
-        command.env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", rows).env("XTASK", crate::ci::own_program());
+        command.env("FASTGCM_QUICK", "1").env("FASTGCM_ONLY", rows).env("XTASK", crate::tools::own_program());
         command
     }
 

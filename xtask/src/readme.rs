@@ -2,10 +2,7 @@
 //! that its line names is not there behind it; what is opened must be what was sealed. And what the pages tell a reader to write into Cargo.toml, in a program
 //! that lies beside this repository.
 
-use crate::{
-    ci::full,
-    tools::{emptied, files, output, run as type_in, sh, step, write},
-};
+use crate::tools::{emptied, files, full, output, run as type_in, sh, step, write};
 use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +24,7 @@ fn main() {
 
 /// `options` are of the program's build: `-p fastgcm-cli`, unless others are given.
 pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
-    let (readme, checks) = (fs::read_to_string(root.join("README.md"))?, fs::read_to_string(root.join(".ci/checks"))?);
+    let (readme, checks) = (fs::read_to_string(root.join("README.md"))?, fs::read_to_string(root.join(".ci/run"))?);
     // One after the other: built at once, they would have each other's features.
     let options = if options.is_empty() { "-p fastgcm-cli".into() } else { options.join(" ") };
     type_in(root, &format!("cargo build --release {options}"))?;
@@ -48,7 +45,7 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
             }
             commands += 1;
             if command.starts_with("cargo test") {
-                tests += checks.matches(&format!("\n{command} -- --nocapture #")).count();
+                tests += checks.matches(&format!("\n    {command} -- --nocapture #")).count();
             } else if command.starts_with("cargo add ") {
                 // A new program with our library: the block of Rust.
                 let program = *blocks(&readme, "rust").first().context("README.md: no program")?;

@@ -1,13 +1,14 @@
-//! What must have run, and what may be skipped: `.ci/suites` and `.ci/allowed-skips`.
+//! `cargo xtask suites CHECK LOG`: what must have run, and what may be skipped. `.ci/run` asks it of each of its checks.
 //!
-//! A suite asserts its own number of cases and says `NAME ok COUNT`; a suite that is put to back ends says
+//! A suite that did not run is not green. A suite asserts its own number of cases and says `NAME ok COUNT`; a suite that is put to back ends says
 //! `NAME/BACK-END ok COUNT` for each of them. `.ci/suites` has the names. A name that is missing fails the check, and so does
-//! a count of zero. A name that `.ci/suites` does not have is told at the end of the run, and fails nothing.
+//! a count of zero. A name that `.ci/suites` does not have is told, and fails nothing. What a machine cannot run prints `SKIPPED what: why`, which fails
+//! unless `.ci/suites` has a line that `what` begins with, or the processor lacks what a back end needs.
 //!
 //! Which back ends a machine must run follows from the library's table of back ends and from what the kernel says of the
 //! processor. What the library finds is what is tested, and so the library is not asked.
 
-use crate::{ci::full, tools::files};
+use crate::tools::{files, full};
 use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::{
@@ -16,7 +17,32 @@ use std::{
 };
 
 const SUITES: &str = ".ci/suites";
-const SKIPS: &str = ".ci/allowed-skips";
+
+/// Checks that do not run on this processor as it is: it is emulated, or conceals something. And the rows that it has nevertheless (`Machine::elsewhere`).
+const ELSEWHERE: [(&str, Option<&str>); 5] =
+    [("aarch64", Some("arm")), ("dispatch", None), ("emulated", Some("vaes")), ("other_machines", None), ("windows", None)];
+
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
+    let (rows, [check, log]) = (rows(root)?, arguments) else { bail!("suites CHECK LOG, or suites --lacks FEATURE") };
+    if check == "--lacks" {
+        ensure!(Machine::here(&rows)?.lacks(&rows, log), "this processor runs all rows that need {log}");
+        return Ok(());
+    }
+    let on = ELSEWHERE.iter().find(|(name, _)| name == check);
+    let machine = on.map_or_else(|| Machine::here(&rows), |(_, on)| Machine::elsewhere(&rows, *on))?;
+    let (table, text) = (Suites::read(root)?, fs::read(root.join(log))?);
+    let lines: Vec<String> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+    // The harness may have begun the line: `test name ... SKIPPED what: why`.
+    let skipped = lines.iter().filter_map(|line| line.split_once("SKIPPED ")).map(|(_, said)| said);
+    let skipped: Vec<&str> = skipped.filter(|said| !table.skips.allow(said, &machine)).collect();
+    ensure!(skipped.is_empty(), "skipped, and not in {SUITES}, or this processor has the flags: {}", skipped.join("; "));
+    let new = table.hold(check, full(), &lines, &machine)?;
+    // (A check of the full run may hold its own suites, and stand in no table.)
+    if !new.is_empty() && table.knows(check) {
+        println!("Nobody would miss these suites of {check} until they stand in {SUITES}:\n{}", new.join("\n"));
+    }
+    Ok(())
+}
 
 /// What a line that is a suite's says: name and count. The harness may have begun the line: `test a::b ... NAME ok 7`, or even
 /// `test a::b ... okNAME ok 7` or `okNAME ok 7` where another thread came between its words. (So no suite's name begins with `ok`.)
@@ -115,7 +141,7 @@ impl Machine {
             }
         };
         let machine = Self { rows: there, all: names(rows.iter()), flags: None };
-        ensure!(on.is_none() || !machine.rows.is_empty(), ".ci/checks: no back end is of the family, or needs the feature, {on:?}");
+        ensure!(on.is_none() || !machine.rows.is_empty(), "no back end is of the family, or needs the feature, {on:?}");
         Ok(machine)
     }
 
@@ -152,24 +178,18 @@ fn flags(cpuinfo: &str) -> Vec<String> {
 }
 
 /// What may be skipped: the beginning of what is said, and flags. A processor with all of them must not skip it; if there are none, any may.
-pub(crate) struct Skips(Vec<(String, Vec<String>)>);
+#[derive(Default)]
+struct Skips(Vec<(String, Vec<String>)>);
 
 impl Skips {
-    pub(crate) fn read(root: &Path) -> Result<Self> {
-        Self::parse(&fs::read_to_string(root.join(SKIPS))?)
-    }
-
-    fn parse(text: &str) -> Result<Self> {
-        let skip = |line: &str| {
-            let [what, flags, _why] = line.split("  ").collect::<Vec<_>>()[..] else { bail!("{SKIPS}: {line}") };
-            let flags = flags.split(' ').filter(|flag| *flag != "-").map(str::to_owned).collect();
-            Ok((what.to_owned(), flags))
-        };
-        text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(skip).collect::<Result<_>>().map(Self)
+    fn add(&mut self, line: &str) -> Result<()> {
+        let [what, flags, _why] = line.split("  ").collect::<Vec<_>>()[..] else { bail!("{SUITES}: {line}") };
+        self.0.push((what.to_owned(), flags.split(' ').filter(|flag| *flag != "-").map(str::to_owned).collect()));
+        Ok(())
     }
 
     /// Whether what a suite says of itself behind `SKIPPED` is allowed: a back end that the machine need not run, or what the file has.
-    pub(crate) fn allow(&self, said: &str, machine: &Machine) -> bool {
+    fn allow(&self, said: &str, machine: &Machine) -> bool {
         let row = said.split_once(" natively").map(|(row, _)| row).filter(|row| machine.all.iter().any(|name| name == row));
         let is_row = row.is_some_and(|row| machine.flags.is_none() || machine.rows.iter().all(|name| name != row));
         is_row || self.0.iter().any(|(what, flags)| said.starts_with(what) && !machine.has(flags))
@@ -181,8 +201,11 @@ impl Skips {
     }
 }
 
-/// Names by the check that must print them, and whether it must in the full run only.
-pub(crate) struct Suites(BTreeMap<(String, bool), BTreeSet<String>>);
+/// `.ci/suites`: names by the check that must print them, and whether it must in the full run only; and what may be skipped.
+pub(crate) struct Suites {
+    names: BTreeMap<(String, bool), BTreeSet<String>>,
+    skips: Skips,
+}
 
 impl Suites {
     pub(crate) fn read(root: &Path) -> Result<Self> {
@@ -190,11 +213,15 @@ impl Suites {
     }
 
     fn parse(text: &str) -> Result<Self> {
-        let (mut suites, mut section, mut shared) = (BTreeMap::new(), None, Vec::new());
+        let (mut suites, mut skips, mut section, mut shared) = (BTreeMap::new(), Skips::default(), None, Vec::new());
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(check) = line.strip_prefix("== ") {
                 let gate = check.strip_suffix(", full");
                 section = Some((gate.unwrap_or(check).to_owned(), gate.is_some()));
+                continue;
+            }
+            if section.as_ref().is_some_and(|(check, _)| check == "skips") {
+                skips.add(line)?;
                 continue;
             }
             let section = section.clone().with_context(|| format!("{SUITES}: `== CHECK` is expected, not {line}"))?;
@@ -210,20 +237,24 @@ impl Suites {
             ensure!(!names.is_empty(), "{SUITES}: in {} no name begins with {begins}", other.0);
             suites.entry(section).or_default().extend(names);
         }
-        Ok(Self(suites))
+        Ok(Self { names: suites, skips })
     }
 
-    pub(crate) fn knows(&self, check: &str) -> bool {
-        self.0.keys().any(|(name, _)| name == check)
+    fn knows(&self, check: &str) -> bool {
+        self.names.keys().any(|(name, _)| name == check)
     }
 
     /// Names of a check's suites, some of which end in `/*`.
     pub(crate) fn of(&self, check: &str, full: bool) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |((name, rarely), _)| name == check && (full || !rarely)).flat_map(|(_, names)| names).map(String::as_str)
+        self.names
+            .iter()
+            .filter(move |((name, rarely), _)| name == check && (full || !rarely))
+            .flat_map(|(_, names)| names)
+            .map(String::as_str)
     }
 
     /// Fails if a suite is missing in these lines, or ran nothing; and else returns the names of those that nobody would miss.
-    pub(crate) fn hold(&self, check: &str, full: bool, lines: &[String], skips: &Skips, machine: &Machine) -> Result<Vec<String>> {
+    fn hold(&self, check: &str, full: bool, lines: &[String], machine: &Machine) -> Result<Vec<String>> {
         let ((ran, empty), mut missing, mut known) = (suites(lines), Vec::new(), BTreeSet::new());
         let runs_here = |row: &str| machine.rows.iter().any(|name| name == row) || machine.all.iter().all(|name| name != row);
         for suite in self.of(check, full) {
@@ -232,7 +263,7 @@ impl Suites {
                 Some((_, row)) if !runs_here(row) => Vec::new(),
                 _ => vec![suite.to_owned()],
             };
-            let is_missing = |name: &&String| !ran.contains(name.as_str()) && !skips.excuse(name, machine);
+            let is_missing = |name: &&String| !ran.contains(name.as_str()) && !self.skips.excuse(name, machine);
             missing.extend(names.iter().filter(is_missing).map(|name| format!("{name}: did not run")));
             known.insert(suite);
         }
@@ -250,7 +281,7 @@ impl Suites {
 
 #[cfg(test)]
 mod tests {
-    use super::{Machine, Row, Skips, Suites, flags, row, rows, suite};
+    use super::{Machine, Row, Suites, flags, row, rows, suite};
     use std::path::Path;
 
     const TABLE: &str = r#"
@@ -261,8 +292,7 @@ mod tests {
         E e = "portable" on any: Software<8>;
         // "none" on any"#;
 
-    const SUITES: &str = "# a comment\n== tests\nevery_length/* faults\nregisters::f20 traces/vaes-avx512 fuzz/batch\n== tests, full\nlong\n== arm\nas in tests: reg fu\nx\n";
-    const SKIPS: &str = "f20  avx xgetbv1  old\ncompilers: opt-level  -  no nightly\n";
+    const SUITES: &str = "# a comment\n== skips\nf20  avx xgetbv1  old\ncompilers: opt-level  -  no nightly\n== tests\nevery_length/* faults\nregisters::f20 traces/vaes-avx512 fuzz/batch\n== tests, full\nlong\n== arm\nas in tests: reg fu\nx\n";
     const ZEN_4: &str = "sse4_1 aes avx xgetbv1 vaes avx512f";
     const SKYLAKE: &str = "sse4_1 aes avx xgetbv1";
     const WESTMERE: &str = "sse4_1 aes";
@@ -280,8 +310,30 @@ mod tests {
     /// What is wrong with these names, or which of them are new.
     fn held(full: bool, machine: &Machine, names: &[&str]) -> String {
         let lines: Vec<String> = names.iter().map(|name| format!("{name} ok 1")).collect();
-        let held = Suites::parse(SUITES).unwrap().hold("tests", full, &lines, &Skips::parse(SKIPS).unwrap(), machine);
+        let held = Suites::parse(SUITES).unwrap().hold("tests", full, &lines, machine);
         held.map_or_else(|why| why.to_string(), |new| new.join(" ")).replace(".ci/suites:\n  ", "")
+    }
+
+    /// All checks by their names. A check that goes, or that no longer runs in the gate, is a change of this list, too.
+    const GATE: &str = "environment format clippy emulated aarch64 documentation layers matrix machine_code tests released_build no_features examples page \
+        readme proof planted_faults inside laboratory referee adapters capi openssl node python java";
+    const FULL: &str = "files_of_others installed compilers fuzz bench openssl_programs openssl_versions node_packages java_programs python_programs \
+        python_wheels data peers mutants rustcrypto rustcrypto_large arrow_rs tls long_answers other_machines windows dispatch packages reproducible supply";
+
+    #[test]
+    fn every_check_runs_when_it_did() {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/run")).unwrap();
+        let list = |name: &str| text.split_once(&format!("\n{name}=\"")).unwrap().1.split_once('"').unwrap().0.replace("\\\n", " ");
+        let words = |list: &str| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!([words(&list("gate")), words(&list("full"))], [words(GATE), words(FULL)]);
+        let functions: Vec<_> =
+            text.lines().filter_map(|line| line.strip_prefix("check_")?.strip_suffix("() {").map(str::to_owned)).collect();
+        assert_eq!(functions, words(&format!("{GATE} {FULL}")), "the functions stand in this order");
+        // No name of the table is of a check that is not there.
+        let table = Suites::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+        let lost = table.names.keys().find(|(check, _)| !functions.contains(check));
+        assert_eq!(lost, None);
+        println!("suites::every_check_runs_when_it_did ok {}", functions.len());
     }
 
     #[test]
@@ -345,7 +397,7 @@ mod tests {
         );
         assert_eq!(Suites::parse(SUITES).unwrap().of("arm", false).collect::<Vec<_>>(), ["fuzz/batch", "registers::f20", "x"]);
         assert!(Suites::parse(&SUITES.replace("reg fu", "reg long")).is_err(), "what is in the full run only is not shared");
-        let nothing = Suites::parse(SUITES).unwrap().hold("x", false, &["a ok 0".into()], &Skips::parse(SKIPS).unwrap(), &zen_4);
+        let nothing = Suites::parse(SUITES).unwrap().hold("x", false, &["a ok 0".into()], &zen_4);
         assert!(nothing.unwrap_err().to_string().contains("a: ran nothing"));
     }
 
@@ -357,7 +409,7 @@ mod tests {
         assert_eq!(held(false, &machine("x86", WESTMERE), &without("f20")), "");
         assert_eq!(held(false, &machine("x86", SKYLAKE), &without("f20")), "registers::f20: did not run");
 
-        let allow = |said: &str, words: &str| Skips::parse(SKIPS).unwrap().allow(said, &machine("x86", words));
+        let allow = |said: &str, words: &str| Suites::parse(SUITES).unwrap().skips.allow(said, &machine("x86", words));
         let said =
             ["vaes-avx512 natively: it lacks vaes", "f20: it does not say", "aes-neon natively: x", "compilers: opt-level 3", "all of it"];
         let allowed = |words| said.map(|said| allow(said, words));

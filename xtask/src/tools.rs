@@ -3,9 +3,28 @@
 use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::{
+    env,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
+
+/// `FASTGCM_FULL`: everything, not a sample.
+pub(crate) fn full() -> bool {
+    env::var_os("FASTGCM_FULL").is_some()
+}
+
+/// Our part of some work: all of it, or with `FASTGCM_SHARD=i/n` (i from 1 on) every n-th piece.
+pub(crate) fn shard() -> (usize, usize) {
+    let Ok(shard) = env::var("FASTGCM_SHARD") else { return (1, 1) };
+    let parts = shard.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    parts.filter(|(i, n)| (1..=*n).contains(i)).unwrap_or_else(|| panic!("FASTGCM_SHARD={shard} is not i/n with i from 1 to n"))
+}
+
+/// Where this program is. A check that builds the workspace links it anew, and Linux then calls the one that runs deleted.
+pub(crate) fn own_program() -> PathBuf {
+    let own = env::current_exe().unwrap_or_else(|_| "cargo-xtask".into());
+    own.to_str().and_then(|own| own.strip_suffix(" (deleted)")).map_or(own.clone(), PathBuf::from)
+}
 
 /// A line as one types it, for bash in that folder.
 pub(crate) fn sh(folder: &Path, line: &str) -> Command {

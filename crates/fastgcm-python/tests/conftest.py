@@ -1,4 +1,4 @@
-"""Says how many tests of each file passed, and which did not run: `.ci/suites` and `.ci/allowed-skips` have these lines. `/portable` is a back end that was chosen.
+"""Says how many tests of each file passed, and which did not run: `.ci/suites` has these lines. `/portable` is a back end that was chosen.
 
 A file that has fewer tests than it had fails, and so does a run of all files that lacks one. Who removes a test on purpose changes `LEAST`.
 """
