@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What LLVM's models of Arm processors make of the loops over long messages: python3 lab/arm/loops.py
+"""What LLVM's models of Arm processors make of the loops over long messages: python3 lab/asm/arm.py
 
 Prints a table in Markdown: cycles for 64 bytes of `aes-neon` and `aes-neon-eor3`, and of AWS-LC's two kernels, by llvm-mca. A model knows the
 ports and latencies of a processor, and neither caches, nor branches, nor loads that wait for stores; so this is a prediction. Needs

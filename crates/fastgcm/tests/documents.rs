@@ -108,10 +108,10 @@ fn counts() {
     stand("documents::counts", &wanted, 14);
 }
 
-/// What lab/price/price.sh has measured.
+/// What lab/bench/price/price.sh has measured.
 #[test]
 fn price() {
-    let price = raw("lab/price/price.md");
+    let price = raw("lab/bench/price/price.md");
     let mut wanted = vec![("docs/migrating.md", price.clone())];
     for name in ["fastgcm", "aes-gcm", "ring", "aws-lc-rs"] {
         // The first row of that name; some have a version behind it.

@@ -1,10 +1,10 @@
 #!/bin/bash
 # What a library for AES-GCM costs a program that seals and opens a message, and what it does in a debug build. Writes the table of
-# lab/price/price.md, which docs/migrating.md shows. Needs the registry, and a C compiler and CMake for aws-lc-rs.
+# lab/bench/price/price.md, which docs/migrating.md shows. Needs the registry, and a C compiler and CMake for aws-lc-rs.
 # price.sh [TITLE]: measures the rows of which that is a part, and those that are not there. All others stay as they are.
 set -euo pipefail
 cd "$(dirname "$0")"
-root=$(realpath ../..) rows=target/rows only=${1:-}
+root=$(realpath ../../..) rows=target/rows only=${1:-}
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 mkdir -p target && : > "$rows"
 
