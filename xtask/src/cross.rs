@@ -8,6 +8,7 @@
 //! so the rows that need them must be refused everywhere here; `cargo xtask emulate` runs those.
 
 use crate::{
+    machines::{MACHINES, Machine},
     suites::{Suites, suites},
     tools::{full, need, output, run as type_in, sh},
 };
@@ -15,34 +16,19 @@ use anyhow::{Result, bail, ensure};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 
-/// Their table.
-const MACHINES: &str = include_str!("../machines");
-
 /// Bits of `AT_HWCAP` on AArch64 (<asm/hwcap.h>).
 const HWCAP: [(&str, u64); 3] = [("aes", 1 << 3), ("pmull", 1 << 4), ("sha3", 1 << 17)];
 
-/// A section of the table.
-struct Machine {
-    name: &'static str,
-    triple: &'static str,
-    lines: &'static str,
-}
-
-fn machines() -> impl Iterator<Item = Machine> {
-    let sections = MACHINES.split("\n== ").skip(1).filter_map(|section| section.split_once('\n'));
-    sections.filter_map(|(head, lines)| head.split_once(": ").map(|(name, triple)| Machine { name, triple, lines }))
-}
-
 /// Those named, or all.
 pub(crate) fn run(root: &Path, names: &[String]) -> Result<()> {
-    if let Some(name) = names.iter().find(|name| machines().all(|machine| machine.name != **name)) {
-        bail!("xtask/machines has no `{name}`");
+    if let Some(name) = names.iter().find(|name| MACHINES.iter().all(|machine| machine.name != **name)) {
+        bail!("xtask/src/machines.rs has no `{name}`");
     }
     let readme = fs::read_to_string(root.join("README.md"))?;
-    let is_named = |machine: Machine| readme.contains(&format!("`{}`", machine.triple));
-    ensure!(machines().all(is_named), "README.md does not say how each machine of xtask/machines is tested");
-    let wanted = |machine: &Machine| names.is_empty() || names.iter().any(|name| name == machine.name);
-    machines().filter(wanted).try_for_each(|machine| machine.run(root))
+    let is_named = |machine: &Machine| readme.contains(&format!("`{}`", machine.triple));
+    ensure!(MACHINES.iter().all(is_named), "README.md does not say how each machine of xtask/src/machines.rs is tested");
+    let wanted = |machine: &&Machine| names.is_empty() || names.iter().any(|name| name == machine.name);
+    MACHINES.iter().filter(wanted).try_for_each(|machine| machine.run(root))
 }
 
 /// Behind a processor: the compiler may believe what rustc says of it. (In the full run: the library is built once more.)
@@ -57,21 +43,12 @@ fn here(root: &Path) -> PathBuf {
 }
 
 impl Machine {
-    /// What the table says of it.
-    fn all(&self, key: &str) -> impl Iterator<Item = &'static str> {
-        self.lines.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix(' '))
-    }
-
-    fn one(&self, key: &str) -> &'static str {
-        self.all(key).next().unwrap_or_default()
-    }
-
     fn run(&self, root: &Path) -> Result<()> {
         fs::create_dir_all(here(root))?;
-        let programs = self.one("needs:").split(' ').chain([self.one("linker:")]).filter(|program| !["", "rust-lld"].contains(program));
-        programs.into_iter().try_for_each(|program| need(root, program, self.one("packages:")))?;
-        type_in(&here(root), &self.all("prepare:").collect::<Vec<_>>().join("\n"))?;
-        let processors = self.all("on").filter_map(|on| on.split_once(':'));
+        let programs = self.needs.iter().chain([&self.linker]).filter(|program| **program != "rust-lld");
+        programs.into_iter().try_for_each(|program| need(root, program, self.packages))?;
+        type_in(&here(root), self.prepare)?;
+        let processors = self.on.iter().copied();
         let processors: Vec<(&str, &str)> = processors.filter(|(processor, _)| full() || !processor.ends_with(BUILT_FOR_IT)).collect();
         let Some((first, _)) = processors.first() else {
             type_in(root, &self.cargo(root, "", "build -p fastgcm --no-default-features"))?;
@@ -85,7 +62,7 @@ impl Machine {
             let row = |line: &str| Some(line.strip_prefix("machine ")?.split_once(" yes ")?.0.to_owned());
             let found: Vec<String> = said.lines().filter_map(row).collect();
             let expected: Vec<&str> = rows.split(' ').filter(|row| !row.is_empty()).chain(["portable"]).collect();
-            ensure!(*rows == " *" || found == expected, "{} {processor}: rows {found:?}, not {expected:?}\n{said}", self.name);
+            ensure!(*rows == "*" || found == expected, "{} {processor}: rows {found:?}, not {expected:?}\n{said}", self.name);
             self.ran(root, &said, &["machine::"], &found)?;
             println!("machine ok {} {processor}: {}", self.name, found.join(" "));
             rows_of_first = found;
@@ -141,9 +118,9 @@ impl Machine {
         let bits = HWCAP.iter().find(|(name, _)| *name == lacking);
         let lacking = bits.map_or(String::new(), |(_, bits)| format!("{}/xtask/lacking.sh {bits} ", root.display()));
         let here = here(root).display().to_string();
-        let runner = format!("timeout 1800 {lacking}{}", self.one("runner:").replace("CPU", cpu).replace("HERE", &here));
+        let runner = format!("timeout 1800 {lacking}{}", self.runner.replace("CPU", cpu).replace("HERE", &here));
         let (triple, linker, variable) =
-            (self.triple, self.one("linker:"), format!("CARGO_TARGET_{}", self.triple.to_uppercase().replace('-', "_")));
+            (self.triple, self.linker, format!("CARGO_TARGET_{}", self.triple.to_uppercase().replace('-', "_")));
         format!(
             "cargo=cargo
             if ! [ -e $(rustc --print sysroot)/lib/rustlib/{triple} ] && ! rustup target add {triple}; then

@@ -6,6 +6,7 @@ mod cross;
 mod emulate;
 mod faults;
 mod layers;
+mod machines;
 mod matrix;
 mod mutants;
 mod others;

@@ -1,0 +1,189 @@
+//! Other machines, for `cargo xtask cross`. A processor is emulated by qemu as a rule.
+
+/// How programs are built for a machine and run there.
+pub(crate) struct Machine {
+    /// Its name on the command line, and as rustc calls it.
+    pub(crate) name: &'static str,
+    pub(crate) triple: &'static str,
+    /// What links programs: Debian's; statically where there is a C library, because qemu needs no files of that machine then. But not where it is this
+    /// machine's own, which chooses its functions by features that qemu does not hide from it.
+    pub(crate) linker: &'static str,
+    /// Further programs that must be there, and Debian's packages that have all of them.
+    pub(crate) needs: &'static [&'static str],
+    pub(crate) packages: &'static str,
+    /// Lines for bash, run before in the folder of these builds.
+    pub(crate) prepare: &'static str,
+    /// What runs a program on the processor `CPU`; `HERE` is that folder.
+    pub(crate) runner: &'static str,
+    /// Processors, each with the rows that it must have beside `portable` (`*`: as many as this machine has). The first has all suites, and each 1,000
+    /// random messages.
+    pub(crate) on: &'static [(&'static str, &'static str)],
+}
+
+const NOTHING: Machine = Machine { name: "", triple: "", linker: "", needs: &[], packages: "", prepare: "", runner: "", on: &[] };
+
+pub(crate) const MACHINES: [Machine; 9] = [
+    Machine {
+        name: "aarch64",
+        triple: "aarch64-unknown-linux-gnu",
+        linker: "aarch64-linux-gnu-gcc",
+        needs: &["qemu-aarch64", "gdb-multiarch"],
+        packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gdb-multiarch",
+        runner: "qemu-aarch64 -cpu CPU",
+        on: &[
+            // With AES and without, and what the kernel conceals of some.
+            ("max", "aes-neon-eor3 aes-neon"),
+            ("max lacking sha3", "aes-neon"),
+            ("max lacking pmull", ""),
+            ("cortex-a53", "aes-neon"),
+            ("cortex-a53 lacking aes", ""),
+            ("cortex-a72", "aes-neon"),
+            ("cortex-a72 lacking aes", ""),
+            // rustc says that it has AES; a Raspberry Pi 4 has none.
+            ("cortex-a72 lacking aes built for it", ""),
+            ("neoverse-n1", "aes-neon"),
+            ("neoverse-n1 lacking aes", ""),
+            ("a64fx", "aes-neon"),
+            ("a64fx lacking aes", ""),
+        ],
+        ..NOTHING
+    },
+    Machine {
+        name: "i686",
+        triple: "i686-unknown-linux-gnu",
+        linker: "i686-linux-gnu-gcc",
+        packages: "gcc-i686-linux-gnu libc6-dev-i386-cross",
+        on: &[("native", "")],
+        ..NOTHING
+    },
+    Machine {
+        name: "s390x",
+        triple: "s390x-unknown-linux-gnu",
+        linker: "s390x-linux-gnu-gcc",
+        needs: &["qemu-s390x"],
+        packages: "gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user",
+        runner: "qemu-s390x -cpu CPU",
+        on: &[("max", "")],
+        ..NOTHING
+    },
+    Machine {
+        name: "ppc64le",
+        triple: "powerpc64le-unknown-linux-gnu",
+        linker: "powerpc64le-linux-gnu-gcc",
+        needs: &["qemu-ppc64le"],
+        packages: "gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross qemu-user",
+        runner: "qemu-ppc64le -cpu CPU",
+        on: &[("power10", "")],
+        ..NOTHING
+    },
+    Machine {
+        name: "riscv64",
+        triple: "riscv64gc-unknown-linux-gnu",
+        linker: "riscv64-linux-gnu-gcc",
+        packages: "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
+        // qemu 10 of Debian 12's backports: earlier ones lack vector cryptography. It is unpacked here, and the machine's own stays as it is.
+        prepare: r#"
+            if [ -e qemu/usr/bin/qemu-riscv64 ]; then exit; fi
+            mkdir -p qemu/lists/partial qemu/cache/archives/partial && cd qemu
+            debian='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian'
+            echo "deb $debian bookworm-backports main" > sources.list
+            sources="-o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::SourceList=$PWD/sources.list"
+            apt="apt-get -qq $sources -o Dir::State::Lists=$PWD/lists -o Dir::Cache=$PWD/cache"
+            $apt update && $apt download qemu-user && dpkg-deb -x qemu-user_*.deb ."#,
+        runner: "HERE/qemu/usr/bin/qemu-riscv64 -cpu CPU",
+        on: &[
+            // With vector cryptography, registers of 128, 256 and 1024 bits; then without each single extension that the row names.
+            ("max", "aes-zvkned"),
+            ("max,vlen=256", "aes-zvkned"),
+            ("max,vlen=1024", "aes-zvkned"),
+            ("rv64", ""),
+            ("max,zvkned=false", ""),
+            ("max,zvbc=false", ""),
+            ("max,zvkb=false,zvbb=false", ""),
+            ("max,zvkt=false", ""),
+        ],
+        ..NOTHING
+    },
+    Machine {
+        name: "wasm32",
+        triple: "wasm32-wasip1",
+        linker: "rust-lld",
+        needs: &["node"],
+        packages: "nodejs",
+        // What a program of WASI needs, given by node: arguments, environment, files.
+        prepare: r#"
+cat > wasi.mjs << 'END'
+import { WASI } from 'node:wasi';
+import { readFile } from 'node:fs/promises';
+const [program, ...options] = process.argv.slice(2);
+const wasi = new WASI({ version: 'preview1', args: [program, ...options], env: process.env, preopens: { '/': '/' } });
+const module = await WebAssembly.compile(await readFile(program));
+wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
+END"#,
+        runner: "node --no-warnings HERE/wasi.mjs",
+        on: &[("node", "")],
+        ..NOTHING
+    },
+    Machine {
+        name: "windows",
+        triple: "x86_64-pc-windows-gnu",
+        linker: "x86_64-w64-mingw32-gcc",
+        needs: &["/usr/lib/wine/wine64"],
+        packages: "gcc-mingw-w64-x86-64 wine64",
+        // What Debian's wine lacks: `bcryptprimitives.dll`, from which Rust's standard library has the seeds of its hash tables.
+        prepare: r#"
+mkdir -p wine && cat > wine/prng.c << 'END'
+#include <windows.h>
+#include <ntsecapi.h>
+__declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T n) { return RtlGenRandom(data, (ULONG)n); }
+END
+x86_64-w64-mingw32-gcc -shared -o wine/bcryptprimitives.dll wine/prng.c -ladvapi32"#,
+        runner: "env WINEDEBUG=-all WINEPREFIX=HERE/wine/c WINEPATH=Z:HERE/wine /usr/lib/wine/wine64",
+        on: &[("native", "*")],
+        ..NOTHING
+    },
+    // No operating system, no allocation, no vector registers: `portable` alone, and only built.
+    Machine { name: "bare", triple: "x86_64-unknown-none", linker: "rust-lld", ..NOTHING },
+    // `cargo xtask dispatch`. qemu's own emulation has neither VPCLMULQDQ nor AVX-512, so the rows that need them must be refused everywhere here; `cargo xtask
+    // emulate` runs those.
+    Machine {
+        name: "x86",
+        triple: "x86_64-unknown-linux-gnu",
+        linker: "cc",
+        needs: &["qemu-x86_64"],
+        packages: "qemu-user",
+        runner: "qemu-x86_64 -cpu CPU",
+        on: &[
+            // The best; without each single feature that a row needs, and without some that none needs (AVX and wider registers are of no use where the operating
+            // system cannot save them); and makers and years, of which none is asked for by name in the library.
+            ("max", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("max,-aes", "vpaes-ssse3"),
+            ("max,-pclmulqdq", "vpaes-ssse3"),
+            ("max,-ssse3", ""),
+            ("max,-sse4.1", "vpaes-ssse3"),
+            ("max,-avx", "aesni-sse vpaes-ssse3"),
+            ("max,-avx2", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("max,-bmi2", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("max,-vaes", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("max,-xsave", "aesni-sse vpaes-ssse3"),
+            ("max,-sse4.2", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("max,-movbe", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("max,-sha-ni", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("qemu64", ""),
+            ("Conroe", "vpaes-ssse3"),
+            ("Penryn", "vpaes-ssse3"),
+            ("Nehalem", "vpaes-ssse3"),
+            ("Westmere", "aesni-sse vpaes-ssse3"),
+            ("SandyBridge", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("IvyBridge", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("Haswell", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("Skylake-Client", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("Denverton", "aesni-sse vpaes-ssse3"),
+            ("Opteron_G3", ""),
+            ("Opteron_G5", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("EPYC", "aesni-avx aesni-sse vpaes-ssse3"),
+            ("EPYC-Milan", "aesni-avx aesni-sse vpaes-ssse3"),
+        ],
+        ..NOTHING
+    },
+];
