@@ -117,7 +117,7 @@ fn copied(scratch: &Path, name: &str, version: &str, folder: &str, more: &str) -
 fn replacement(root: &Path, scratch: &Path, version: &str, ours: &str) -> Result<()> {
     let copy = emptied(scratch.join(format!("aes-gcm-{version}")))?;
     let root = root.display();
-    run(&copy, &format!("cp -r '{root}/{ours}'/{{README.md,src}} .
+    run(&copy, &format!("cp -rL '{root}/{ours}'/{{README.md,src}} .
         sed -e 's/^name = \"fastgcm-aes-gcm\"/name = \"aes-gcm\"/; s/^version = .*/version = \"{version}\"/; /^\\[dev-dependencies\\]/,/^$/d' \
             -e 's|path = \"../fastgcm\"|path = \"{root}/crates/fastgcm\"|' '{root}/{ours}/Cargo.toml' > Cargo.toml"))
 }

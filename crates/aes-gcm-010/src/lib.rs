@@ -2,19 +2,24 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod gcm;
 mod other;
 
 pub use aead::{self, AeadCore, AeadInPlace, Error, Key, KeyInit, KeySizeUser};
 #[cfg(feature = "aes")]
 pub use aes;
+#[cfg(feature = "aes")]
+pub use gcm::{Aes128Gcm, Aes256Gcm};
+pub use gcm::{AesGcm, Nonce, Tag, TagSize};
 
 use aead::{
     consts::{U0, U12, U13, U14, U15, U16},
-    generic_array::{ArrayLength, GenericArray},
+    generic_array::{ArrayLength, GenericArray as Array},
 };
-use aes::cipher::{BlockCipher, BlockEncrypt, BlockSizeUser};
-use core::{any::TypeId, fmt, marker::PhantomData};
-use fastgcm::{AnyTag, ShortTag, limits};
+use aes::cipher::{BlockCipher, BlockEncrypt as BlockCipherEncrypt, BlockSizeUser, StreamCipher};
+use fastgcm::{ShortTag, limits};
+use gcm::{Inner, checked};
+use zeroize::optimization_barrier;
 
 /// The longest AAD in bytes: 64 GiB, as in `aes-gcm`.
 pub const A_MAX: u64 = 1 << 36;
@@ -26,96 +31,7 @@ pub const P_MAX: u64 = limits::TEXT;
 /// The longest ciphertext in bytes, its tag included.
 pub const C_MAX: u64 = P_MAX + 16;
 
-/// A nonce. `U12` is the size to prefer; any other, from `U1` on, works.
-pub type Nonce<NonceSize> = GenericArray<u8, NonceSize>;
-
-/// A tag.
-pub type Tag<TagSize = U16> = GenericArray<u8, TagSize>;
-
-/// The lengths of a tag: `U12` to `U16`. It cannot be implemented elsewhere.
-pub trait TagSize: private::SealedTagSize {}
-
-impl<T: private::SealedTagSize> TagSize for T {}
-
-/// AES-GCM with a key of 128 bits and nonces of 96.
-#[cfg(feature = "aes")]
-pub type Aes128Gcm = AesGcm<aes::Aes128, U12>;
-
-/// AES-GCM with a key of 256 bits and nonces of 96.
-#[cfg(feature = "aes")]
-pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
-
-/// GCM over `Aes`, with nonces of `NonceSize` bytes and tags of `TagSize`.
-///
-/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.8, or one of these with `Enc` behind its name, it says how long the key is, and
-/// fastgcm does the work. Any other block cipher does its own, and so does one that had its key before (`From<Aes>`).
-#[derive(Clone)]
-pub struct AesGcm<Aes, NonceSize, TagSize = U16>
-where
-    TagSize: self::TagSize,
-{
-    inner: Inner<Aes>,
-    sizes: PhantomData<(NonceSize, TagSize)>,
-}
-
-/// Not in boxes: there may be no allocator, and the larger of them is what almost everybody has.
-#[allow(clippy::large_enum_variant)]
-#[derive(Clone)]
-enum Inner<Aes> {
-    Ours(fastgcm::Key),
-    Other(other::Other<Aes>),
-}
-
-/// Whether `T` is one of two types. The compiler knows, and so only one branch is left of `new`.
-#[inline(always)]
-fn is<T, A: 'static, B: 'static>() -> bool {
-    let id = typeid::of::<T>();
-    id == TypeId::of::<A>() || id == TypeId::of::<B>()
-}
-
-impl<Aes: KeySizeUser, NonceSize, TagSize: self::TagSize> KeySizeUser for AesGcm<Aes, NonceSize, TagSize> {
-    type KeySize = Aes::KeySize;
-}
-
-impl<Aes, NonceSize, TagSize> KeyInit for AesGcm<Aes, NonceSize, TagSize>
-where
-    Aes: BlockSizeUser<BlockSize = U16> + BlockEncrypt + KeyInit,
-    TagSize: self::TagSize,
-{
-    #[inline]
-    fn new(key: &Key<Self>) -> Self {
-        let ours = |key| Self { inner: Inner::Ours(key), sizes: PhantomData };
-        if is::<Aes, aes::Aes128, aes::Aes128Enc>()
-            && let Some(key) = key.first_chunk()
-        {
-            return ours(fastgcm::Key::aes128(key));
-        }
-        if is::<Aes, aes::Aes192, aes::Aes192Enc>()
-            && let Some(key) = key.first_chunk()
-        {
-            return ours(fastgcm::Key::aes192(key));
-        }
-        if is::<Aes, aes::Aes256, aes::Aes256Enc>()
-            && let Some(key) = key.first_chunk()
-        {
-            return ours(fastgcm::Key::aes256(key));
-        }
-        Aes::new(key).into()
-    }
-}
-
-/// The cipher does not give its key away. So none of fastgcm's code runs, and it is as slow as `aes-gcm`.
-impl<Aes, NonceSize, TagSize> From<Aes> for AesGcm<Aes, NonceSize, TagSize>
-where
-    Aes: BlockSizeUser<BlockSize = U16> + BlockEncrypt,
-    TagSize: self::TagSize,
-{
-    fn from(cipher: Aes) -> Self {
-        Self { inner: Inner::Other(other::Other::new(cipher)), sizes: PhantomData }
-    }
-}
-
-impl<Aes, NonceSize: ArrayLength<u8>, TagSize: self::TagSize> AeadCore for AesGcm<Aes, NonceSize, TagSize> {
+impl<Aes, NonceSize: ArrayLength<u8>, TagSize: gcm::TagSize> AeadCore for AesGcm<Aes, NonceSize, TagSize> {
     type NonceSize = NonceSize;
     type TagSize = TagSize;
     type CiphertextOverhead = U0;
@@ -123,9 +39,9 @@ impl<Aes, NonceSize: ArrayLength<u8>, TagSize: self::TagSize> AeadCore for AesGc
 
 impl<Aes, NonceSize, TagSize> AeadInPlace for AesGcm<Aes, NonceSize, TagSize>
 where
-    Aes: BlockCipher + BlockSizeUser<BlockSize = U16> + BlockEncrypt,
+    Aes: BlockCipher + BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt,
     NonceSize: ArrayLength<u8>,
-    TagSize: self::TagSize,
+    TagSize: gcm::TagSize,
 {
     /// Encrypts `buffer`, and returns the tag. On an error it is untouched.
     #[inline]
@@ -135,7 +51,7 @@ where
         associated_data: &[u8],
         buffer: &mut [u8],
     ) -> Result<Tag<TagSize>, Error> {
-        let checked = checked(nonce, associated_data, buffer)?;
+        let checked = checked(nonce, associated_data, buffer.len())?;
         let tag = match &self.inner {
             Inner::Ours(key) => key.seal(checked, associated_data, buffer).map_err(|_| Error)?,
             Inner::Other(other) => other.seal(nonce, associated_data, buffer),
@@ -152,57 +68,36 @@ where
         buffer: &mut [u8],
         tag: &Tag<TagSize>,
     ) -> Result<(), Error> {
-        let checked = checked(nonce, associated_data, buffer)?;
+        let checked = checked(nonce, associated_data, buffer.len())?;
         match &self.inner {
             Inner::Ours(key) => key.open_restoring(checked, associated_data, buffer, &TagSize::native(tag)).map_err(|_| Error),
-            Inner::Other(other) => other.open(nonce, associated_data, buffer, tag),
-        }
-    }
-}
-
-/// Everything that can be wrong before anything is written.
-#[inline(always)]
-fn checked<'n>(nonce: &'n [u8], aad: &[u8], text: &[u8]) -> Result<fastgcm::Nonce<'n>, Error> {
-    if aad.len() as u64 > A_MAX || text.len() as u64 > P_MAX {
-        return Err(Error);
-    }
-    fastgcm::Nonce::any(nonce).map_err(|_| Error)
-}
-
-/// What a length of a tag can do; nobody else's types can.
-mod private {
-    use super::{AnyTag, ArrayLength, GenericArray};
-
-    pub trait SealedTagSize: ArrayLength<u8> {
-        type Native: AnyTag;
-        fn native(tag: &GenericArray<u8, Self>) -> Self::Native;
-    }
-}
-
-macro_rules! tag_sizes {
-    ($($size:ident $native:path,)+) => { $(
-        impl private::SealedTagSize for $size {
-            type Native = $native;
-
-            #[inline(always)]
-            fn native(tag: &GenericArray<u8, Self>) -> $native {
-                $native((*tag).into())
+            Inner::Other(other) => {
+                other.verified(nonce, associated_data, buffer, tag)?.apply_keystream(buffer);
+                Ok(())
             }
         }
-    )+ };
-}
-
-tag_sizes! { U12 ShortTag<12>, U13 ShortTag<13>, U14 ShortTag<14>, U15 ShortTag<15>, U16 fastgcm::Tag, }
-
-impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSize, TagSize> {
-    /// The name of the type; nothing of the key.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AesGcm").finish_non_exhaustive()
     }
 }
 
-/// The key inside is. Of another block cipher the hash key is, and the cipher answers for itself.
-impl<Aes: zeroize::ZeroizeOnDrop, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}
+gcm::tag_sizes! { U12 ShortTag<12>, U13 ShortTag<13>, U14 ShortTag<14>, U15 ShortTag<15>, U16 fastgcm::Tag, }
 
-#[cfg(test)]
-mod tests;
+/// A length of an array of bytes.
+mod size {
+    pub trait Size: aead::generic_array::ArrayLength<u8> {}
+
+    impl<T: aead::generic_array::ArrayLength<u8>> Size for T {}
+}
+use size::Size;
+
+/// What `ctr` wants of a block cipher.
+trait CtrCipher: BlockCipher + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16> {}
+
+impl<T: BlockCipher + BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>> CtrCipher for T {}
+
+/// `ghash` 0.5 wipes nothing here, with its feature `zeroize` neither: it keeps the hash key in a union of `polyval` 0.6.
+impl<Cipher> Drop for other::Other<Cipher> {
+    fn drop(&mut self) {
+        self.ghash = other::keyed(&Default::default());
+        optimization_barrier(&self.ghash);
+    }
+}

@@ -1,40 +1,33 @@
 //! GCM over a block cipher that is not the crate `aes`'s, or that has its key already: by the crates `ghash` and `ctr`, as in `aes-gcm`. None of
 //! fastgcm's kernels can run there.
 
-use aead::{Error, consts::U16, generic_array::GenericArray};
-use aes::cipher::{BlockCipher, BlockEncrypt, BlockSizeUser, InnerIvInit, KeyInit, StreamCipher};
+use crate::{Array, BlockCipherEncrypt, CtrCipher};
+use aead::{Error, consts::U16};
+use aes::cipher::{BlockSizeUser, InnerIvInit, StreamCipher};
 use ctr::Ctr32BE;
 use fastgcm::Tag;
 use ghash::{GHash, universal_hash::UniversalHash};
-use zeroize::{Zeroize, optimization_barrier};
+use zeroize::Zeroize;
 
-type Block = GenericArray<u8, U16>;
+type Block = Array<u8, U16>;
 
 #[derive(Clone)]
 pub(crate) struct Other<Cipher> {
     cipher: Cipher,
-    ghash: GHash,
+    pub(crate) ghash: GHash,
 }
 
-impl<Cipher: BlockEncrypt + BlockSizeUser<BlockSize = U16>> Other<Cipher> {
+impl<Cipher: BlockCipherEncrypt + BlockSizeUser<BlockSize = U16>> Other<Cipher> {
     pub(crate) fn new(cipher: Cipher) -> Self {
         let mut hash_key = Block::default();
         cipher.encrypt_block(&mut hash_key);
-        let ghash = GHash::new(&hash_key);
+        let ghash = keyed(&hash_key);
         hash_key.as_mut_slice().zeroize();
         Self { cipher, ghash }
     }
 }
 
-/// `ghash` 0.5 wipes nothing here, with its feature `zeroize` neither: it keeps the hash key in a union of `polyval` 0.6.
-impl<Cipher> Drop for Other<Cipher> {
-    fn drop(&mut self) {
-        self.ghash = GHash::new(&Block::default());
-        optimization_barrier(&self.ghash);
-    }
-}
-
-impl<Cipher: BlockCipher + BlockEncrypt + BlockSizeUser<BlockSize = U16>> Other<Cipher> {
+impl<Cipher: CtrCipher> Other<Cipher> {
     #[cold]
     #[inline(never)]
     pub(crate) fn seal(&self, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Tag {
@@ -43,19 +36,15 @@ impl<Cipher: BlockCipher + BlockEncrypt + BlockSizeUser<BlockSize = U16>> Other<
         self.tag(mask, aad, text)
     }
 
-    /// `tag` may be shorter than 16 bytes. The tag is verified first: on an error `text` is untouched.
+    /// The keystream that opens the text, once the tag is verified. `tag` may be shorter than 16 bytes.
     #[cold]
     #[inline(never)]
-    pub(crate) fn open(&self, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), Error> {
-        let (mut keystream, mask) = self.begin(nonce);
-        let expected = self.tag(mask, aad, text);
+    pub(crate) fn verified(&self, nonce: &[u8], aad: &[u8], ciphertext: &[u8], tag: &[u8]) -> Result<Ctr32BE<&Cipher>, Error> {
+        let (keystream, mask) = self.begin(nonce);
+        let expected = self.tag(mask, aad, ciphertext);
         let mut given = expected.0;
         given[..tag.len()].copy_from_slice(tag);
-        if Tag(given) != expected {
-            return Err(Error);
-        }
-        keystream.apply_keystream(text);
-        Ok(())
+        if Tag(given) == expected { Ok(keystream) } else { Err(Error) }
     }
 
     /// SP 800-38D, section 7.1, steps 2 and 3: the keystream of the text, and in front of that the block that masks the tag.
@@ -86,6 +75,10 @@ impl<Cipher: BlockCipher + BlockEncrypt + BlockSizeUser<BlockSize = U16>> Other<
         tag.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
         Tag(tag)
     }
+}
+
+pub(crate) fn keyed(hash_key: &Block) -> GHash {
+    <GHash as aead::KeyInit>::new(hash_key)
 }
 
 /// The last block of GHASH: two lengths in bits.

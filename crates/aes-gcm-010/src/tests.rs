@@ -1,4 +1,5 @@
 use super::*;
+use aead::consts::U12;
 
 /// Keys of AES itself are ours, of each length, and not those of another block cipher's way.
 #[test]

@@ -1,0 +1,1 @@
+../../aes-gcm-010/src/gcm.rs
