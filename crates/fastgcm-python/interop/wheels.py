@@ -235,7 +235,7 @@ def for_older(out, python):
     text = text.replace('path = "../', f'path = "{CRATE.parent}/')
     text, changed = re.subn(r'^pyo3 = \{ version = "[^"]*"', 'pyo3 = { version = "0.28"', text, flags=re.MULTILINE)
     assert changed == 1
-    (crate / "Cargo.toml").write_text(text)
+    (crate / "Cargo.toml").write_text(text + "\n[workspace]\n")
     return wheel(out / "no-gil-older", "--compatibility", "manylinux_2_28", "--interpreter", python, crate=crate, CARGO_TARGET_DIR=str(CRATE / "target"))
 
 

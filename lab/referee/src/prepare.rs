@@ -150,7 +150,7 @@ fn rivals() -> PathBuf {
 
 /// What a rival's `make.sh` has fetched from where no registry of Cargo reaches, where the program of `lab/bench` looks for it, too.
 fn made(rival: &str, fetch: bool) -> Result<PathBuf, String> {
-    let folder = home().join("../bench/target/made").join(rival);
+    let folder = home().join("../../target/made").join(rival);
     if !folder.join("version").exists() {
         if !fetch {
             return Err("its library is not fetched yet: --fetch does that".into());

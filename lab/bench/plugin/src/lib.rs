@@ -93,7 +93,7 @@ pub trait Rival: Sized {
 
 /// Name and version of a package, as `Cargo.lock` has it; where it has several, of the one whose version begins so.
 pub fn locked(package: &str, version: &str) -> String {
-    let mut lines = include_str!("../../Cargo.lock").lines();
+    let mut lines = include_str!("../../../../Cargo.lock").lines();
     let head = format!("name = \"{package}\"");
     while lines.any(|line| line == head) {
         let found = lines.next().and_then(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
