@@ -22,19 +22,19 @@ const BUILD: &str = "
     c() {
         DESTDIR=$PWD/target/proof/c crates/fastgcm-capi/install.sh /usr > target/proof/c.log 2>&1 || { cat target/proof/c.log; exit 1; }
         lib=$PWD/target/proof/c/usr/lib
-        cc -O2 -Wall -I target/proof/c/usr/include lab/prove/victim/victim.c -o target/proof/release/libfastgcm -L \"$lib\" -lfastgcm \\
+        cc -O2 -Wall -I target/proof/c/usr/include crates/fastgcm/interop/victim/victim.c -o target/proof/release/libfastgcm -L \"$lib\" -lfastgcm \\
             -Wl,-rpath,\"$lib\" -Wl,-z,now
     }
     wheel() {
         include=$(\"$PYTHON\" -c 'import sysconfig; print(sysconfig.get_path(\"include\"))')
         [ -e \"$include/Python.h\" ] || .ci/need - python3-dev
-        cc -O2 -Wall -shared -fPIC -I \"$include\" lab/prove/victim/wheel.c -o target/proof/release/wheel.so
+        cc -O2 -Wall -shared -fPIC -I \"$include\" crates/fastgcm/interop/victim/wheel.c -o target/proof/release/wheel.so
     }
     provider() {
         [ -e /usr/include/openssl/core_dispatch.h ] || .ci/need - libssl-dev
         cargo rustc --release -p fastgcm-openssl --crate-type cdylib
         cp target/release/libfastgcm_openssl.so target/proof/release/fastgcm.so
-        cc -O2 -Wall -rdynamic lab/prove/victim/provider.c -o target/proof/release/provider -Wl,-z,now
+        cc -O2 -Wall -rdynamic crates/fastgcm/interop/victim/provider.c -o target/proof/release/provider -Wl,-z,now
     }";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     // What is built, and the programs, each with what it is given.
     let (build, programs, rest) = match arguments {
         [option, python, rest @ ..] if option == "--wheel" => {
-            let script = root.join("lab/prove/victim/wheel.py");
+            let script = root.join("crates/fastgcm/interop/victim/wheel.py");
             let program = format!("{python}={}={}", script.display(), path("wheel.so"));
             (format!("PYTHON='{python}'\nwheel"), vec![program], rest)
         }

@@ -26,7 +26,10 @@ pub(crate) fn home() -> &'static Path {
 /// All plug-ins that are here, by name.
 pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     let text = |error: std::io::Error| error.to_string();
-    let mut found = vec![home().join("fastgcm")];
+    let crates = home().join("../../crates");
+    let mut found =
+        vec![crates.join("fastgcm/interop/referee"), crates.join("fastgcm-capi/interop/referee.c")];
+    found.retain(|path| path.exists());
     for entry in fs::read_dir(home().join("plugins")).map_err(text)? {
         let path = entry.map_err(text)?.path();
         let is = |ending| path.extension().is_some_and(|found| found == ending);

@@ -39,8 +39,7 @@ impl Implementation for Fastgcm {
         // SAFETY: the caller's promise; in place, only one slice is made of the buffer.
         unsafe {
             let Ok(nonce) = Nonce::any(bytes(message.nonce, message.nonce_length)) else { return false };
-            let (aad, output) =
-                (bytes(message.aad, message.aad_length), bytes_mut(message.output, message.length));
+            let (aad, output) = (bytes(message.aad, message.aad_length), bytes_mut(message.output, message.length));
             let tag = if message.input == message.output {
                 self.0.seal(nonce, aad, output)
             } else {
@@ -75,23 +74,16 @@ impl Implementation for Fastgcm {
 }
 
 impl Fastgcm {
-    unsafe fn opened<const N: usize, T: fastgcm::AnyTag>(
-        &self,
-        message: &Message,
-        tag: impl FnOnce([u8; N]) -> T,
-    ) -> bool {
+    unsafe fn opened<const N: usize, T: fastgcm::AnyTag>(&self, message: &Message, tag: impl FnOnce([u8; N]) -> T) -> bool {
         // SAFETY: as in `seal`.
         unsafe {
             let Ok(nonce) = Nonce::any(bytes(message.nonce, message.nonce_length)) else { return false };
-            let (aad, output) =
-                (bytes(message.aad, message.aad_length), bytes_mut(message.output, message.length));
+            let (aad, output) = (bytes(message.aad, message.aad_length), bytes_mut(message.output, message.length));
             let tag = tag(message.tag.cast::<[u8; N]>().read());
             if message.input == message.output {
                 self.0.open(nonce, aad, output, &tag).is_ok()
             } else {
-                self.0
-                    .open_detached_to(nonce, aad, bytes(message.input, message.length), output, &tag)
-                    .is_ok()
+                self.0.open_detached_to(nonce, aad, bytes(message.input, message.length), output, &tag).is_ok()
             }
         }
     }

@@ -4,9 +4,9 @@
 //! with what stands in [`Call`] and in the buffers.
 #![allow(missing_docs)]
 
-#[path = "../../../../crates/fastgcm/tests/support/allocator.rs"]
+#[path = "../../../tests/support/allocator.rs"]
 mod allocator;
-#[path = "../../../../crates/fastgcm/tests/support/verbs.rs"]
+#[path = "../../../tests/support/verbs.rs"]
 mod verbs;
 mod wrong;
 
