@@ -1,7 +1,7 @@
-//! `cargo xtask faults [NAME]...`: the faults of `xtask/faults.txt` are planted in a copy (`planted.rs`), and tests must find them. A
+//! `cargo xtask faults [NAME]...`: the faults that `faults.txt` of each crate names are planted in a copy (`planted.rs`), and tests must find them. A
 //! table of faults that are excluded says little if nobody has seen the tests fail.
 //!
-//! The file has what no mutation operator makes: the faults of others (F1 to F21 of docs/security-model.md), wrong powers, lanes and
+//! These files have what no mutation operator makes: the faults of others (F1 to F21 of docs/security-model.md), wrong powers, lanes and
 //! constants in the kernels, secrets that are left in memory or change the time of a call, salts that are not drawn, files that are
 //! named before they are on the disk. `cargo xtask mutants` does the rest.
 //!
@@ -27,9 +27,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     };
     let faults = Fault::read(root)?;
     let lost: Vec<String> = faults.iter().filter_map(|fault| Some(format!("{:#}", fault.planted(root).err()?))).collect();
-    ensure!(lost.is_empty(), "xtask/faults.txt: the place of these faults has changed, adapt their lines:\n  {}", lost.join("\n  "));
+    ensure!(lost.is_empty(), "faults.txt: the place of these faults has changed, adapt their lines:\n  {}", lost.join("\n  "));
     if let Some(unknown) = names.iter().find(|name| faults.iter().all(|fault| fault.name != **name)) {
-        bail!("xtask/faults.txt has no {unknown}");
+        bail!("no faults.txt has {unknown}");
     }
     if root.join(PAGE).exists() {
         check_page(root, &faults)?;
@@ -99,7 +99,7 @@ fn check_page(root: &Path, faults: &[Fault]) -> Result<()> {
         ensure!(cells == 8, "{PAGE}: an adapter has neither a fault nor a reason: {row}");
         let is_name = |word: &&str| word.bytes().all(|c| c == b'-' || c.is_ascii_lowercase() || c.is_ascii_digit());
         let lost = row.split('`').skip(1).step_by(2).filter(is_name).find(|name| faults.iter().all(|fault| fault.name != **name));
-        ensure!(lost.is_none(), "{PAGE}: {lost:?} is no fault of xtask/faults.txt");
+        ensure!(lost.is_none(), "{PAGE}: {lost:?} is no planted fault");
     }
     Ok(())
 }

@@ -42,7 +42,7 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("rustcrypto", "the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named", others::rustcrypto),
     ("arrow-rs", "patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files", others::arrow_rs),
     ("quinn", "runs quinn's own tests with rustls-fastgcm", others::quinn),
-    ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of xtask/faults.txt: tests must fail; or those named", faults::run),
+    ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("compilers", "the known answers on builds of every kind", compilers::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),

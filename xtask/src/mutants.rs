@@ -1,7 +1,7 @@
 //! `cargo xtask mutants [K/N]`: the faults that cargo-mutants makes of the published crates, in the lean copy of the planted faults. It
 //! lists them; they are planted here, one after the other, because the tests of some crates are packages of their own.
 //! `.cargo/mutants.toml` names what is left out, with the reasons; any other mutant that survives fails the check. cargo-mutants changes
-//! neither constants nor what stands in macros, which is where kernels go wrong: for those there is `xtask/faults.txt`.
+//! neither constants nor what stands in macros, which is where kernels go wrong: for those there is `faults.txt`.
 //!
 //! All mutants take a day. A full run takes one of [`PARTS`] parts, always the same: the first, or with `FASTGCM_SHARD=i/n` the i-th. (Which
 //! mutants these are changes with the code.) `cargo xtask mutants 7/60` takes the seventh. `target/mutants.txt` keeps the verdicts: who

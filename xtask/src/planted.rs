@@ -1,8 +1,11 @@
 //! Faults that are planted in a copy of the project, where tests must fail.
 //!
-//! **Faults** stand in `xtask/faults.txt`, which says how they are written. A fault names a crate, a function and some code of that
-//! function, in whatever file it stands: line breaks, comments and places of functions may change. If the code itself changes, the
-//! fault has lost its place, which `cargo xtask faults` tells by the fault's name.
+//! **Faults** stand in the file `faults.txt` of the crate that they are in. `tests:` says what must fail: what one types behind `cargo test -p CRATE`, or a
+//! line for bash that does not begin with `-`. A fault is `NAME: what is wrong`, and below
+//!     in FUNCTION: CODE ==> WHAT TAKES ITS PLACE
+//! where the code stands exactly once in functions of that name, in whatever file of the crate (`in OTHER-CRATE FUNCTION`; `in *` for anywhere). White space
+//! and comments do not count, and functions may move. If the code itself changes, the fault has lost its place, which `cargo xtask faults` tells by the
+//! fault's name: adapt its line.
 //!
 //! **The copy** is lean: of the rows of x86 it has `aesni-avx`, `vpaes-ssse3` and `portable`, one for each way of messages. The other
 //! rows are the same code once more, and five rows take a minute to compile, two take ten seconds. Its library is optimised by one
@@ -46,24 +49,28 @@ struct Change {
 pub(crate) type Texts = Vec<(PathBuf, String)>;
 
 impl Fault {
-    /// All of `xtask/faults.txt`.
+    /// All of them, of each crate.
     pub(crate) fn read(root: &Path) -> Result<Vec<Self>> {
-        Self::parse(&fs::read_to_string(root.join("xtask/faults.txt"))?)
+        let mut faults = Vec::new();
+        for file in files(root, "crates $(test ! -e lab || echo lab)", "faults.txt")? {
+            let folder = file.strip_prefix(root)?.parent().context("no folder")?.to_string_lossy().into_owned();
+            faults.extend(Self::parse(folder.strip_prefix("crates/").unwrap_or(&folder), &fs::read_to_string(&file)?)?);
+        }
+        let names: BTreeSet<&str> = faults.iter().map(|fault: &Self| &*fault.name).collect();
+        ensure!(names.len() == faults.len(), "two faults have one name");
+        Ok(faults)
     }
 
-    fn parse(text: &str) -> Result<Vec<Self>> {
-        let (mut faults, mut of, mut tests) = (Vec::<Self>::new(), "", "");
+    fn parse(of: &str, text: &str) -> Result<Vec<Self>> {
+        let (mut faults, mut tests) = (Vec::<Self>::new(), "");
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let wrong =
-                || format!("xtask/faults.txt: `== CRATE`, `tests: TESTS`, `NAME: WHY` or `    in FUNCTION: CODE ==> CODE`, not {line}");
+            let wrong = || format!("{of}/faults.txt: `tests: TESTS`, `NAME: WHY` or `    in FUNCTION: CODE ==> CODE`, not {line}");
             if let Some(change) = line.strip_prefix("    in ") {
                 let (from, to) = change.split_once(" ==>").with_context(wrong)?;
                 let (place, from) = from.split_once(": ").with_context(wrong)?;
                 let (of, function) = place.split_once(' ').unwrap_or((of, place));
                 let [of, function, from, to] = [of, function, from, to.trim()].map(str::to_owned);
                 faults.last_mut().with_context(wrong)?.changes.push(Change { of, function, from, to });
-            } else if let Some(folder) = line.strip_prefix("== ") {
-                (of, tests) = (folder, "");
             } else if let Some(what) = line.strip_prefix("tests: ") {
                 tests = what;
             } else {
@@ -72,10 +79,8 @@ impl Fault {
                 faults.push(Self { name, why, of, tests, changes: Vec::new() });
             }
         }
-        let names: BTreeSet<&str> = faults.iter().map(|fault| &*fault.name).collect();
-        ensure!(names.len() == faults.len(), "xtask/faults.txt: two faults have one name");
-        let idle = faults.iter().find(|fault| fault.changes.is_empty() || fault.tests.is_empty() || fault.of.is_empty());
-        ensure!(idle.is_none(), "xtask/faults.txt: it changes nothing, or no test finds it: {idle:?}");
+        let idle = faults.iter().find(|fault| fault.changes.is_empty() || fault.tests.is_empty());
+        ensure!(idle.is_none(), "{of}/faults.txt: it changes nothing, or no test finds it: {idle:?}");
         Ok(faults)
     }
 
@@ -301,12 +306,12 @@ mod tests {
     #[test]
     fn faults_are_lines() {
         let fault =
-            &Fault::parse("# a comment\n== it\ntests: --lib\nname: why: so\n    in f: a => b ==> c\n    in other *: d ==>\n").unwrap()[0];
+            &Fault::parse("it", "# a comment\ntests: --lib\nname: why: so\n    in f: a => b ==> c\n    in other *: d ==>\n").unwrap()[0];
         assert_eq!((&*fault.name, &*fault.why, &*fault.line()), ("name", "why: so", "cargo test -p it --lib"));
         assert_eq!(format!("{:?}", fault.changes[0]), r#"Change { of: "it", function: "f", from: "a => b", to: "c" }"#);
         assert_eq!(format!("{:?}", fault.changes[1]), r#"Change { of: "other", function: "*", from: "d", to: "" }"#);
-        for wrong in ["nothing", "== it\nname: why", "== it\ntests: x\nname: why\n    in f: a", "== it\nname: why\n    in f: a ==> b"] {
-            assert!(Fault::parse(wrong).is_err(), "{wrong}");
+        for wrong in ["nothing", "name: why", "tests: x\nname: why\n    in f: a", "name: why\n    in f: a ==> b"] {
+            assert!(Fault::parse("it", wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -106,7 +106,6 @@ fn each_way_to_fail_is_seen() {
 #[test]
 fn faults_that_nobody_finds_are_told() {
     let faults = "\
-        == it\n\
         tests: grep -q right crates/it/src/lib.rs\n\
         found: so\n    in say: \"right\" ==> \"wrong\"\n\
         tests: test -e crates/it\n\
@@ -116,7 +115,7 @@ fn faults_that_nobody_finds_are_told() {
         tests: false\n\
         always: so\n    in say: \"right\" ==> \"wrong\"\n";
     let source = "fn other() { \"left\" }\nfn say() -> &str {\n    \"right\"\n}\n";
-    let root = project("faults", &[(".ci/suites", ""), ("xtask/faults.txt", faults), ("crates/it/src/lib.rs", source)]);
+    let root = project("faults", &[(".ci/suites", ""), ("crates/it/faults.txt", faults), ("crates/it/src/lib.rs", source)]);
     let (passed, said) = xtask(&root, &["faults", "found"]);
     assert!(passed && said.contains("found caught"), "{said}");
     for (name, why) in

@@ -46,7 +46,7 @@ pub fn find(name: &str) -> Option<&'static Fault> {
 
 macro_rules! faults {
     ($($kind:ident { $($name:literal $says:literal)* })*) => {
-        /// All of them. Those of `xtask/faults.txt` that a model can have bear the name that they have there.
+        /// All of them. Those of `crates/fastgcm/faults.txt` that a model can have bear the name that they have there.
         pub const FAULTS: &[Fault] = &[$($(Fault { name: $name, kind: Kind::$kind, says: $says },)*)*];
     };
 }
