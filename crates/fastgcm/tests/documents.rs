@@ -170,7 +170,7 @@ fn numbers_of(row: &str) -> Vec<f64> {
     row.split('|').skip(2).filter_map(|cell| cell.trim().parse().ok()).collect()
 }
 
-/// What lab/bench, lab/before and crates/fastgcm-openssl/interop have measured.
+/// What lab/bench, lab/bench/before and crates/fastgcm-openssl/interop have measured.
 #[test]
 fn benchmarks() {
     let results = |name: &str| raw(&format!("lab/bench/results/{name}.md")).replace("**", "");

@@ -7,7 +7,7 @@
 # OLD and NEW are commits or folders of working trees. RUN comes before the program that measures. ORDERS is `1 2`, or one of these.
 set -euo pipefail
 cd "$(dirname "$0")"
-old=${OLD:-0d62d85} new=${NEW:-$(realpath ../..)} run=${RUN:-} orders=${ORDERS:-1 2}
+old=${OLD:-0d62d85} new=${NEW:-$(realpath ../../..)} run=${RUN:-} orders=${ORDERS:-1 2}
 # One at a time: what it builds has one place.
 mkdir -p target
 exec 9> target/lock
@@ -24,7 +24,7 @@ place() {
         from=target/at/$(git rev-parse --verify "$2^{commit}")
         if [[ ! -d $from ]]; then
             mkdir -p "$from.new"
-            git -C ../.. archive "${from##*/}" crates/fastgcm | tar -x -C "$from.new"
+            git -C ../../.. archive "${from##*/}" crates/fastgcm | tar -x -C "$from.new"
             mv "$from.new" "$from"
         fi
     fi

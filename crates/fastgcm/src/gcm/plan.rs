@@ -6,7 +6,7 @@
 //! each width as a table (docs/plan.md), another one walks through every length and state.
 //!
 //! What set the thresholds was measured on Zen 4 (a trial, each path left out by itself) and on Emerald
-//! Rapids, where `lab/before/before.sh messages` measures a change of one beside the commit before. A
+//! Rapids, where `lab/bench/before/before.sh messages` measures a change of one beside the commit before. A
 //! threshold that is not the number of a row's powers needs 5 % in a range of lengths on two families of
 //! processors.
 

@@ -1,7 +1,7 @@
 //! Two commits of the library in one process, in turn: how long the new one takes, in times of the old one. `before.sh` builds it for two orders
 //! in which the linker sees them, and README.md says what it measures.
 
-#[path = "../../bench/src/cold.rs"]
+#[path = "../../src/cold.rs"]
 mod cold;
 mod new;
 mod old;
