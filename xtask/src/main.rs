@@ -9,7 +9,6 @@ mod layers;
 mod machines;
 mod matrix;
 mod mutants;
-mod others;
 mod package;
 mod planted;
 mod prove;
@@ -39,9 +38,6 @@ const COMMANDS: &[(&str, &str, Run)] = &[
               \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", prove::run),
     ("package", "packs each published crate, and tests what was packed", package::run),
     ("supply", "licences and sources of all dependencies (cargo-deny), and lists of them (SBOM) in target/sbom", supply::run),
-    ("rustcrypto", "the tests of RustCrypto's aes-gcm, and of crates that use it, with fastgcm-aes-gcm in its place; or of those named", others::rustcrypto),
-    ("arrow-rs", "patches arrow-rs to use fastgcm-parquet, and has it and pyarrow read each other's files", others::arrow_rs),
-    ("quinn", "runs quinn's own tests with rustls-fastgcm", others::quinn),
     ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("compilers", "the known answers on builds of every kind", compilers::run),
