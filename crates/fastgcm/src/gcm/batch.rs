@@ -13,7 +13,7 @@ use super::{
     turn::{HashWork, rounds},
 };
 use crate::{
-    ghash::{Ask, Down, Multiply},
+    ghash::{Ask, Multiply},
     inout::{InOut, Table, part_of_block},
     isa::Isa,
     nonce::counter,
@@ -95,6 +95,13 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         self.key.tables.down_from(self.s, n).splat()
     }
 
+    /// What a block of zeros that meets H^n leaves behind, in every lane.
+    #[inline(always)]
+    fn constant(&self, n: usize) -> S::V {
+        let (first, second) = self.entries(n);
+        M::constant(self.s, first, second)
+    }
+
     /// Those of the power that block `i` of a text meets. Where there is no block there are zeros, and H.
     #[inline(always)]
     fn power(&self, i: usize) -> (S::V, S::V) {
@@ -104,24 +111,20 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     /// `N` blocks of each packet are hashed, though the last may have fewer.
     #[inline(always)]
     fn ends<const N: usize>(&self) -> Ends<S, M> {
-        let (s, powers) = (self.s, &self.key.tables);
+        let s = self.s;
         let (first, second) = self.entries(1);
         let lengths =
             M::product(s, M::ready(s, s.splat(lengths(self.aad as u64, self.text as u64)), first, second));
         if const { !M::CONSTANTS } {
             return Ends { lengths, constants: s.splat(0) };
         }
-        let (all, none) = (
-            s.fold(powers.down_from(s, self.blocks + 2).constants()),
-            s.fold(powers.down_from(s, 1).constants()),
-        );
+        let (none, mut all) = (self.constant(1), s.splat(0));
+        for n in 1..=self.blocks + 2 {
+            all = s.xor(all, self.constant(n));
+        }
         Ends {
             lengths,
-            constants: s.splat(if N.saturating_sub(self.blocks).is_multiple_of(2) {
-                all
-            } else {
-                all ^ none
-            }),
+            constants: if N.saturating_sub(self.blocks).is_multiple_of(2) { all } else { s.xor(all, none) },
         }
     }
 

@@ -56,17 +56,22 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     mut text: InOut<'a>,
     begun: &mut Begun<'a>,
 ) -> InOut<'a> {
-    let all = text.len();
+    let (all, mut pending) = (text.len(), None);
+    let mut counters = XorCounter::new(s, &key.schedule, nonce);
+    // The first turn comes before AAD, which waits for nothing: so the processor, which takes instructions in
+    // order, begins with it while the message before is being finished.
+    if SEAL && all > const { most_text(S::BLOCKS) } {
+        pending = first::<S, M>(s, key, &mut counters, &mut text);
+    }
     let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
     if all > const { most_text(S::BLOCKS) } {
-        let mut counters = XorCounter::new(s, &key.schedule, nonce);
         let ask = all >= ASK_PAYS;
         let last = turns::<S, M, SEAL>(
             s,
             key,
             &mut counters,
             &mut hash,
-            None,
+            pending,
             &mut text,
             most_text(S::BLOCKS) + 1,
             ask,
@@ -106,6 +111,35 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
+/// The first turn of what is sealed: nothing is hashed beside it.
+#[inline(always)]
+fn first<'a, S: Isa, M: Multiply<S>>(
+    s: S,
+    key: &Material,
+    counters: &mut impl Counters<S>,
+    text: &mut InOut<'a>,
+) -> Option<Turn<'a, S>> {
+    if const { S::BLOCKS > 1 } {
+        first_by::<S, M>(s, key, black_box(&key.tables).more(s), counters, text)
+    } else {
+        first_by::<S, M>(s, key, black_box(&key.schedule), counters, text)
+    }
+}
+
+/// [`first`] with these round keys.
+#[inline(always)]
+fn first_by<'a, S: Isa, M: Multiply<S>>(
+    s: S,
+    key: &Material,
+    keys: impl RoundKeys<S>,
+    counters: &mut impl Counters<S>,
+    text: &mut InOut<'a>,
+) -> Option<Turn<'a, S>> {
+    let mut first = text.whole_turn(s)?;
+    turn::<S, M>(s, &key.schedule, keys, counters, &mut first, &NoHash);
+    Some(first)
+}
+
 /// [`turns`] with these round keys.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
@@ -122,9 +156,7 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> Option<Turn<'a, S>> {
     let schedule = &key.schedule;
     if SEAL && pending.is_none() && text.len() >= from {
-        let mut first = text.whole_turn(s)?;
-        turn::<S, M>(s, schedule, keys, counters, &mut first, &NoHash);
-        pending = Some(first);
+        pending = first_by::<S, M>(s, key, keys, counters, text);
     }
     while text.len() >= from {
         if ask {

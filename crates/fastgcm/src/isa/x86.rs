@@ -105,6 +105,16 @@ macro_rules! isa {
             #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $xor($aesenclast(x, last), data) } }
             #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { registers! { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin_state(self, x: &mut $v) { self.pin(x) }
+            #[inline(always)] fn unset(self) -> $v {
+                #[inline]
+                #[target_feature(enable = $features)]
+                fn unset() -> $v {
+                    let v;
+                    registers! { asm!("/*{0}*/", out($reg) v, options(nomem, nostack, preserves_flags)) }
+                    v
+                }
+                registers! { unset() }
+            }
         }
     };
 }
@@ -433,8 +443,9 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn fold(v: __m512i) -> __m128i {
         registers! {
-            let halves = _mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64::<1>(v));
-            _mm_xor_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves))
+            let (a, b) = (_mm512_castsi512_si128(v), _mm512_extracti32x4_epi32::<1>(v));
+            let (c, d) = (_mm512_extracti32x4_epi32::<2>(v), _mm512_extracti32x4_epi32::<3>(v));
+            _mm_xor_si128(_mm_ternarylogic_epi64::<0x96>(a, b, c), d)
         }
     }
 
@@ -498,10 +509,11 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
         memory! {
+            let bytes = mask(n);
             if n == 16 {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
             } else if !crosses::<64>(src, n) {
-                _mm512_maskz_loadu_epi8(mask(n), src.cast())
+                _mm512_maskz_loadu_epi8(bytes, src.cast())
             } else if n > 0 {
                 // The vector that ends with the last byte: what its mask leaves out stands before the first,
                 // on that byte's page.
@@ -517,10 +529,11 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
         memory! {
+            let bytes = mask(n);
             if n == 16 {
                 _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(v));
             } else if !crosses::<64>(dst, n) {
-                _mm512_mask_storeu_epi8(dst.cast(), mask(n), v);
+                _mm512_mask_storeu_epi8(dst.cast(), bytes, v);
             } else if n > 0 {
                 let ahead = 64 - n;
                 _mm512_mask_storeu_epi8(dst.sub(ahead).cast(), !0 << ahead, moved(v, n));
