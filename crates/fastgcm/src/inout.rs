@@ -127,20 +127,28 @@ impl<'a> InOut<'a> {
     #[inline(always)]
     pub(crate) fn split_cut<S: Vectors>(self) -> (Self, Self) {
         let cut = self.len % (16 * S::BLOCKS);
-        let mut whole = self;
-        let mut behind = self;
-        whole.len -= cut;
-        behind.take_len(whole.len);
-        (whole, behind)
+        let whole = Self { len: self.len - cut, ..self };
+        // SAFETY: so many bytes lie inside the message.
+        let (src, dst) = unsafe { (self.src.add(whole.len), self.dst.add(whole.len)) };
+        (whole, Self { src, dst, len: cut, ..self })
+    }
+
+    /// So many bytes, and what is behind them.
+    #[inline(always)]
+    pub(crate) fn split_at(self, bytes: usize) -> (Self, Self) {
+        assert!(bytes <= self.len);
+        // SAFETY: so many bytes lie inside the message.
+        let (src, dst) = unsafe { (self.src.add(bytes), self.dst.add(bytes)) };
+        (Self { len: bytes, ..self }, Self { src, dst, len: self.len - bytes, ..self })
     }
 
     /// Takes the last vector, if there is a whole one.
     #[inline(always)]
     pub(crate) fn take_last<S: Vectors>(&mut self) -> Option<Self> {
-        let mut last = *self;
         self.len = self.len.checked_sub(16 * S::BLOCKS)?;
-        last.take_len(self.len);
-        Some(last)
+        // SAFETY: so many bytes lie inside the message, and a vector behind them.
+        let (src, dst) = unsafe { (self.src.add(self.len), self.dst.add(self.len)) };
+        Some(Self { src, dst, len: 16 * S::BLOCKS, ..*self })
     }
 
     /// Takes the next `blocks` blocks, or all that is left.

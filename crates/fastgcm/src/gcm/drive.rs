@@ -58,28 +58,17 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 ) -> InOut<'a> {
     let (all, mut pending) = (text.len(), None);
     let mut counters = XorCounter::new(s, &key.schedule, nonce);
-    // The first turn comes before AAD, which waits for nothing: so the processor, which takes instructions in
-    // order, begins with it while the message before is being finished.
+    // The first turn comes before AAD: so the processor, which takes instructions in order, begins with it while
+    // the message before is being finished.
     if SEAL && all > const { most_text(S::BLOCKS) } {
         pending = first::<S, M>(s, key, &mut counters, &mut text);
     }
     let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
-    if all > const { most_text(S::BLOCKS) } {
-        let ask = all >= ASK_PAYS;
-        let last = turns::<S, M, SEAL>(
-            s,
-            key,
-            &mut counters,
-            &mut hash,
-            pending,
-            &mut text,
-            most_text(S::BLOCKS) + 1,
-            ask,
-        );
-        if SEAL {
-            // It is hashed beside the end.
-            begun.pending = last.map(|turn| turn.text());
-        }
+    let (from, ask) = (const { most_text(S::BLOCKS) + 1 }, all >= ASK_PAYS);
+    let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut hash, pending, &mut text, from, ask);
+    if SEAL {
+        // It is hashed beside the end.
+        begun.pending = last.map(|turn| turn.text());
     }
     begun.hash.store(s, 0, hash);
     begun.done = ((all - text.len()) / 16) as u32;
@@ -87,7 +76,7 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 }
 
 /// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn
-/// before, if there is one, while it encrypts this one; opening hashes this one. Returns the last turn of
+/// before, which is pending, while it encrypts this one; opening hashes this one. Returns the last turn of
 /// what is sealed, which is not hashed yet.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
@@ -119,24 +108,12 @@ fn first<'a, S: Isa, M: Multiply<S>>(
     counters: &mut impl Counters<S>,
     text: &mut InOut<'a>,
 ) -> Option<Turn<'a, S>> {
-    if const { S::BLOCKS > 1 } {
-        first_by::<S, M>(s, key, black_box(&key.tables).more(s), counters, text)
-    } else {
-        first_by::<S, M>(s, key, black_box(&key.schedule), counters, text)
-    }
-}
-
-/// [`first`] with these round keys.
-#[inline(always)]
-fn first_by<'a, S: Isa, M: Multiply<S>>(
-    s: S,
-    key: &Material,
-    keys: impl RoundKeys<S>,
-    counters: &mut impl Counters<S>,
-    text: &mut InOut<'a>,
-) -> Option<Turn<'a, S>> {
     let mut first = text.whole_turn(s)?;
-    turn::<S, M>(s, &key.schedule, keys, counters, &mut first, &NoHash);
+    if const { S::BLOCKS > 1 } {
+        turn::<S, M>(s, &key.schedule, black_box(&key.tables).more(s), counters, &mut first, &NoHash);
+    } else {
+        turn::<S, M>(s, &key.schedule, black_box(&key.schedule), counters, &mut first, &NoHash);
+    }
     Some(first)
 }
 
@@ -155,8 +132,8 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     ask: bool,
 ) -> Option<Turn<'a, S>> {
     let schedule = &key.schedule;
-    if SEAL && pending.is_none() && text.len() >= from {
-        pending = first_by::<S, M>(s, key, keys, counters, text);
+    if SEAL && pending.is_none() {
+        return None; // else every turn asks again whether there is one
     }
     while text.len() >= from {
         if ask {
@@ -250,6 +227,9 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
     if all >= bytes {
         let (mut counters, mut lanes) = (PieceCounter::at(s, &key.schedule, start, index), hash.load(s));
+        if SEAL && pending.is_none() {
+            pending = first::<S, M>(s, key, &mut counters, &mut text);
+        }
         let last = turns::<S, M, SEAL>(
             s,
             key,

@@ -44,6 +44,7 @@ pub(crate) const ASK_PAYS: usize = 32 << 10;
 /// in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
+    Empty,
     OneLane,
     One,
     TwoLane,
@@ -57,7 +58,7 @@ impl Class {
     #[cfg(test)]
     fn of(blocks: usize, bytes: usize) -> Option<Self> {
         use Class::*;
-        [OneLane, One, TwoLane, Two, Three, Four].into_iter().find(|class| class.fits(blocks, bytes))
+        [Empty, OneLane, One, TwoLane, Two, Three, Four].into_iter().find(|class| class.fits(blocks, bytes))
     }
 
     /// Whether the last `bytes` of a text fit, in vectors of `blocks` blocks. (Comparisons, not a table of
@@ -67,6 +68,7 @@ impl Class {
     pub(crate) const fn fits(self, blocks: usize, bytes: usize) -> bool {
         let vector = 16 * blocks;
         match self {
+            Self::Empty => bytes == 0,
             Self::OneLane => blocks > 1 && bytes <= vector - 16,
             Self::One => bytes <= vector,
             Self::TwoLane => blocks > 2 && bytes <= 2 * vector - 16,

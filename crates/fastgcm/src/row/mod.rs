@@ -83,14 +83,14 @@ impl Row {
             return Ok(if SEAL {
                 verbs.seal_end(material, nonce, aad, None, text, |tagged| then(tagged.tag()))
             } else {
-                verbs.open_end(material, nonce, aad, None, text, |tagged| then(tagged.tag()))
+                verbs.open_end(material, nonce, aad, None, text, then)
             });
         }
         limits::check(aad.len(), text.len())?;
         Ok(if SEAL {
             verbs.seal(material, nonce, aad, text, |tagged| then(tagged.tag()))
         } else {
-            verbs.open(material, nonce, aad, text, |tagged| then(tagged.tag()))
+            verbs.open(material, nonce, aad, text, then)
         })
     }
 

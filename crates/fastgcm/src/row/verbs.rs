@@ -60,16 +60,16 @@ macro_rules! verbs {
                 /// Opens likewise. Returns the tag that the message should have.
                 open_end[inline(never)](
                     key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
-                ) -> Tagged =>
+                ) -> Block =>
                     woven |s, m, frame| {
                         // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and
                         // `open` of the row. (The optimiser is told: else it would leave bounds checks, and a
                         // way to panic, in 150 instructions.)
                         unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
-                        Tagged::of(gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun))
+                        gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun)
                     },
                     software |s, m, frame|
-                        Tagged::of(software::message(s, m, key.view(), nonce.into(), aad, text, false));
+                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Seals any message that is no end. Returns the tag.
                 seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Tagged =>
                     woven |s, m, frame|
@@ -79,14 +79,14 @@ macro_rules! verbs {
                         })),
                     software |s, m, frame| Tagged::of(software::message(s, m, key.view(), nonce.into(), aad, text, true));
                 /// Opens any message that is no end. Returns the tag that it should have.
-                open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Tagged =>
+                open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame|
-                        Tagged::of(gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
+                        gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
                             let (src, dst, len) = rest.parts();
-                            open_end(frame, key, nonce, &[], Some(begun), src, dst, len).tag()
-                        })),
+                            open_end(frame, key, nonce, &[], Some(begun), src, dst, len)
+                        }),
                     software |s, m, frame|
-                        Tagged::of(software::message(s, m, key.view(), nonce.into(), aad, text, false));
+                        software::message(s, m, key.view(), nonce.into(), aad, text, false);
             }
             /// Messages step by step.
             Steps {
