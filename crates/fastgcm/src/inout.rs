@@ -133,15 +133,6 @@ impl<'a> InOut<'a> {
         (whole, Self { src, dst, len: cut, ..self })
     }
 
-    /// So many bytes, and what is behind them.
-    #[inline(always)]
-    pub(crate) fn split_at(self, bytes: usize) -> (Self, Self) {
-        assert!(bytes <= self.len);
-        // SAFETY: so many bytes lie inside the message.
-        let (src, dst) = unsafe { (self.src.add(bytes), self.dst.add(bytes)) };
-        (Self { len: bytes, ..self }, Self { src, dst, len: self.len - bytes, ..self })
-    }
-
     /// Takes the last vector, if there is a whole one.
     #[inline(always)]
     pub(crate) fn take_last<S: Vectors>(&mut self) -> Option<Self> {

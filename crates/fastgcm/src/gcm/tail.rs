@@ -331,21 +331,27 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// megabyte.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
-    fn seal_last(self, s: S, ([a, b, c, d], j0): States<S>, header: Header<'_, S, P>) -> Block {
+    fn seal_last(self, s: S, (x, j0): States<S>, header: Header<'_, S, P>) -> Block {
         let mut sum = header.add::<M>(s, self.sum);
         let (mut whole, mut cut) = self.text.split_cut::<S>();
-        let n = blocks(cut.len()) + 1;
-        let mut x = [a, b, c, d];
-        if cut.len() > 0 {
-            let output = self.schedule.last_round(s, a, cut.load::<S, 0, 0>(s));
+        let n = if cut.len() > 0 {
+            let output = self.schedule.last_round(s, x[0], cut.load::<S, 0, 0>(s));
             cut.store::<S, 0, 0>(s, output);
-            let v = s.byte_swap(s.keep_first(output, cut.len()));
+            let (v, n) = (s.byte_swap(s.keep_first(output, cut.len())), blocks(cut.len()) + 1);
             sum = add::<S, M>(s, sum, v, self.powers.down_from(s, n).vector(0));
-            x = [b, c, d, s.unset()];
-        }
-        let ahead = self.powers.down_from(s, n + 4 * S::BLOCKS);
+            n
+        } else {
+            if let Some(mut one) = whole.take_last::<S>() {
+                let output = self.schedule.last_round(s, x[0], one.load::<S, 0, 1>(s));
+                one.store::<S, 0, 1>(s, output);
+                let entries = self.powers.down_from(s, S::BLOCKS + 1).vector(0);
+                sum = add::<S, M>(s, sum, s.byte_swap(output), entries);
+            }
+            S::BLOCKS + 1
+        };
+        let ahead = self.powers.down_from(s, n + 3 * S::BLOCKS);
         'whole: {
-            each!(I in 0 1 2 3 => {
+            each!(I in 1 2 3 => {
                 let Some(mut one) = whole.take_last::<S>() else { break 'whole };
                 let output = self.schedule.last_round(s, x[I], one.load::<S, 0, 1>(s));
                 one.store::<S, 0, 1>(s, output);
