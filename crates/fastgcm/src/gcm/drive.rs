@@ -16,7 +16,7 @@ use crate::{
     ghash::{Ask, Down, Multiply, Powers},
     inout::{Hash, InOut, PADS, TURN, Table, Turn, load_bytes, load_vector},
     isa::Isa,
-    nonce::{J0, Nonce96, Start},
+    nonce::{Nonce96, Start},
 };
 use core::hint::black_box;
 
@@ -290,7 +290,7 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
 }
 
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked
-/// by AES of a J0. Nothing waits.
+/// by AES of J0. Nothing waits.
 #[inline(always)]
 pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     s: S,
@@ -298,9 +298,9 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     key: &Material,
     hash: &Hash,
     lengths: Block,
-    j0: Option<J0>,
+    start: Option<&Start>,
 ) -> Block {
-    let mask = if let Some(j0) = j0 { key.schedule.encrypt(s, j0.0) } else { 0 };
+    let mask = if let Some(start) = start { key.schedule.encrypt(s, start.j0().0) } else { 0 };
     let (first, second) = key.tables.down_from(s, 1).vector(0);
     let product =
         M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
@@ -321,7 +321,7 @@ pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
     hash(s, m, key, &mut all, aad);
     update::<S, M, SEAL>(s, m, key, &start, 0, &mut all, text, |all| hash(s, m, key, all, &[]));
     hash(s, m, key, &mut all, &[]);
-    finish(s, m, key, &all, lengths, Some(start.j0()))
+    finish(s, m, key, &all, lengths, Some(&start))
 }
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.

@@ -24,8 +24,9 @@ impl Tagged {
     }
 }
 
-/// The type of a pointer to a function of a row, or such a function. (An argument that is a struct of more than
-/// one number should have numbers of 64 bits only: others travel through memory.)
+/// The type of a pointer to a function of a row, or such a function. An argument is a number, a reference, a slice or
+/// two numbers of 64 bits: anything else is copied to the stack, in halves, and loaded as a whole before both halves
+/// have left the store buffer (10 ns).
 macro_rules! row_function {
     (type [$($life:lifetime)?] ($($type:ty),*) -> $result:ty) => {
         $(for<$life>)? unsafe extern "sysv64-unwind" fn($($type),*) -> $result

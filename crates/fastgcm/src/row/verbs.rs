@@ -13,7 +13,7 @@ use crate::{
     inout::{Hash, InOut, PADS, Table},
     isa::{Frame, Tagged, row_function, wiped_after},
     material::Material,
-    nonce::{J0, Nonce96, Start},
+    nonce::{Nonce96, Start},
     packet::Packet,
 };
 use core::mem::MaybeUninit;
@@ -113,10 +113,10 @@ macro_rules! verbs {
                 pads(key: &Material, start: &Start, index: u32, pads: &mut Table<PADS>) -> () =>
                     woven |s, m, frame| drive::pads(s, key.view(), start, index, pads),
                     software |s, m, frame| software::pads(s, m, key.view(), start, index, pads);
-                /// Ends GHASH with the lengths block: the tag, if it is masked by AES of a J0. Nothing waits.
-                finish(key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block =>
-                    woven |s, m, frame| drive::finish(s, m, key.view(), hash, lengths, j0),
-                    software |s, m, frame| software::finish(s, m, key.view(), hash, lengths, j0);
+                /// Ends GHASH with the lengths block: the tag, if it is masked by AES of J0. Nothing waits.
+                finish(key: &Material, hash: &Hash, lengths: Block, start: Option<&Start>) -> Block =>
+                    woven |s, m, frame| drive::finish(s, m, key.view(), hash, lengths, start),
+                    software |s, m, frame| software::finish(s, m, key.view(), hash, lengths, start);
                 /// AES of a block.
                 aes(key: &Material, block: Block) -> Block =>
                     woven |s, m, frame| drive::aes(s, key.view(), block),
@@ -169,7 +169,7 @@ macro_rules! verbs {
             Siv {
                 /// Seals a message under a key that generates keys, or opens it if its tag is `given`.
                 /// Returns the tag that it should have.
-                siv(key: &Material, nonce: Nonce96, aad: &[u8], given: Option<Block>; text) -> Block =>
+                siv(key: &Material, nonce: Nonce96, aad: &[u8], given: Option<&Block>; text) -> Block =>
                     woven |s, m, frame| gcm::siv(s, m, &key.schedule, nonce, aad, text, given),
                     software |s, m, frame| software::siv(s, m, key.view(), nonce, aad, text, given);
             }
