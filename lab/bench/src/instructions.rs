@@ -93,7 +93,7 @@ pub(crate) fn messages(library: &Path) -> Result<(), String> {
 
 /// Those with AES instructions, each once. The others take so many instructions that counting them takes minutes.
 fn contenders(library: &Path) -> Result<Vec<Loaded>, String> {
-    let (mut peers, _) = peer::load(library)?;
+    let (mut peers, _) = peer::load(library, None)?;
     peers.retain(|peer| !matches!(peer.level().as_str(), "vpaes-ssse3" | "portable") && !peer.name().ends_with(" again"));
     Ok(peers)
 }

@@ -96,6 +96,10 @@ impl Rival for IpsecMb {
         unsafe { (self.functions.pre)(key.as_ptr(), self.key) };
     }
 
+    fn context(&self) -> (*const u8, usize) {
+        (self.key, ipsec_key_size())
+    }
+
     #[inline(always)]
     unsafe fn seal(&mut self, message: &Message) {
         let Message { nonce, aad, aad_len, input, output, len } = *message;
