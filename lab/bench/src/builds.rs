@@ -98,6 +98,7 @@ pub(crate) fn build_sources(from: &str) -> Result<PathBuf, String> {
     let text = |output: std::process::Output| String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !at.is_dir() {
         let mut git = Command::new("git");
+        git.arg("-C").arg(root());
         let commit = text(git.args(["rev-parse", "--verify", &format!("{from}^{{commit}}")]).output().map_err(|error| error.to_string())?);
         if commit.is_empty() {
             return Err(format!("{from} is no folder, and no commit"));

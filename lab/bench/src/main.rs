@@ -15,6 +15,7 @@
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
 //! | `shapes` | instead of a plan: lengths and ways of calling that are drawn, and how far the slow ones are from the middle |
 //! | `bars` | instead of a plan: ranges of lengths, one number for each row and rival |
+//! | `rare` | instead of a plan: many keys, and single messages after other work |
 //! | `report` | tables, CSV, JSON, charts, one page |
 
 mod bars;
@@ -28,6 +29,7 @@ mod place;
 mod plan;
 mod process;
 mod published;
+mod rare;
 mod report;
 mod shapes;
 mod work;
@@ -80,6 +82,10 @@ enum Command {
     Shapes(shapes::Asked),
     /// For ranges of lengths and each row, how many times as long as fastgcm the best rival takes, and every other
     Bars(bars::Asked),
+    /// What a key takes to make and in memory, and what messages under many keys take
+    Keys(rare::Asked),
+    /// What single messages take after other data and other code
+    Cold(rare::Asked),
 }
 
 fn main() -> ExitCode {
@@ -117,7 +123,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         let loaded = built.and_then(|library| Ok((peer::load(&library, None)?, library)));
         match loaded {
             Ok(((variants, failed), library)) => {
-                libraries.push(library);
+                libraries.push((library, None));
                 peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
                 missing.extend(failed);
             }
@@ -125,7 +131,9 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         }
     }
     for sources in &options.before {
-        let (variants, failed) = peer::load(&builds::build_sources(sources)?, Some(sources))?;
+        let library = builds::build_sources(sources)?;
+        let (variants, failed) = peer::load(&library, Some(sources))?;
+        libraries.push((library, Some(sources.clone())));
         peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
         missing.extend(failed);
     }
@@ -147,7 +155,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     println!("{} implementations, identical wherever they were asked the same", peers.len());
     println!("bench::same_answers ok {answers}");
     if options.instructions {
-        println!("bench::instructions ok {}", instructions::print(&libraries)?);
+        println!("bench::instructions ok {}", instructions::print(libraries.iter().map(|(library, _)| &**library))?);
     }
     if options.check || options.instructions {
         return Ok(true);
@@ -155,8 +163,11 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
 
     if let Some(command) = &options.command {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
+        let again = || libraries.iter().map(|(library, sources)| peer::load_again(library, sources.as_deref())).collect();
         match command {
             Command::Shapes(asked) => println!("bench::shapes ok {}", shapes::run(asked, &peers, &options.out)?),
+            Command::Keys(asked) => println!("bench::keys ok {}", rare::keys(asked, &peers)),
+            Command::Cold(asked) => println!("bench::cold ok {}", rare::cold(asked, again)?),
             Command::Bars(asked) => println!("bench::bars ok {}", bars::run(asked, &peers, &options.before, &options.out)?),
         }
         return Ok(true);

@@ -56,6 +56,13 @@ pub(crate) fn load(library: &Path, sources: Option<&str>) -> Result<(Vec<Loaded>
     Ok((loaded, failed))
 }
 
+/// One rival once more, at the level that it chooses by itself: its code and its keys lie in other pages.
+pub(crate) fn load_again(library: &Path, sources: Option<&str>) -> Result<Loaded, String> {
+    let probe = open(library)?;
+    let (name, variants) = (sources.map_or_else(|| string((probe.name)()), str::to_owned), string((probe.variants)()));
+    Loaded::new(library, &name, variants.lines().next().unwrap_or_default(), sources.is_some() || name == "fastgcm")
+}
+
 impl Loaded {
     /// Loads a copy of its own, named by its level too if it is `ours`; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
     /// first key.
@@ -128,6 +135,12 @@ impl Key {
     pub(crate) fn rekey(&mut self, bytes: &[u8]) {
         // SAFETY: a key, and so many bytes.
         unsafe { (self.table.rekey)(self.key, bytes.as_ptr(), bytes.len()) }
+    }
+
+    /// So often, a key is made by value and put into the same `Option`.
+    pub(crate) fn put(&self, bytes: &[u8], times: u64) {
+        // SAFETY: so many bytes.
+        unsafe { (self.table.put)(bytes.as_ptr(), bytes.len(), times) }
     }
 
     /// Where the memory lies that a message reads of it, and how many bytes that is.

@@ -45,6 +45,8 @@ pub(crate) enum Verb {
     Rekey,
     /// A key is made and freed.
     Key,
+    /// A key is made by value and put into an `Option`, which drops the one before.
+    Value,
     /// A fresh key in the place of one, and one message sealed with it.
     RekeyAndSeal,
 }
@@ -94,6 +96,7 @@ impl fmt::Display for Verb {
             Self::SealAndOpen => "seal and open",
             Self::Rekey => "another key",
             Self::Key => "key made and freed",
+            Self::Value => "key put into an Option",
             Self::RekeyAndSeal => "fresh key and seal",
         })
     }
@@ -110,7 +113,7 @@ impl Work {
     /// Its group and row.
     pub(crate) fn case(&self) -> Case {
         let Self { level, verb, bits, .. } = self;
-        if matches!(verb, Verb::Key | Verb::Rekey) {
+        if matches!(verb, Verb::Key | Verb::Rekey | Verb::Value) {
             return Case::new(format!("{level} key set-up"), format!("AES-{bits} {verb}"));
         }
         let nonces = match self.nonces {
@@ -154,6 +157,19 @@ impl Buffers {
             others: Others::new(),
             places: place::places(seed),
         }
+    }
+
+    /// A message of that length with a nonce of its own to come, whose output lies at that place; and the lines of key and stack there.
+    pub(crate) fn message(&self, len: usize, aad_len: usize, at: usize) -> (Message, Lines) {
+        let lines = self.places[at % LINES];
+        let output = self.output.at(Place::Aligned, len + TAG).wrapping_add(lines.output * 64);
+        let (aad, input) = (self.aad.at(Place::Aligned, aad_len), self.input.at(Place::Aligned, len));
+        (Message { nonce: self.nonce(0), aad, aad_len, input, output, len }, lines)
+    }
+
+    /// A prepared nonce.
+    pub(crate) fn nonce(&self, number: u64) -> *const u8 {
+        self.nonces[number as usize % PREPARED].as_ptr()
     }
 }
 
@@ -207,6 +223,7 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
             let start = Instant::now();
             match verb {
                 Verb::Key => {}
+                Verb::Value => key.put(&buffers.keys[0][..bits / 8], iterations),
                 Verb::Rekey => {
                     for iteration in 0..iterations {
                         key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
