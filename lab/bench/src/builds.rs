@@ -52,11 +52,11 @@ pub(crate) const RIVALS: [Rival; 19] = [
         flags: "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"",
     },
     Rival::new("rustcrypto-0.10"),
-    Rival::new("libsodium"),
+    Rival::made("libsodium", "libsodium", ""),
 ];
 
-/// Debian's packages: two libraries, what BoringSSL's build needs, and what those of `make.sh` do.
-const PACKAGES: [&str; 8] = ["libsodium23", "libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm", "make", "xz-utils"];
+/// Debian's packages: a library, what BoringSSL's build needs, and what those of `make.sh` do.
+const PACKAGES: [&str; 7] = ["libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm", "make", "xz-utils"];
 
 /// This folder.
 pub(crate) fn root() -> &'static Path {
