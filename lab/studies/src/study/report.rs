@@ -105,9 +105,19 @@ impl Report {
 
     /// For a page.
     pub fn markdown(&self) -> String {
+        self.markdown_of(|_| true)
+    }
+
+    /// The tables for the README: without times, which move with the machine, beside their ratios.
+    #[must_use]
+    pub fn page(&self) -> String {
+        self.markdown_of(|table| !table.title.starts_with("Times"))
+    }
+
+    fn markdown_of(&self, is_wanted: fn(&Table) -> bool) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text: String = self.machine.lines().iter().map(|(name, value)| format!("* {name}: {value}\n")).collect();
-        for table in &self.tables {
+        for table in self.tables.iter().filter(|table| is_wanted(table)) {
             let rule = format!("|---|{}\n", "---:|".repeat(table.head.len().saturating_sub(1)));
             text += &format!("\n**{}**\n\n{}{rule}", table.title, line(&table.head));
             table.rows.iter().for_each(|row| text += &line(row));

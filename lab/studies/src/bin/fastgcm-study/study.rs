@@ -119,7 +119,7 @@ fn into_readme(readme: &Path, report: &Report) -> Result<(), Failure> {
     if let Some(chart) = report.svg().map_err(failed)? {
         write(&readme.with_file_name("charts").join(format!("{name}.svg")), chart)?;
     }
-    write(readme, format!("{before}{}\n![chart](charts/{name}.svg)\n{behind}", report.markdown()))
+    write(readme, format!("{before}{}\n![chart](charts/{name}.svg)\n{behind}", report.page()))
 }
 
 /// Our own program in its part of being stepped through.
