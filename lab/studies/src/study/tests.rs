@@ -512,5 +512,5 @@ fn readme() {
         }
     }
     let counted = 4 * 5 + 3 * 4 + 2 * 4 + 3 * 2;
-    passed("studies::readme", cells, counted + 2 * 6 * 11 + 2 * 3 + 4 * 9 + 4 * 6 + 11 + 4 + 3 * 2 + 12 * 2);
+    passed("studies::readme", cells, counted + 6 * 11 + 2 * 3 + 4 * 9 + 2 * 6 + 11 + 4 + 3 * 2 + 12 * 2);
 }
