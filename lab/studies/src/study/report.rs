@@ -105,20 +105,9 @@ impl Report {
 
     /// For a page.
     pub fn markdown(&self) -> String {
-        self.markdown_of(|_| true)
-    }
-
-    /// The tables for the README: of ratios and counts, without the times behind them. Where two tables ask one question of two directions or of two
-    /// sizes of keys, the page has the first.
-    #[must_use]
-    pub fn page(&self) -> String {
-        self.markdown_of(|table| !["Times", "Table 2", "Table 13"].iter().any(|title| table.title.starts_with(title)))
-    }
-
-    fn markdown_of(&self, is_wanted: fn(&Table) -> bool) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let mut text: String = self.machine.lines().iter().map(|(name, value)| format!("* {name}: {value}\n")).collect();
-        for table in self.tables.iter().filter(|table| is_wanted(table)) {
+        for table in &self.tables {
             let rule = format!("|---|{}\n", "---:|".repeat(table.head.len().saturating_sub(1)));
             text += &format!("\n**{}**\n\n{}{rule}", table.title, line(&table.head));
             table.rows.iter().for_each(|row| text += &line(row));
