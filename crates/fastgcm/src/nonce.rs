@@ -14,7 +14,7 @@ use crate::{
 /// The length in bytes of the nonce to prefer: 96 bits.
 pub const NONCE_LEN: usize = 12;
 
-/// A nonce: the number that must differ between any two messages sealed with one key.
+/// A nonce: the number that must be unique for every message under one key.
 ///
 /// An array of 12 bytes becomes a nonce with `into()`, which cannot fail; a slice becomes one with
 /// `try_into()`, which fails unless the slice has 12 bytes. [`Nonce::any`] takes any other number of bytes,
@@ -70,7 +70,8 @@ impl<'a> Nonce<'a> {
         Ok(Self(Kind::Any(nonce)))
     }
 
-    /// Returns the bytes of a nonce of 12, for who keeps it for a later call; `None` for any other length.
+    /// Returns the bytes of a nonce of 12, for a caller that keeps it for a later call; `None` for any other
+    /// length.
     ///
     /// `Nonce::from(&nonce).to_array()` copies by words, so that it waits for no store, however `nonce` was
     /// just written. `*nonce` copies as `memcpy` does.
