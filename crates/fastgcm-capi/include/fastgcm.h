@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /**
- * What a call returns: all but `FASTGCM_OK` mean that it has done nothing, unless it says what else. More may come.
+ * The result of a call. Any result but `FASTGCM_OK` means that the call has done nothing, unless its function says otherwise. Later versions may have more.
  */
 typedef enum {
   /**
@@ -38,11 +38,11 @@ typedef enum {
    */
   FASTGCM_OUT_OF_ORDER = 5,
   /**
-   * A pointer is NULL. (With a length of 0 a buffer may be.)
+   * A pointer is NULL. (A buffer with a length of 0 may be NULL.)
    */
   FASTGCM_NULL = 6,
   /**
-   * What is written overlaps something that is read, or something else that is written.
+   * An output overlaps an input or another output.
    */
   FASTGCM_OVERLAP = 7,
   /**
@@ -50,7 +50,7 @@ typedef enum {
    */
   FASTGCM_PLACE = 8,
   /**
-   * There is no memory.
+   * No memory was left.
    */
   FASTGCM_NO_MEMORY = 9,
   /**
@@ -92,11 +92,11 @@ typedef struct {
  */
 typedef struct {
   /**
-   * 12 bytes, of which no two packets under one key have the same.
+   * 12 bytes, which must be unique for every message under one key.
    */
   uint8_t nonce[12];
   /**
-   * What became of it, a `fastgcm_status`: written.
+   * The result for this packet, a `fastgcm_status`. The call writes it.
    */
   int status;
   /**
@@ -108,15 +108,15 @@ typedef struct {
    */
   size_t aad_size;
   /**
-   * Text or ciphertext, which is read.
+   * The text or ciphertext that is read.
    */
   const uint8_t *from;
   /**
-   * Ciphertext or text, which is written: it is `from`, or does not overlap it.
+   * The ciphertext or text that is written. It is `from`, or does not overlap it.
    */
   uint8_t *to;
   /**
-   * Bytes of text: `from` and `to` have as many.
+   * Bytes of text, both of `from` and of `to`.
    */
   size_t size;
   /**
@@ -135,7 +135,7 @@ extern "C" {
 size_t fastgcm_key_size(void);
 
 /**
- * What the address of a key must be a multiple of.
+ * The alignment of a key: its address must be a multiple of this number.
  */
 size_t fastgcm_key_align(void);
 
@@ -154,7 +154,7 @@ int fastgcm_key_init(fastgcm_key *key_place,
                      const char *backend);
 
 /**
- * Wipes a key that `fastgcm_key_init` has made: there is no key any more, and the memory may be used for something else. NULL is allowed.
+ * Wipes a key that `fastgcm_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
  */
 void fastgcm_key_wipe(fastgcm_key *key);
 
@@ -171,9 +171,9 @@ void fastgcm_key_free(fastgcm_key *key);
 /**
  * Encrypts a message (SP 800-38D, section 7.1).
  *
- * `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **The same nonce must never be used twice with one key.** `text` has
+ * `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **A nonce must be unique for every message under one key.** `text` has
  * `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it; 16 bytes are written to `tag`.
- * What is written overlaps neither `aad` nor `nonce`, nor each other.
+ * The outputs overlap neither `aad` nor `nonce`, nor each other.
  *
  * Returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
  */
@@ -191,11 +191,11 @@ int fastgcm_seal(const fastgcm_key *key,
  * Decrypts a message, and verifies it (SP 800-38D, section 7.2).
  *
  * `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which is `ciphertext` itself or does not overlap it. `tag` has
- * `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; whoever has messages of several lengths of tags must not let the sender choose.
+ * `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; a caller with tags of several lengths must not let the sender choose.
  * `text` overlaps neither `aad` nor `nonce`.
  *
  * **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory: the library loads `ciphertext`
- * twice, to hash it and to decrypt it, so what changes in between may be accepted as text that nobody sealed. Who shares memory copies it first. This holds
+ * twice, to hash it and to decrypt it, so what changes in between may be accepted as text that nobody sealed. Copy shared memory first. This holds
  * for each function that opens.
  *
  * Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
@@ -214,7 +214,7 @@ int fastgcm_open(const fastgcm_key *key,
 
 /**
  * Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext` has
- * `ciphertext_size` bytes, as many as the text has in all, and overlaps nothing that is read, the lists among it. Everything else is as for `fastgcm_seal`.
+ * `ciphertext_size` bytes, as many as the text has in all, and overlaps no input, and neither list. Everything else is as for `fastgcm_seal`.
  */
 int fastgcm_seal_gathered(const fastgcm_key *key,
                           const uint8_t *nonce,
@@ -229,7 +229,7 @@ int fastgcm_seal_gathered(const fastgcm_key *key,
 
 /**
  * Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, as many as the ciphertext has in all, and
- * overlaps nothing that is read, the lists among it, but for the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+ * overlaps neither list and no input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
  */
 int fastgcm_open_gathered(const fastgcm_key *key,
                           const uint8_t *nonce,
@@ -245,7 +245,7 @@ int fastgcm_open_gathered(const fastgcm_key *key,
 /**
  * Encrypts `count` packets, side by side where that is faster: short ones of the same lengths. `packets` is NULL only if `count` is 0.
  *
- * What is written (each packet's `to` and the list itself) overlaps nothing else that is read or written: AAD may be shared, texts may not. A packet's
+ * The outputs (each packet's `to` and the list itself) overlap no input and no other output: AAD may be shared, texts may not. A packet's
  * `from` may be its own `to`.
  *
  * Returns `FASTGCM_OVERLAP`, `FASTGCM_NULL`, `FASTGCM_TOO_LONG`, `FASTGCM_NO_MEMORY`: then nothing is written, in no packet. Otherwise each packet has its
@@ -256,7 +256,7 @@ int fastgcm_seal_batch(const fastgcm_key *key,
                        size_t count);
 
 /**
- * Decrypts and verifies `count` packets. As for `fastgcm_seal_batch`; each packet's `tag` has 16 bytes and is only read.
+ * Decrypts and verifies `count` packets. Buffers are as for `fastgcm_seal_batch`; each packet's `tag` has 16 bytes and is only read.
  *
  * Returns `FASTGCM_UNAUTHENTIC` if any packet is not as it was sealed: its `status` says so, and its text is all zero. All others are opened.
  */
@@ -270,7 +270,7 @@ int fastgcm_open_batch(const fastgcm_key *key,
 size_t fastgcm_pieces_size(void);
 
 /**
- * What the address of a message in pieces must be a multiple of.
+ * The alignment of a message in pieces: its address must be a multiple of this number.
  */
 size_t fastgcm_pieces_align(void);
 
@@ -292,7 +292,7 @@ int fastgcm_pieces_init(fastgcm_pieces *pieces_place,
 int fastgcm_pieces_new(fastgcm_pieces **pieces_made, const fastgcm_key *key, const uint8_t *nonce, size_t nonce_size);
 
 /**
- * The next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
+ * Takes the next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
  */
 int fastgcm_pieces_aad(fastgcm_pieces *pieces, const fastgcm_key *key, const uint8_t *aad, size_t aad_size);
 
@@ -307,8 +307,8 @@ int fastgcm_pieces_seal(fastgcm_pieces *pieces,
                         uint8_t *ciphertext);
 
 /**
- * Decrypts likewise. **The text is not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then it must have no effect, and
- * if it returns anything else, the caller wipes it.
+ * Decrypts the next bytes of text. **They are not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then they must have no effect, and
+ * if it returns anything else, the caller wipes them.
  */
 int fastgcm_pieces_open(fastgcm_pieces *pieces,
                         const fastgcm_key *key,
@@ -333,7 +333,7 @@ int fastgcm_pieces_verify(fastgcm_pieces *pieces,
                           size_t tag_size);
 
 /**
- * Wipes a message in pieces, ended or not: there is none any more. NULL is allowed.
+ * Wipes a message in pieces, ended or not, and ends it. NULL is allowed.
  */
 void fastgcm_pieces_wipe(fastgcm_pieces *pieces);
 
@@ -343,7 +343,7 @@ void fastgcm_pieces_wipe(fastgcm_pieces *pieces);
 void fastgcm_pieces_free(fastgcm_pieces *pieces);
 
 /**
- * The name of the back end at that place among those that this machine can run, best first; NULL behind the last. The string is constant.
+ * The name of the back end number `index` of those that this machine can run, best first; NULL behind the last. The string is constant.
  */
 const char *fastgcm_backend(size_t index);
 
@@ -353,12 +353,12 @@ const char *fastgcm_backend(size_t index);
 const char *fastgcm_key_backend(const fastgcm_key *key);
 
 /**
- * The version of this library, as "0.1.0". The string is constant.
+ * The version of this library, such as "0.1.0". The string is constant.
  */
 const char *fastgcm_version(void);
 
 /**
- * What a status means, in English. The string is constant.
+ * The meaning of a status, in English. The string is constant.
  */
 const char *fastgcm_text(int status);
 

@@ -7,7 +7,7 @@ use std::{
     ptr,
 };
 
-/// The name of the back end at that place among those that this machine can run, best first; NULL behind the last. The string is constant.
+/// The name of the back end number `index` of those that this machine can run, best first; NULL behind the last. The string is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_backend(index: usize) -> *const c_char {
     Backend::available().nth(index).map_or(ptr::null(), |backend| backend.c_name().as_ptr())
@@ -23,13 +23,13 @@ pub unsafe extern "C" fn fastgcm_key_backend(key: *const fastgcm_key) -> *const 
     unsafe { key_of(key) }.map_or(ptr::null(), |key| key.backend().c_name().as_ptr())
 }
 
-/// The version of this library, as "0.1.0". The string is constant.
+/// The version of this library, such as "0.1.0". The string is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// What a status means, in English. The string is constant.
+/// The meaning of a status, in English. The string is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_text(status: c_int) -> *const c_char {
     let text = match status {

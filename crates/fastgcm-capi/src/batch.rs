@@ -15,7 +15,7 @@ use std::{ffi::c_int, mem::MaybeUninit, ptr, slice};
 
 /// Encrypts `count` packets, side by side where that is faster: short ones of the same lengths. `packets` is NULL only if `count` is 0.
 ///
-/// What is written (each packet's `to` and the list itself) overlaps nothing else that is read or written: AAD may be shared, texts may not. A packet's
+/// The outputs (each packet's `to` and the list itself) overlap no input and no other output: AAD may be shared, texts may not. A packet's
 /// `from` may be its own `to`.
 ///
 /// Returns `FASTGCM_OVERLAP`, `FASTGCM_NULL`, `FASTGCM_TOO_LONG`, `FASTGCM_NO_MEMORY`: then nothing is written, in no packet. Otherwise each packet has its
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn fastgcm_seal_batch(key: *const fastgcm_key, packets: *m
     status(|| unsafe { batch::<true>(key_of(key)?, packets, count) })
 }
 
-/// Decrypts and verifies `count` packets. As for `fastgcm_seal_batch`; each packet's `tag` has 16 bytes and is only read.
+/// Decrypts and verifies `count` packets. Buffers are as for `fastgcm_seal_batch`; each packet's `tag` has 16 bytes and is only read.
 ///
 /// Returns `FASTGCM_UNAUTHENTIC` if any packet is not as it was sealed: its `status` says so, and its text is all zero. All others are opened.
 ///

@@ -108,7 +108,7 @@ impl Gathered {
 }
 
 /// Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext` has
-/// `ciphertext_size` bytes, as many as the text has in all, and overlaps nothing that is read, the lists among it. Everything else is as for `fastgcm_seal`.
+/// `ciphertext_size` bytes, as many as the text has in all, and overlaps no input, and neither list. Everything else is as for `fastgcm_seal`.
 ///
 /// # Safety
 /// As said.
@@ -181,7 +181,7 @@ unsafe extern "C" fn seal_otherwise(
 }
 
 /// Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, as many as the ciphertext has in all, and
-/// overlaps nothing that is read, the lists among it, but for the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+/// overlaps neither list and no input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
 ///
 /// # Safety
 /// As said.

@@ -38,7 +38,7 @@ pub extern "C" fn fastgcm_key_size() -> usize {
     size_of::<fastgcm_key>()
 }
 
-/// What the address of a key must be a multiple of.
+/// The alignment of a key: its address must be a multiple of this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_key_align() -> usize {
     align_of::<fastgcm_key>()
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn fastgcm_key_init(
 
 const _: () = assert!(size_of::<fastgcm_key>() == size_of::<Key>() && align_of::<fastgcm_key>() == align_of::<Key>());
 
-/// Wipes a key that `fastgcm_key_init` has made: there is no key any more, and the memory may be used for something else. NULL is allowed.
+/// Wipes a key that `fastgcm_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
 ///
 /// # Safety
 /// As said.

@@ -28,7 +28,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// What a call returns: all but `FASTGCM_OK` mean that it has done nothing, unless it says what else. More may come.
+/// The result of a call. Any result but `FASTGCM_OK` means that the call has done nothing, unless its function says otherwise. Later versions may have more.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum fastgcm_status {
@@ -44,13 +44,13 @@ pub enum fastgcm_status {
     FASTGCM_UNAVAILABLE = 4,
     /// AAD behind text, anything behind the end, or a key of another back end.
     FASTGCM_OUT_OF_ORDER = 5,
-    /// A pointer is NULL. (With a length of 0 a buffer may be.)
+    /// A pointer is NULL. (A buffer with a length of 0 may be NULL.)
     FASTGCM_NULL = 6,
-    /// What is written overlaps something that is read, or something else that is written.
+    /// An output overlaps an input or another output.
     FASTGCM_OVERLAP = 7,
     /// The memory for a key or a message is too small, or not aligned as it has to be.
     FASTGCM_PLACE = 8,
-    /// There is no memory.
+    /// No memory was left.
     FASTGCM_NO_MEMORY = 9,
     /// A self-test found a wrong answer: nothing of this library may be used.
     FASTGCM_SELFTEST = 10,
@@ -74,19 +74,19 @@ pub struct fastgcm_slice {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fastgcm_packet {
-    /// 12 bytes, of which no two packets under one key have the same.
+    /// 12 bytes, which must be unique for every message under one key.
     pub nonce: [u8; 12],
-    /// What became of it, a `fastgcm_status`: written.
+    /// The result for this packet, a `fastgcm_status`. The call writes it.
     pub status: c_int,
     /// AAD, only read. NULL if `aad_size` is 0.
     pub aad: *const u8,
     /// Bytes of AAD.
     pub aad_size: usize,
-    /// Text or ciphertext, which is read.
+    /// The text or ciphertext that is read.
     pub from: *const u8,
-    /// Ciphertext or text, which is written: it is `from`, or does not overlap it.
+    /// The ciphertext or text that is written. It is `from`, or does not overlap it.
     pub to: *mut u8,
-    /// Bytes of text: `from` and `to` have as many.
+    /// Bytes of text, both of `from` and of `to`.
     pub size: usize,
     /// The tag: written when the packet is sealed, read when it is opened.
     pub tag: [u8; 16],

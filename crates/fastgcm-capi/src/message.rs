@@ -129,9 +129,9 @@ impl Call {
 
 /// Encrypts a message (SP 800-38D, section 7.1).
 ///
-/// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **The same nonce must never be used twice with one key.** `text` has
+/// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **A nonce must be unique for every message under one key.** `text` has
 /// `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it; 16 bytes are written to `tag`.
-/// What is written overlaps neither `aad` nor `nonce`, nor each other.
+/// The outputs overlap neither `aad` nor `nonce`, nor each other.
 ///
 /// Returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
 ///
@@ -233,11 +233,11 @@ unsafe extern "C" fn seal_otherwise(
 /// Decrypts a message, and verifies it (SP 800-38D, section 7.2).
 ///
 /// `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which is `ciphertext` itself or does not overlap it. `tag` has
-/// `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; whoever has messages of several lengths of tags must not let the sender choose.
+/// `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag; a caller with tags of several lengths must not let the sender choose.
 /// `text` overlaps neither `aad` nor `nonce`.
 ///
 /// **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory: the library loads `ciphertext`
-/// twice, to hash it and to decrypt it, so what changes in between may be accepted as text that nobody sealed. Who shares memory copies it first. This holds
+/// twice, to hash it and to decrypt it, so what changes in between may be accepted as text that nobody sealed. Copy shared memory first. This holds
 /// for each function that opens.
 ///
 /// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),

@@ -21,7 +21,7 @@ pub extern "C" fn fastgcm_pieces_size() -> usize {
     size_of::<fastgcm_pieces>()
 }
 
-/// What the address of a message in pieces must be a multiple of.
+/// The alignment of a message in pieces: its address must be a multiple of this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_pieces_align() -> usize {
     align_of::<fastgcm_pieces>()
@@ -74,7 +74,7 @@ unsafe fn both<'a>(pieces: *mut fastgcm_pieces, key: *const fastgcm_key) -> Resu
     unsafe { Ok((&mut pieces.as_mut().ok_or(FASTGCM_NULL)?.0, key_of(key)?)) }
 }
 
-/// The next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
+/// Takes the next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
 ///
 /// # Safety
 /// As said.
@@ -116,8 +116,8 @@ pub unsafe extern "C" fn fastgcm_pieces_seal(
     })
 }
 
-/// Decrypts likewise. **The text is not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then it must have no effect, and
-/// if it returns anything else, the caller wipes it.
+/// Decrypts the next bytes of text. **They are not verified** before `fastgcm_pieces_verify` has returned `FASTGCM_OK`: until then they must have no effect, and
+/// if it returns anything else, the caller wipes them.
 ///
 /// # Safety
 /// As said.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn fastgcm_pieces_verify(
     })
 }
 
-/// Wipes a message in pieces, ended or not: there is none any more. NULL is allowed.
+/// Wipes a message in pieces, ended or not, and ends it. NULL is allowed.
 ///
 /// # Safety
 /// As said.

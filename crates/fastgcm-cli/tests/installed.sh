@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the program in each way that README.md names, and seals and opens a file with what was installed: installed.sh, as root on Debian.
+# Installs the program in each way that its page names, and seals and opens a file with what was installed: installed.sh, as root on Debian.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 there=$(mktemp -d)
@@ -20,7 +20,7 @@ works() {
     count=$((count + 1))
 }
 
-line=$(grep -oE 'cargo install (--locked )?--path crates/fastgcm-cli( --features age)?' README.md | head -1)
+line=$(grep -oE 'cargo install (--locked )?--path crates/fastgcm-cli( --features age)?' crates/fastgcm-cli/README.md | head -1)
 bash -c "${line/ --locked/} --locked --root '$there/cargo' --target-dir target"
 works "$there/cargo/bin/fastgcm"
 
@@ -47,7 +47,7 @@ dpkg --purge fastgcm
 [ ! -e /usr/bin/fastgcm ]
 
 if rustup target add x86_64-unknown-linux-musl; then
-    line=$(grep -o 'cargo build --release -p fastgcm-cli --features age --target x86_64-unknown-linux-musl' README.md)
+    line=$(grep -o 'cargo build --release -p fastgcm-cli --features age --target x86_64-unknown-linux-musl' crates/fastgcm-cli/README.md | head -1)
     bash -c "$line --locked"
     static=target/x86_64-unknown-linux-musl/release/fastgcm
     if ldd "$static" 2> /dev/null | grep -q '=>'; then exit 1; fi

@@ -28,7 +28,7 @@ pub const MAX_CHUNKS: u64 = 1 << 38;
 /// Bytes of the longest text, 4 PiB - 1: its last chunk is not full.
 pub const MAX_TEXT_LEN: u64 = MAX_CHUNKS * CHUNK_LEN as u64 - 1;
 
-/// The AES that seals a file. The file does not say which, so whoever opens it must know.
+/// The AES that seals a file. The file does not say which, so the opener must know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {

@@ -62,13 +62,13 @@ impl Key {
         Ok(self)
     }
 
-    /// Returns the bytes of the key, which are secret. Whoever copies them must wipe the copy.
+    /// Returns the bytes of the key, which are secret. A caller that copies them must wipe the copy.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.format.key_len()]
     }
 
-    /// Returns eight bytes of a hash of the key, as `3f2a-91c0-77de-1b04`, so that people can tell one key from another. They say nothing of
-    /// a random key, and so are no secret.
+    /// Returns eight bytes of a hash of the key, such as `3f2a-91c0-77de-1b04`, so that people can tell one key from another. They tell nothing about
+    /// a random key, so they are no secret.
     ///
     /// # Errors
     /// None of them happens.

@@ -33,8 +33,8 @@
 //! * **Keys** and buffers of text are wiped when they are dropped. The library logs nothing, and no input makes it panic.
 //!
 //! # What it does not promise
-//! A sealed file shows the length of its text. Whoever can replace a sealed file can put an older one there, or another one of the same
-//! key, unless the context tells them apart. The library takes no passwords: a key is random.
+//! A sealed file shows the length of its text. Anybody who can replace a sealed file can put an older one there, or another one of the same key,
+//! unless the context tells them apart. The library takes no passwords: a key is random.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-"""`python3 crates/fastgcm-java/interop/draw.py`: the tables of docs/java.md, what it says of TLS and of texts in pieces, and its plot docs/java.svg, from what Figures.java, Tls.java and
+"""`python3 crates/fastgcm-java/interop/draw.py`: the tables of docs/java.md and its plot docs/java.svg, from what Figures.java, Tls.java and
 Streams.java have printed (results).
 `--check`: whether the page and the plot have them.
 """
@@ -25,22 +25,23 @@ def named(size):
 
 
 def of_tls():
-    """The best of some runs, each of 1 GiB; the first line says on which processor."""
-    best, lines = {}, (HERE / "results/tls.txt").read_text().splitlines()
-    for line in lines:
+    """The best of some runs, each of 1 GiB."""
+    best = {}
+    for line in (HERE / "results/tls.txt").read_text().splitlines():
         if not line.startswith("#"):
             java, provider, *seconds = line.split()
             best[java, provider] = min(map(float, seconds))
-    said = [f"Java {java} {best[java, 'Fastgcm']:.2f} s of processor time, and with SunJCE {best[java, 'SunJCE']:.2f} s" for java in ("17", "25")]
-    return f"**TLS** on {lines[0][2:]}: to seal and open 1 GiB in records (TLS 1.3, AES-256), JSSE takes with {'; with '.join(said)}."
+    said = "| TLS, seconds | Fastgcm | SunJCE |\n|---|---:|---:|"
+    for java in ("17", "25"):
+        said += f"\n| Java {java} | {best[java, 'Fastgcm']:.2f} | {best[java, 'SunJCE']:.2f} |"
+    return said
 
 
 def of_streams():
-    """A text in pieces: a line for each way, ours in microseconds and how many times as long SunJCE takes. The first line says on which processor."""
+    """A text in pieces: a line for each way, ours in microseconds and how many times as long SunJCE takes."""
     lines = (HERE / "results/streams.txt").read_text().splitlines()
     best = {tuple(words[:4]): float(words[4]) for words in map(str.split, lines) if words[0] != "#"}
-    said = f"**In pieces**, 1 MiB on {lines[0][2:]}, microseconds and how many times as long SunJCE takes:\n\n"
-    said += "| pieces of | Java 17, sealing | SunJCE | opening | SunJCE | Java 25, sealing | SunJCE | opening | SunJCE |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    said = "| pieces of | Java 17, sealing | SunJCE | opening | SunJCE | Java 25, sealing | SunJCE | opening | SunJCE |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for way, name in (("64", "64 bytes"), ("512", "512 bytes"), ("8192", "8 KiB"), ("stream", "`CipherInputStream`")):
         cells = [name]
         for java in ("17", "25"):

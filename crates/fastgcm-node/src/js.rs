@@ -335,7 +335,7 @@ impl Call {
         Ref::filter_map(object, Option::as_deref).map_err(|_| Kind::Gone.into())
     }
 
-    /// Likewise, to change it.
+    /// Returns that object, to change it.
     pub(crate) fn get_mut<T: Object>(&self, at: usize) -> Result<RefMut<'_, T>, Fault> {
         let object = self.held::<T>(at)?.object.try_borrow_mut().map_err(|_| Kind::Busy)?;
         RefMut::filter_map(object, Option::as_deref_mut).map_err(|_| Kind::Gone.into())

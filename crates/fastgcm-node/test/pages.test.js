@@ -43,16 +43,13 @@ test('the figures are those of the table', () => {
     const lines = read('node-figures.md').split('\n').filter((line) => line.startsWith('|'));
     const cells = (line) => line.split('|').slice(1, -1).map((cell) => cell.trim());
     const columns = ['16', '1420', '16 KiB'].map((length) => cells(lines[0]).indexOf(length));
-    for (const [name, other] of [
-        ['seal', 'createCipheriv'],
-        ['sealInto', 'createCipheriv'],
-        ['open', 'createDecipheriv'],
-        ['openInto', 'createDecipheriv'],
-    ]) {
+    for (const name of ['seal', 'sealInto', 'open', 'openInto']) {
         const row = cells(lines.find((line) => line.startsWith(`| \`${name}\` |`)));
-        const [first, second, third] = columns.map((at) => /\*\*(.*)\*\*/.exec(row[at])[1]);
-        const wanted = `\`${name}\` is ${first}, ${second} and ${third} times as fast as \`${other}\``;
-        assert.ok(read('node.md').includes(wanted), wanted);
+        const wanted = columns.map((at) => /\*\*(.*)\*\*/.exec(row[at])[1]);
+        const told = read('node.md')
+            .split('\n')
+            .find((line) => line.startsWith(`| \`${name}\` | `) && /\d/.test(line));
+        assert.deepEqual(cells(told).slice(1), wanted, name);
         passed(1);
     }
 });

@@ -37,21 +37,21 @@ pub enum Module {
     BloomFilterBitset = 9,
 }
 
-/// Where a module stands: numbers from 0 to 32,767 (the format has them as signed numbers of 16 bits). What a module does not have is not looked at: a
-/// footer has none, and only data pages and their headers have a page.
+/// Where a module stands: numbers from 0 to 32,767 (the format has them as signed numbers of 16 bits). Numbers that a module does not have are
+/// ignored: a footer has none, and only data pages and their headers have a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// Of the row group in the file.
+    /// The number of the row group in the file.
     pub row_group: u16,
-    /// Of the column in the row group.
+    /// The number of the column in the row group.
     pub column: u16,
-    /// Of the page in the column chunk.
+    /// The number of the page in the column chunk.
     pub page: u16,
 }
 
 impl Module {
     /// The AAD of a module: `file` (the AAD prefix of the file and its unique identifier, one behind the other), its kind, and where it stands. So no
-    /// module can stand for another one, nor one file for another.
+    /// module can take the place of another one, and no file that of another.
     ///
     /// # Errors
     /// [`TooLong`](Error::TooLong) if one of its numbers is more than 32,767: no other reader opens such a module.
@@ -70,7 +70,7 @@ impl Module {
     }
 }
 
-/// A key and what encrypts with it.
+/// A key and its algorithm.
 #[derive(Debug)]
 pub struct Cipher {
     key: Box<Key>,
@@ -97,7 +97,7 @@ impl Cipher {
         Ok(Self { key: Key::boxed(key)?, is_ctr: true })
     }
 
-    /// A module: its length, a random nonce, the ciphertext, and with GCM the tag.
+    /// Returns a module: its length, a random nonce, the ciphertext, and with GCM the tag.
     ///
     /// # Errors
     /// [`TooLong`](Error::TooLong) if its length does not fit into 4 bytes, [`NoEntropy`](Error::NoEntropy) if the system has no random bytes.
@@ -119,11 +119,11 @@ impl Cipher {
         Ok(module)
     }
 
-    /// The text of a module, which ends where its length says; [`module_len`] finds the end. With CTR, `aad` is not looked at.
+    /// Returns the text of a module, which ends where its length says; [`module_len`] finds the end. With CTR, `aad` is not looked at.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if its length is not that of `module`, or too short for nonce and tag. [`Unauthentic`](Error::Unauthentic)
-    /// if it is not what was encrypted with this key and AAD; with CTR nothing finds that out.
+    /// [`InvalidLength`](Error::InvalidLength) if its length is not that of `module`, or too short for nonce and tag.
+    /// [`Unauthentic`](Error::Unauthentic) if it is not what was encrypted with this key and AAD; with CTR nothing shows that.
     pub fn decrypt(&self, module: &[u8], aad: &[u8]) -> Result<Vec<u8>, Error> {
         if module_len(module) != Some(module.len()) {
             return Err(Error::InvalidLength);
@@ -131,7 +131,7 @@ impl Cipher {
         self.decrypt_body(&module[LENGTH..], aad)
     }
 
-    /// The text of a module without its length, for readers that have read the length by itself.
+    /// Returns the text of a module without its length, for readers that have read the length by itself.
     ///
     /// # Errors
     /// As for [`decrypt`](Self::decrypt), but for the length.
@@ -148,7 +148,8 @@ impl Cipher {
         self.key.open_vec(*nonce, aad, sealed)
     }
 
-    /// The signature of a footer that is not encrypted, to stand behind it: a random nonce, and the tag that the footer would have if it were encrypted.
+    /// Returns the signature that stands behind a footer that is not encrypted: a random nonce, and the tag that the footer would have if it were
+    /// encrypted.
     ///
     /// # Errors
     /// [`TooLong`](Error::TooLong) for more than 64 GiB, [`NoEntropy`](Error::NoEntropy) as for [`encrypt`](Self::encrypt).
@@ -161,7 +162,7 @@ impl Cipher {
         Ok(signature)
     }
 
-    /// Whether that is the signature of that footer.
+    /// Verifies that `signature` is the signature of `footer`.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if it is not.

@@ -4,9 +4,9 @@
 //! SPI 4 │ sequence number 4 │ IV 8 │ payload, padding, pad length, next header │ ICV 8, 12 or 16
 //!                                  └ encrypted, or with GMAC only authenticated ┘
 //! ```
-//! The nonce is the salt of the association (4 bytes) and the IV. What is authenticated besides is the SPI and the sequence number, of 32 or of 64 bits
-//! (ESN): then its upper half stands between the two, and in no packet. With GMAC the IV is authenticated too, as Linux does it
-//! and as the examples of draft-mcgrew-gcm-test have it.
+//! The nonce is the salt of the association (4 bytes) and the IV. The SPI and the sequence number of 32 or 64 bits (ESN) are authenticated too; with
+//! ESN the number's upper half stands between the two, and in no packet. With GMAC the IV is authenticated too, as Linux does it and as the examples
+//! of draft-mcgrew-gcm-test have it.
 //!
 //! The caller writes and reads payload, padding and next header (RFC 4303, section 2), and keeps the window of packets seen (section 3.4.3).
 //!
@@ -22,12 +22,12 @@
 //! is what the caller gets. A packet that is opened in place must be the caller's alone.
 //!
 //! # Beside the Linux kernel's templates
-//! What the templates of `crypto/gcm.c` accept and answer (Linux 6.12), and what stands in their place here:
+//! This table compares what the templates of `crypto/gcm.c` (Linux 6.12) accept and answer with this module:
 //!
 //! | | `gcm(aes)` | `rfc4106(gcm(aes))` | `rfc4543(gcm(aes))` |
 //! |---|---|---|---|
 //! | **ours** | [`fastgcm::Key`] | [`Sa`] with [`Mode::Gcm`] | [`Sa`] with [`Mode::Gmac`] |
-//! | key | 16, 24, 32 bytes | the same and 4 of salt | the same and 4 of salt |
+//! | key | 16, 24, 32 bytes | 16, 24, 32 bytes and 4 of salt | 16, 24, 32 bytes and 4 of salt |
 //! | another length | `EINVAL`; ours `InvalidLength` | `EINVAL`; ours [`InvalidLength`](Error::InvalidLength) | as `rfc4106` |
 //! | IV, with the request | 12 bytes; ours: any but none | 8 bytes; ours: as they stand in the packet | as `rfc4106` |
 //! | tag (`authsize`) | 4, 8, 12 to 16; ours: 16, [`ShortTag`] for the others | 8, 12, 16; ours: `ICV` | 16 only; ours also 8 and 12 |
@@ -37,7 +37,7 @@
 //! | shorter than a tag | `EINVAL`; ours `InvalidLength` | `EINVAL`; ours [`Malformed`](Error::Malformed) | as `rfc4106` |
 //! | no key yet | `ENOKEY`; ours has no such state | `ENOKEY`; ours has no such state | as `rfc4106` |
 //! | a wrong tag | `EBADMSG`, and **the plaintext is in the destination**; ours `Unauthentic`, and zeros | `EBADMSG`, the plaintext too; ours [`Unauthentic`](Error::Unauthentic), and zeros | `EBADMSG`, the copied payload too; ours `Unauthentic`, and zeros where it was to be copied |
-//! | source and destination | lists, one and the same or apart | the same; ours: the table above | the same |
+//! | source and destination | lists, equal or apart | as `gcm`; ours: the table above | as `gcm` |
 
 use crate::{Error, Salt};
 use fastgcm::{Backend, Key, ShortTag, Tag};
@@ -55,7 +55,7 @@ pub struct Packet<'p> {
     pub bytes: &'p mut [u8],
     /// The upper half of the sequence number, with ESN.
     pub high: Option<u32>,
-    /// What became of it. It is written by each call.
+    /// The result of the last call for this packet.
     pub status: Result<(), Error>,
 }
 
@@ -105,7 +105,7 @@ pub struct Sa<const ICV: usize = 16> {
 }
 
 impl<const ICV: usize> Sa<ICV> {
-    /// From the keying material of IKE: 16, 24 or 32 bytes of key, and 4 of salt (RFC 4106, section 8.1).
+    /// Makes an association from the keying material of IKE: 16, 24 or 32 bytes of key, and 4 of salt (RFC 4106, section 8.1).
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
@@ -126,7 +126,7 @@ impl<const ICV: usize> Sa<ICV> {
     /// Seals `packet` in place: SPI, sequence number and IV stand in it, behind them the payload, and at the end there is room for the ICV. `high` is the
     /// upper half of the sequence number, with ESN.
     ///
-    /// **No IV may come twice under one key.** [`Outbound`] counts them.
+    /// **An IV must be unique under one key.** [`Outbound`] counts them.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if it has no room for all that: it is untouched.
@@ -142,7 +142,7 @@ impl<const ICV: usize> Sa<ICV> {
         Ok(())
     }
 
-    /// Opens `packet` in place. Returns its payload. The caller has found its association by its SPI.
+    /// Opens `packet` in place. Returns its payload. The caller has found the association by the packet's SPI.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: with GCM its payload is all zero, with GMAC it is untouched.
@@ -166,7 +166,7 @@ impl<const ICV: usize> Sa<ICV> {
 
     /// Seals from one buffer to another: `from` is SPI, sequence number, IV and payload, and `to` has `ICV` bytes more.
     ///
-    /// **No IV may come twice under one key.**
+    /// **An IV must be unique under one key.**
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if `from` is too short or `to` has another length: `to` is untouched.
@@ -211,10 +211,10 @@ impl<const ICV: usize> Sa<ICV> {
     /// Seals a payload that lies in several buffers to several others, which have as many bytes together. Returns the ICV. Header and ICV stand apart:
     /// a sender has them in buffers of their own, before and behind.
     ///
-    /// **No IV may come twice under one key.**
+    /// **An IV must be unique under one key.**
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if the two lists have not the same number of bytes: `to` is untouched.
+    /// [`InvalidLength`](Error::InvalidLength) if the two lists have different numbers of bytes: `to` is untouched.
     pub fn seal_scattered(
         &self,
         header: &[u8; HEADER],
@@ -251,7 +251,7 @@ impl<const ICV: usize> Sa<ICV> {
 
     /// Seals a payload that lies in several buffers, in place. Returns the ICV.
     ///
-    /// **No IV may come twice under one key.**
+    /// **An IV must be unique under one key.**
     ///
     /// # Errors
     /// None for a payload that an IP packet can hold.
@@ -278,10 +278,10 @@ impl<const ICV: usize> Sa<ICV> {
     /// Seals each packet as [`seal`](Self::seal) does, and writes its `status`. Neighbours of one length, of at most 64 bytes of payload, go through the
     /// processor side by side where it has wide vectors.
     ///
-    /// **No IV may come twice under one key.**
+    /// **An IV must be unique under one key.**
     ///
     /// # Errors
-    /// That of the first packet that was refused; all others are sealed.
+    /// The error of the first packet that was refused; all other packets are sealed.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch(packets, true)
     }
@@ -290,7 +290,7 @@ impl<const ICV: usize> Sa<ICV> {
     /// [`seal_batch`](Self::seal_batch).
     ///
     /// # Errors
-    /// That of the first packet that was refused; all others are opened.
+    /// The error of the first packet that was refused; all other packets are opened.
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch(packets, false)
     }
@@ -428,13 +428,13 @@ pub struct Outbound<const ICV: usize = 16> {
 }
 
 impl<const ICV: usize> Outbound<ICV> {
-    /// For an association that has sent nothing yet.
+    /// Makes the sending side of an association that has sent nothing yet.
     #[inline]
     pub fn new(sa: Sa<ICV>, spi: u32, esn: bool) -> Self {
         Self { sa, spi, esn, next: Some(1) }
     }
 
-    /// For one whose next sequence number is `next`: a value that was never reached.
+    /// Makes the sending side of an association whose next sequence number is `next`, which was never reached.
     ///
     /// # Errors
     /// [`Exhausted`](Error::Exhausted) if there is no such number: zero, or one of more than 32 bits without ESN.
@@ -444,7 +444,7 @@ impl<const ICV: usize> Outbound<ICV> {
         Ok(Self { sa, spi, esn, next: Some(next) })
     }
 
-    /// The next sequence number; `None` when they are used up.
+    /// Returns the next sequence number; `None` when they are used up.
     #[inline]
     pub fn position(&self) -> Option<u64> {
         self.next

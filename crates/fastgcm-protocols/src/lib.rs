@@ -1,4 +1,4 @@
-//! AES-GCM as protocols have it, over [`fastgcm`]: what is authenticated, what the nonce is, where the tag stands, and when a key is used up.
+//! AES-GCM in protocols, over [`fastgcm`]: what is authenticated, what the nonce is, where the tag stands, and when a key is used up.
 //!
 //! | | | what it does to a buffer |
 //! |---|---|---|
@@ -7,13 +7,13 @@
 //! | [`quic`] | packets of QUIC v1 (RFC 9001) and v2 (RFC 9369) | a packet from its first byte to its tag, in place, with header protection |
 //! | [`srtp`] | SRTP and SRTCP (RFC 7714) | a packet from its header to its tag, in place |
 //!
-//! It makes no handshake, keeps no window of packets seen, and parses no more than it has to. `no_std`, no allocation.
+//! The crate makes no handshake, keeps no window of packets seen, and parses no more than it has to. `no_std`, no allocation.
 //!
 //! **On failure**: an error about lengths or form leaves the buffer as it was. [`Error::Unauthentic`] leaves zeros where the text was, and
 //! everything else as it was. No input makes it panic.
 //!
-//! **Nonces** are counted by what seals, where the protocol counts ([`esp::Outbound`], [`tls`]): a sealer ends with [`Error::Exhausted`] before a
-//! nonce repeats. Where the number of a packet is the caller's business (QUIC, SRTP), the documentation says what must never come twice.
+//! **Nonces**: where the protocol counts, the sealer counts ([`esp::Outbound`], [`tls`]), and ends with [`Error::Exhausted`] before a nonce repeats.
+//! Where the caller numbers packets (QUIC, SRTP), the documentation says what must be unique.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -35,7 +35,7 @@ pub enum Error {
     Unauthentic,
     /// A key, or a buffer that is to be sealed, has a length that the protocol does not allow. Nothing was written.
     InvalidLength,
-    /// The packet or record has not the form that the protocol gives it. Nothing was written. (Of TLS 1.3, also what was authentic but has no
+    /// The packet or record does not have the form that the protocol gives it. Nothing was written. (Of TLS 1.3, also what was authentic but has no
     /// content type: its text is all zero.)
     Malformed,
     /// The sequence number, or what the protocol counts, is used up: new keys are needed. Nothing was written.

@@ -44,7 +44,7 @@ impl Version {
 
     /// The tag of a Retry packet: `packet` is all before it, `original` the destination connection ID of the client's first Initial.
     ///
-    /// Its key is public: it excludes damage and those who have not seen the Initial, nobody else.
+    /// Its key is public, so the tag excludes only damage and people who have not seen the Initial.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if `original` has more than 20 bytes.
@@ -216,17 +216,17 @@ pub struct Opened {
 /// ```
 #[derive(Debug)]
 pub struct Keys {
-    /// That of its payload.
+    /// The key of the payload.
     pub packet: PacketKey,
-    /// That of its header.
+    /// The key of the header.
     pub header: HeaderKey,
 }
 
 impl Keys {
-    /// From `quic key`, `quic iv` and `quic hp` (v2: `quicv2 key` and so on).
+    /// Makes the keys from `quic key`, `quic iv` and `quic hp` (v2: `quicv2 key` and so on).
     ///
     /// # Errors
-    /// As for [`PacketKey::new`]; and if the two keys have not the same length.
+    /// As for [`PacketKey::new`]; and if the two keys have different lengths.
     pub fn new(key: &[u8], iv: &[u8; 12], hp: &[u8]) -> Result<Self, Error> {
         Self::with_backend(key, iv, hp, Backend::detect())
     }
@@ -242,7 +242,7 @@ impl Keys {
         Ok(Self { packet: PacketKey::with_backend(key, iv, backend)?, header: HeaderKey::with_backend(hp, backend)? })
     }
 
-    /// Seals `packet` in place: the header as it is not masked, whose packet number, as long as its first byte says, begins at `number_at`; the payload;
+    /// Seals `packet` in place: the unmasked header, whose packet number begins at `number_at` and is as long as the first byte says; the payload;
     /// and room for the tag. `number` is the packet number in full, of which the header has the last bytes.
     ///
     /// # Errors
@@ -269,8 +269,8 @@ impl Keys {
         Ok(())
     }
 
-    /// Opens `packet`, whose packet number begins at `number_at`, in place. `expected` is one more than the largest number so far: that with the
-    /// same last bytes which is nearest to it is taken (RFC 9000, appendix A.3). Reserved bits are for the caller to look at.
+    /// Opens `packet`, whose packet number begins at `number_at`, in place. `expected` is one more than the largest number so far: of the numbers
+    /// with the packet's last bytes, the nearest to `expected` is taken (RFC 9000, appendix A.3). The caller looks at the reserved bits.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if it is not what was sealed: its payload is all zero, and its header masked as before.
@@ -316,7 +316,7 @@ fn decode(truncated: &[u8], expected: u64) -> u64 {
     }
 }
 
-/// Who seals Initial packets.
+/// The side that seals Initial packets.
 #[cfg(feature = "initial")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
@@ -328,8 +328,8 @@ pub enum Side {
 
 #[cfg(feature = "initial")]
 impl Keys {
-    /// Those of Initial packets that `side` seals: `connection` is the destination connection ID of the client's first one (RFC 9001, section 5.2;
-    /// RFC 9369, section 3.3.1). Who has seen it has these keys.
+    /// Makes the keys of the Initial packets that `side` seals. `connection` is the destination connection ID of the client's first one (RFC 9001,
+    /// section 5.2; RFC 9369, section 3.3.1). Anybody who has seen that ID has these keys.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if it has more than 20 bytes.

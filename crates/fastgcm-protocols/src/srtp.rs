@@ -5,11 +5,11 @@
 //! RTCP   first packet's header 8     │ what is behind it  │ tag 16 │ E, index 31 bits
 //!        └ authenticated ────────────┘ encrypted ─────────┘
 //! ```
-//! [`Session`] has the key and the salt of a session, which come from the master key by RFC 3711, section 4.3. There is no MKI: who has one appends
-//! and removes it. The caller keeps the list of packets seen (RFC 3711, section 3.3.2).
+//! [`Session`] has the key and the salt of a session, which come from the master key by RFC 3711, section 4.3. There is no MKI: a caller that needs
+//! one appends and removes it. The caller keeps the list of packets seen (RFC 3711, section 3.3.2).
 //!
-//! **What must never come twice under one key**: of RTP, an SSRC with the same rollover counter and sequence number; of RTCP, an SSRC with the same
-//! index. Rollover counter and sequence number make 2^48 packets, an index is less than 2^31; then new keys are needed.
+//! **What must be unique under one key**: for RTP, SSRC, rollover counter and sequence number together; for RTCP, SSRC and index together. Rollover
+//! counter and sequence number make 2^48 packets, an index is less than 2^31; then new keys are needed.
 
 use crate::{Error, Salt};
 use fastgcm::{Backend, Key, Tag};
@@ -32,10 +32,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// From a session key of 16 or 32 bytes and a session salt.
+    /// Makes a session from a session key of 16 or 32 bytes and a session salt.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) for a key of any other length (but 24).
+    /// [`InvalidLength`](Error::InvalidLength) for a key of any other length except 24.
     pub fn new(key: &[u8], salt: &[u8; 12]) -> Result<Self, Error> {
         Self::with_backend(key, salt, Backend::detect())
     }

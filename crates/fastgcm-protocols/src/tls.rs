@@ -104,7 +104,7 @@ fn aad12(number: u64, content_type: u8, length: usize) -> [u8; 13] {
 pub struct Sealer(Direction);
 
 impl Sealer {
-    /// For TLS 1.3, with the `key` and `iv` of a traffic secret.
+    /// Makes a sealer for TLS 1.3 from the `key` and `iv` of a traffic secret.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) unless `key` has 16 or 32 bytes (or 24, of which no suite is registered).
@@ -112,7 +112,7 @@ impl Sealer {
         Self::with_backend(key, iv, Backend::detect())
     }
 
-    /// For TLS 1.2, with `write_key` and `write_IV`. The explicit part of the nonce is the sequence number.
+    /// Makes a sealer for TLS 1.2 from `write_key` and `write_IV`. The explicit part of the nonce is the sequence number.
     ///
     /// # Errors
     /// As for [`tls13`](Self::tls13).
@@ -120,15 +120,16 @@ impl Sealer {
         Self::with_backend(key, salt, Backend::detect())
     }
 
-    /// For one back end: TLS 1.3 if `iv` has 12 bytes, TLS 1.2 if it has 4.
+    /// Makes a sealer for one back end: for TLS 1.3 if `iv` has 12 bytes, for TLS 1.2 if it has 4.
     ///
     /// # Errors
-    /// [`InvalidLength`](Error::InvalidLength) if it has another number, or `key` has; [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    /// [`InvalidLength`](Error::InvalidLength) if `iv` or `key` has another number of bytes; [`Unavailable`](Error::Unavailable) if this machine
+    /// cannot run it.
     pub fn with_backend(key: &[u8], iv: &[u8], backend: Backend) -> Result<Self, Error> {
         Direction::new(key, iv, backend).map(Self)
     }
 
-    /// Goes on from record `next`: for a connection that is handed over. Under one key, a sealer's must never have been reached.
+    /// Goes on from record `next`, for a connection that is handed over. A sealer must never have reached `next` under its key.
     #[must_use]
     pub fn starting_at(mut self, next: u64) -> Self {
         self.0.next = Some(next);
@@ -151,8 +152,8 @@ impl Sealer {
         self.0.ahead()
     }
 
-    /// Seals `record` in place: `length` bytes of content stand at [`content_at`](Self::content_at), everything around them is written. What a record of
-    /// TLS 1.3 has beyond [`record_len`](Self::record_len) becomes padding; TLS 1.2 has none.
+    /// Seals `record` in place: `length` bytes of content stand at [`content_at`](Self::content_at), and the function writes everything around them.
+    /// In TLS 1.3 the bytes beyond [`record_len`](Self::record_len) become padding; TLS 1.2 has none.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) if `length` is more than [`MOST_CONTENT`], or `record` is too short or too long for it;
@@ -223,31 +224,31 @@ impl Sealer {
 pub struct Opener(Direction);
 
 impl Opener {
-    /// For TLS 1.3, as [`Sealer::tls13`].
+    /// Makes an opener for TLS 1.3, as [`Sealer::tls13`] makes a sealer.
     ///
     /// # Errors
-    /// As for it.
+    /// As for [`Sealer::tls13`].
     pub fn tls13(key: &[u8], iv: &[u8; 12]) -> Result<Self, Error> {
         Self::with_backend(key, iv, Backend::detect())
     }
 
-    /// For TLS 1.2, as [`Sealer::tls12`].
+    /// Makes an opener for TLS 1.2, as [`Sealer::tls12`] makes a sealer.
     ///
     /// # Errors
-    /// As for it.
+    /// As for [`Sealer::tls12`].
     pub fn tls12(key: &[u8], salt: &[u8; 4]) -> Result<Self, Error> {
         Self::with_backend(key, salt, Backend::detect())
     }
 
-    /// As [`Sealer::with_backend`].
+    /// Makes an opener for one back end, as [`Sealer::with_backend`] makes a sealer.
     ///
     /// # Errors
-    /// As for it.
+    /// As for [`Sealer::with_backend`].
     pub fn with_backend(key: &[u8], iv: &[u8], backend: Backend) -> Result<Self, Error> {
         Direction::new(key, iv, backend).map(Self)
     }
 
-    /// Goes on from record `next`: for a connection that is handed over. Under one key, a sealer's must never have been reached.
+    /// Goes on from record `next`, for a connection that is handed over. A sealer must never have reached `next` under its key.
     #[must_use]
     pub fn starting_at(mut self, next: u64) -> Self {
         self.0.next = Some(next);

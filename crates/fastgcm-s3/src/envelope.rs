@@ -57,7 +57,7 @@ impl Sealing {
     /// Envelope and key apart, for workers on many machines: the envelope goes to the workers, each of which asks KMS for the data key and calls
     /// [`Envelope::content`].
     ///
-    /// Whoever takes them apart sees to it that each part has one text: by one [`Content::plan`], as its documentation says.
+    /// A caller that takes them apart makes sure that each part has one text: by one [`Content::plan`], as its documentation says.
     pub fn into_parts(self) -> (Envelope, Content) {
         (self.envelope, self.content)
     }

@@ -7,8 +7,8 @@
 //! What a worker holds is one part. A part whose upload failed is read and sealed again. If it has another text then, it is refused before any byte of it
 //! leaves the worker: two texts under one key and nonce would give each other away.
 //!
-//! **What is not protected**: the length of the object, its name, and the metadata that are not this crate's. Whoever may write to the bucket can put
-//! back an older object, or one under another name: put the name into the encryption context if that matters.
+//! **What is not protected**: the length of the object, its name, and the metadata that are not this crate's. Anybody who may write to the bucket can
+//! put back an older object, or one under another name: put the name into the encryption context if that matters.
 //!
 //! ```
 //! # use fastgcm_s3::{Envelope, MIN_PART, Options, Reader, upload};

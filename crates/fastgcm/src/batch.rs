@@ -34,10 +34,10 @@ impl Key {
     /// Seals each packet: writes its ciphertext, its `tag` and its `status`.
     ///
     /// # Errors
-    /// That of the first packet that was refused, and all others are sealed.
-    /// [`InvalidLength`](Error::InvalidLength): its two buffers have different lengths.
-    /// [`TooLong`](Error::TooLong): see [`limits`](crate::limits). Nothing is written to that packet's text
-    /// and tag.
+    /// The error of the first packet that was refused; all other packets are sealed.
+    /// [`InvalidLength`](Error::InvalidLength) if a packet's two buffers have different lengths,
+    /// [`TooLong`](Error::TooLong) beyond the [`limits`](crate::limits). Nothing is written to the text and
+    /// the tag of a refused packet.
     pub fn seal_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch::<true>(packets)
     }
@@ -45,16 +45,16 @@ impl Key {
     /// Opens each packet: writes its text and its `status`.
     ///
     /// # Errors
-    /// That of the first packet that was refused. [`Unauthentic`](Error::Unauthentic): that packet's text is
-    /// all zero. `InvalidLength` and `TooLong` as for [`seal_batch`](Self::seal_batch). All others are
-    /// opened.
+    /// The error of the first packet that was refused; all other packets are opened.
+    /// [`Unauthentic`](Error::Unauthentic): the text of that packet is all zero. `InvalidLength` and `TooLong`
+    /// as for [`seal_batch`](Self::seal_batch).
     pub fn open_batch(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
         self.batch::<false>(packets)
     }
 
-    /// Gives each packet a nonce of its own, and seals it: `first`, and then one more for each packet. The
-    /// last eight bytes of a nonce count, big-endian; the first four are fixed (SP 800-38D, section 8.2.1).
-    /// Returns the nonce behind the last, with which the next call begins.
+    /// Seals each packet under its own nonce: the first under `first`, each other one under the nonce before
+    /// plus one. The last eight bytes of a nonce count, big-endian; the first four are fixed (SP 800-38D,
+    /// section 8.2.1). Returns the nonce behind the last, with which the next call begins.
     ///
     /// # Errors
     /// [`TooLong`](Error::TooLong) if the counter would begin anew, which would repeat nonces: nothing has
@@ -95,7 +95,8 @@ pub fn open(keys: &[&Key], packets: &mut [Packet<'_>]) -> Result<(), Error> {
     run::<false>(keys, packets)
 }
 
-/// Two of the packets have the same nonce: under one key, that must never be sealed. Sorts the nonces.
+/// Returns whether two of the packets have one nonce. Such packets must never be sealed under one key. The
+/// function sorts the nonces.
 #[cfg(feature = "alloc")]
 pub fn repeats_a_nonce(packets: &[Packet<'_>]) -> bool {
     let mut nonces: alloc::vec::Vec<[u8; 12]> = packets.iter().map(|packet| packet.nonce).collect();

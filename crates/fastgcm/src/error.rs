@@ -18,8 +18,8 @@ pub enum Error {
     TooLong,
     /// This processor cannot run the back end that was asked for.
     Unavailable,
-    /// The nonces of a key are used up ([`nonces`](crate::nonces)): it must seal nothing more. Nothing was
-    /// read or written.
+    /// The nonces of a key are used up ([`nonces`](crate::nonces)), so the key must seal nothing more. Nothing
+    /// was read or written.
     Exhausted,
     /// The operating system gave no random bytes. Nothing was read or written.
     NoEntropy,
@@ -31,7 +31,7 @@ pub enum Error {
     /// A part of a message was sealed before, with another text (`hazmat::Plan`): its ciphertext must be
     /// destroyed.
     OtherText,
-    /// Whoever watched the message has stopped it (`Parallel::watch`).
+    /// The closure of `Parallel::watch` has stopped the message.
     Stopped,
 }
 

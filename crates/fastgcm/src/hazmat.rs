@@ -21,9 +21,9 @@ pub use crate::{
 };
 use core::{fmt, marker::PhantomData};
 
-/// Whether a message with so many bytes of AAD and of text is a short one for the key's back end, which has
-/// functions of their own for them. An interface that asks this first can have the code for all others
-/// elsewhere, and what that code needs on the stack. Sizes that no buffer has are not short.
+/// Returns whether a message with so many bytes of AAD and text is short: the key's back end has functions of
+/// their own for short messages. An interface that asks this first can keep the code for longer messages, and
+/// its stack, elsewhere. Sizes that no buffer has are not short.
 #[must_use]
 #[inline(always)]
 pub fn is_short(key: &Key, aad: usize, text: usize) -> bool {
@@ -108,12 +108,12 @@ impl<Phase> fmt::Debug for UnverifiedOpener<'_, Phase> {
 }
 
 /// One message in pieces, to seal or to open, that borrows no key: each call names the same one. It is for
-/// interfaces that keep the two apart and see to the order of calls themselves (C's, OpenSSL's); all others
-/// have [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], of which all that is said holds here too.
+/// interfaces that keep the two apart and see to the order of calls themselves (C's, OpenSSL's); other
+/// programs use [`Sealer`](crate::Sealer) and [`UnverifiedOpener`], whose rules hold here too.
 ///
 /// Each call fails with [`OutOfOrder`](Error::OutOfOrder), and does nothing, if AAD comes behind text, if
-/// anything comes behind the end, or if the key has another back end. Another key of the same back end is not
-/// noticed, and makes a message that nobody can open.
+/// anything comes behind the end, or if the key has another back end. A `Pieces` does not notice another key
+/// of the same back end, and the message then cannot be opened.
 pub struct Pieces {
     running: Running,
     phase: Phase,
@@ -134,8 +134,8 @@ impl Pieces {
         Self { running: Running::begin(key.keyed(), nonce.into()), phase: Phase::Aad }
     }
 
-    /// This state once more. **Only one of the two may seal text**: two texts under one nonce give each
-    /// other away, and the hash key with them.
+    /// Returns a copy of this state. **Only one of the two may seal text**: two texts under one nonce give
+    /// each other away, and the hash key with them.
     pub fn duplicate(&self) -> Self {
         Self { running: self.running.clone(), phase: self.phase }
     }
@@ -245,7 +245,7 @@ impl fmt::Debug for Pieces {
 
 /// Decrypts a whole message in place, and returns the tag that it should have. **Nobody has verified the
 /// text**: the caller compares the tags (`==` of [`Tag`] does so in constant time), wipes the text if they
-/// differ, and shows the tag to nobody, because a forger could use it. [`Key::open`] sees to all of that.
+/// differ, and shows the tag to nobody, because a forger could use it. [`Key::open`] does all of that.
 ///
 /// # Errors
 /// [`TooLong`](Error::TooLong) as for [`Key::open`]: `text` is untouched.
@@ -292,7 +292,7 @@ pub fn aes_blocks(key: &Key, blocks: &mut [[u8; 16]]) {
 
 /// Encrypts or decrypts `text` in place with CTR (GCTR of SP 800-38D, section 6.5): XORs `text` with the
 /// keystream whose first counter block is `counter`. The last four bytes of `counter` count, modulo 2^32. The
-/// function authenticates nothing: whoever can change the ciphertext can flip any bit of the text.
+/// function authenticates nothing: anybody who can change the ciphertext can flip any bit of the text.
 #[inline]
 pub fn ctr(key: &Key, counter: &[u8; 16], text: &mut [u8]) {
     key.row.backend.find::<Ctr>().ctr(

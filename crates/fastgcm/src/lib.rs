@@ -72,8 +72,8 @@
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead ones.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]
-// A machine without a row of its own goes the plain way (`gcm::software`), and has no use for the rest.
-// Likewise what is left out on purpose.
+// A machine without a row of its own goes the plain way (`gcm::software`) and has no use for the rest, and so
+// has a machine whose rows are left out on purpose.
 #![cfg_attr(
     not(any(all(target_feature = "sse2", target_pointer_width = "64"), target_feature = "neon")),
     allow(dead_code, unused_imports)
@@ -164,17 +164,17 @@ pub(crate) type Block = u128;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The code in docs/migrating.md, likewise.
+/// The code in docs/migrating.md, as tests.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../../docs/migrating.md")]
 struct Migrating;
 
-/// The code in docs/nonces.md, likewise.
+/// The code in docs/nonces.md, as tests.
 #[cfg(all(doctest, feature = "alloc", feature = "getrandom"))]
 #[doc = include_str!("../../../docs/nonces.md")]
 struct WhichNonce;
 
-/// The code in docs/udp.md, likewise.
+/// The code in docs/udp.md, as tests.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../../docs/udp.md")]
 struct Udp;

@@ -14,7 +14,7 @@ use crate::{
 /// The length in bytes of the nonce to prefer: 96 bits.
 pub const NONCE_LEN: usize = 12;
 
-/// A nonce: the number that must differ between any two messages sealed with one key.
+/// A nonce: the number that must be unique for every message under one key.
 ///
 /// An array of 12 bytes becomes a nonce with `into()`, which cannot fail; a slice becomes one with
 /// `try_into()`, which fails unless the slice has 12 bytes. [`Nonce::any`] takes any other number of bytes,
@@ -46,7 +46,7 @@ pub(crate) enum Kind<'a> {
 /// A nonce of 96 bits, in the two parts in which it is loaded. Its counter is public.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nonce96 {
-    first: u32,
+    first: u64,
     rest: u64,
 }
 
@@ -70,7 +70,8 @@ impl<'a> Nonce<'a> {
         Ok(Self(Kind::Any(nonce)))
     }
 
-    /// Returns the bytes of a nonce of 12, for who keeps it for a later call; `None` for any other length.
+    /// Returns the bytes of a nonce of 12, for a caller that keeps it for a later call; `None` for any other
+    /// length.
     ///
     /// `Nonce::from(&nonce).to_array()` copies by words, so that it waits for no store, however `nonce` was
     /// just written. `*nonce` copies as `memcpy` does.
@@ -122,14 +123,14 @@ impl Nonce96 {
     #[inline(always)]
     pub(crate) fn new(nonce: &[u8; 12]) -> Self {
         let word = |i: usize| u32::from_le_bytes(*nonce[i..].first_chunk().unwrap());
-        Self { first: word(0), rest: joined(word(4), word(8)) }
+        Self { first: word(0) as u64, rest: joined(word(4), word(8)) }
     }
 
     /// The nonce as bytes.
     #[inline(always)]
     pub(crate) fn to_array(self) -> [u8; NONCE_LEN] {
         let mut nonce = [0; NONCE_LEN];
-        nonce[..4].copy_from_slice(&self.first.to_le_bytes());
+        nonce[..4].copy_from_slice(&(self.first as u32).to_le_bytes());
         nonce[4..].copy_from_slice(&self.rest.to_le_bytes());
         nonce
     }
@@ -143,7 +144,7 @@ impl Nonce96 {
     /// That with a counter of zero, in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Vectors>(self, s: S) -> S::V {
-        s.splat_nonce(self.first, self.rest)
+        s.splat_nonce(self.first as u32, self.rest)
     }
 }
 

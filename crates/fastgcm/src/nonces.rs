@@ -17,7 +17,7 @@ use crate::{AnyTag, Backend, Error, Key, NONCE_LEN, Nonce, TAG_LEN, Tag, limits}
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-/// Nonces of 96 bits, each given out once. It cannot be implemented elsewhere.
+/// Nonces of 96 bits, each given out once. Other crates cannot implement this trait.
 pub trait Nonces: sealed::Sealed {}
 
 impl<T: sealed::Sealed> Nonces for T {}
@@ -32,8 +32,8 @@ mod sealed {
 /// the sealer, and behind it an invocation field, which counts its messages as a big-endian number.
 ///
 /// `FIXED` is 4 to 11; with 4, as TLS and IPsec have it, the invocation field has 64 bits. No two sealers may
-/// have the same key and the same fixed field. It cannot be cloned. A process that forks, or a machine that
-/// is restored from a snapshot, is a second sealer: it needs another fixed field.
+/// share a key and a fixed field, so the type cannot be cloned. A process that forks, or a machine that is
+/// restored from a snapshot, is a second sealer: it needs another fixed field.
 ///
 /// ```
 /// use fastgcm::{Error, nonces::CounterNonces};
@@ -59,15 +59,16 @@ impl<const FIXED: usize> CounterNonces<FIXED> {
         u64::MAX >> (8 * (FIXED - 4))
     };
 
-    /// From zero on.
+    /// Counts from zero.
     #[inline]
     pub fn new(fixed: [u8; FIXED]) -> Self {
         const { assert!(Self::LAST > 0) }
         Self { fixed, next: Some(0) }
     }
 
-    /// From `next` on, as [`position`](Self::position) gave it. Whoever goes on after a restart must have
-    /// stored a value that was not reached yet: one far ahead, before the nonces up to it are given out.
+    /// Counts from `next` on, as [`position`](Self::position) returned it. A sealer that goes on after a
+    /// restart must have stored a value that was not reached yet: one far ahead, before the nonces up to it
+    /// are given out.
     ///
     /// # Errors
     /// [`Exhausted`](Error::Exhausted) if the invocation field does not reach so far.
@@ -76,7 +77,7 @@ impl<const FIXED: usize> CounterNonces<FIXED> {
         if next > Self::LAST { Err(Error::Exhausted) } else { Ok(Self { fixed, next: Some(next) }) }
     }
 
-    /// The invocation field of the next nonce; `None` when they are used up.
+    /// Returns the invocation field of the next nonce; `None` when the nonces are used up.
     #[inline]
     pub fn position(&self) -> Option<u64> {
         self.next
@@ -85,7 +86,7 @@ impl<const FIXED: usize> CounterNonces<FIXED> {
     /// The next nonce.
     ///
     /// # Errors
-    /// [`Exhausted`](Error::Exhausted), from then on, when all have been given out: it never begins anew.
+    /// [`Exhausted`](Error::Exhausted) once all nonces have been given out, and from then on.
     #[inline]
     pub fn draw(&mut self) -> Result<[u8; 12], Error> {
         let now = self.next.ok_or(Error::Exhausted)?;
@@ -108,7 +109,7 @@ impl<const FIXED: usize> sealed::Sealed for CounterNonces<FIXED> {
 /// 2^32 messages.
 ///
 /// The limit is that of section 8.3: two of 2^32 nonces are the same with a chance of 2^-33. It holds for all
-/// that seal under the key, together; this counts its own.
+/// sealers under the key together; a `RandomNonces` counts its own messages.
 #[cfg(feature = "getrandom")]
 #[derive(Debug, Default)]
 pub struct RandomNonces {
@@ -117,22 +118,22 @@ pub struct RandomNonces {
 
 #[cfg(feature = "getrandom")]
 impl RandomNonces {
-    /// Messages that a key may seal with them.
+    /// The messages that a key may seal with random nonces.
     pub const LIMIT: u64 = 1 << 32;
 
-    /// For a key that has sealed nothing yet.
+    /// Makes the nonces of a key that has sealed nothing yet.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// For a key that has sealed, or has been promised to others for, `used` messages.
+    /// Makes the nonces of a key that has sealed `used` messages, or is promised to others for as many.
     #[inline]
     pub fn after(used: u64) -> Self {
         Self { used }
     }
 
-    /// Messages so far, those before included.
+    /// Returns the number of messages so far, with those before.
     #[inline]
     pub fn used(&self) -> u64 {
         self.used
@@ -171,7 +172,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     Ok(bytes)
 }
 
-/// A key that chooses its nonces itself. What it seals, any [`Key`] of the same bytes opens.
+/// A key that chooses its nonces itself. Any [`Key`] of the same bytes opens its messages.
 ///
 /// ```
 /// use fastgcm::nonces::{CounterNonces, SealingKey};
@@ -201,7 +202,7 @@ pub struct SealingKey<N> {
 }
 
 impl<N: Nonces> SealingKey<N> {
-    /// A key of 16, 24 or 32 bytes for the best back end of this machine.
+    /// Makes a key of 16, 24 or 32 bytes for the best back end of this machine.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
@@ -279,27 +280,27 @@ impl<N: Nonces> SealingKey<N> {
         Ok(message)
     }
 
-    /// [`open_prefixed`] with this key.
+    /// Does what [`open_prefixed`] does, with this key.
     ///
     /// # Errors
-    /// As for it.
+    /// As for [`open_prefixed`].
     pub fn open_prefixed<'b>(&self, aad: &[u8], buffer: &'b mut [u8]) -> Result<&'b mut [u8], Error> {
         open_prefixed(&self.key, aad, buffer)
     }
 
-    /// [`open_vec`] with this key.
+    /// Does what [`open_vec`] does, with this key.
     ///
     /// # Errors
-    /// As for it.
+    /// As for [`open_vec`].
     #[cfg(feature = "alloc")]
     pub fn open_vec(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         open_vec(&self.key, aad, message)
     }
 
-    /// [`Key::open`].
+    /// Does what [`Key::open`] does, with this key.
     ///
     /// # Errors
-    /// As for it.
+    /// As for [`Key::open`].
     #[inline]
     pub fn open<'n>(
         &self,
@@ -311,13 +312,13 @@ impl<N: Nonces> SealingKey<N> {
         self.key.open(nonce, aad, text, tag)
     }
 
-    /// The nonces, to be asked how far they have come.
+    /// Returns the nonces, which tell how far they have come.
     #[inline]
     pub fn nonces(&self) -> &N {
         &self.nonces
     }
 
-    /// The back end that it uses.
+    /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.key.backend()
     }

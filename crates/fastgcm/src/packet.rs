@@ -5,14 +5,14 @@ use crate::{Block, Error, Tag, inout::InOut, nonce::Nonce96, tag::tags_differ};
 /// The fewest packets that go side by side: one for each lane of the widest vector.
 pub(crate) const TOGETHER: usize = 4;
 
-/// A message of a batch: what is sealed or opened, and what came of it
+/// A message of a batch: what is sealed or opened, and the result
 /// ([`Key::seal_batch`](crate::Key::seal_batch)).
 ///
 /// The fields are those of DPDK's `rte_crypto_sym_vec`, one packet beside the other: `iv`, `aad`, source and
 /// destination, `digest`, `status`.
 #[derive(Debug)]
 pub struct Packet<'a> {
-    /// The nonce. Each must differ from all others that are used with the key.
+    /// The nonce, which must be unique for every message under one key.
     pub nonce: [u8; 12],
     /// What is authenticated and not encrypted.
     pub aad: &'a [u8],
@@ -20,7 +20,7 @@ pub struct Packet<'a> {
     pub text: Text<'a>,
     /// Sealing writes the tag here. Opening reads it here.
     pub tag: Tag,
-    /// What came of this packet. It is written by each call.
+    /// The result of the last call for this packet.
     pub status: Result<(), Error>,
 }
 
@@ -60,8 +60,8 @@ impl<'a> Packet<'a> {
         Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::InPlace(text), tag, status: Ok(()) }
     }
 
-    /// A packet whose text goes from one buffer to another. Of other lengths than one and the same, it will
-    /// be refused.
+    /// A packet whose text goes from one buffer to another. Sealing and opening refuse it if the two buffers
+    /// have different lengths.
     #[inline]
     pub fn to(nonce: [u8; 12], aad: &'a [u8], from: &'a [u8], to: &'a mut [u8], tag: Tag) -> Self {
         Self { nonce: Nonce96::new(&nonce).to_array(), aad, text: Text::To(from, to), tag, status: Ok(()) }

@@ -1,7 +1,7 @@
 //! One message on all cores (feature `rayon`), bit for bit the same as on one.
 //!
-//! The text is cut into parts; whoever is free takes the next one. The hashes of the parts are put together
-//! with powers of H ([`crate::parts`]).
+//! The text is cut into parts, and a thread that is free takes the next one. The hashes of the parts are put
+//! together with powers of H ([`crate::parts`]).
 
 use crate::{
     AnyTag, Block, Error, Key, Nonce, Tag, Text,

@@ -25,12 +25,12 @@ use zeroize::Zeroize;
 
 /// What one part of a message adds to the tag: GHASH of its ciphertext alone, and where the part lies.
 ///
-/// **It is as secret as the key.** Whoever has the hash and the ciphertext can compute the hash key, and
+/// **It is as secret as the key.** With the hash and the ciphertext anybody can compute the hash key, and
 /// forge messages. Send it between machines under encryption, and keep it out of logs. It is wiped when it is
 /// dropped.
 #[derive(Clone)]
 pub struct PartHash {
-    /// Where the part begins in the text, in bytes.
+    /// Returns where the part begins in the text, in bytes.
     offset: u64,
     length: u64,
     hash: Block,
@@ -46,7 +46,7 @@ impl PartHash {
         self.offset
     }
 
-    /// How many bytes of text it has.
+    /// Returns how many bytes of text the part has.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -185,9 +185,9 @@ pub fn hash_part(key: &Key, offset: u64, ciphertext: &[u8]) -> Result<PartHash, 
     })
 }
 
-/// The tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Which
-/// machine, and which back end, has hashed them does not matter. To verify a message, compare the tag with
-/// `==`, which takes constant time.
+/// Returns the tag of a message that was sealed or opened in parts. `parts` come in the order of the text. Any
+/// machine and any back end may have hashed them. To verify a message, compare the tag with `==`, which takes
+/// constant time.
 ///
 /// # Errors
 /// [`Incomplete`](Error::Incomplete) unless the parts are one text: the first begins at 0, each other one
@@ -221,13 +221,13 @@ pub fn combine<'n, 'p>(
         }
         limits::check(0, text as usize)?;
         hash.set(sum.swap_bytes());
-        let tag = steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0()), Tag::of);
+        let tag = steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(&start), Tag::of);
         hash.zeroize();
         Ok(tag)
     })
 }
 
-/// The plan of a message that several workers seal: made once, by whoever hands out the work.
+/// The plan of a message that several workers seal. The program that hands out the work makes it once.
 ///
 /// It cuts the text into parts that do not overlap, and keeps the hash of each part that was sealed. The hash
 /// of a part is a digest of its text that cannot be computed without the key. So when a part is sealed again,
@@ -285,7 +285,7 @@ impl Plan {
         Ok(Self { nonce, text, part, accepted: BTreeMap::new() })
     }
 
-    /// The nonce of the message, for all of its parts.
+    /// Returns the nonce of the message, for all of its parts.
     pub fn nonce(&self) -> [u8; 12] {
         self.nonce
     }
@@ -296,18 +296,18 @@ impl Plan {
         (0..text.div_ceil(part)).map(move |i| i * part..text.min((i + 1) * part))
     }
 
-    /// Those that were not accepted yet, in order.
+    /// Returns the parts that were not accepted yet, in order.
     pub fn missing(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.parts().filter(|range| !self.accepted.contains_key(&range.start))
     }
 
-    /// The hashes that were accepted, in order: to be kept, under encryption, where they survive the plan. A
+    /// Returns the hashes that were accepted, in order. Store them, encrypted, where they survive the plan: a
     /// plan that is made again accepts them.
     pub fn accepted(&self) -> impl Iterator<Item = &PartHash> {
         self.accepted.values()
     }
 
-    /// Takes the hash of a part. The same hash once more is no error and changes nothing.
+    /// Takes the hash of a part. A hash that was accepted before is no error and changes nothing.
     ///
     /// # Errors
     /// [`OtherText`](Error::OtherText) if the part was accepted before, with another text: the ciphertext
@@ -331,8 +331,8 @@ impl Plan {
         }
     }
 
-    /// Encrypts the part that begins at `offset` in place, and accepts it: for a caller who has the plan at
-    /// hand.
+    /// Encrypts the part that begins at `offset` in place, and accepts it. It is for a caller that holds the
+    /// plan itself.
     ///
     /// # Errors
     /// As for [`accept`](Self::accept): `text` is bit for bit what it was.
@@ -341,7 +341,7 @@ impl Plan {
         self.accept(hash).or_else(|refused| open_part(key, self.nonce, offset, text).and(Err(refused)))
     }
 
-    /// The tag of the whole message.
+    /// Returns the tag of the whole message.
     ///
     /// # Errors
     /// [`Incomplete`](Error::Incomplete) if a part is missing, [`TooLong`](Error::TooLong) if `aad` has more

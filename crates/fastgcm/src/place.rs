@@ -41,7 +41,7 @@ impl Key {
         Ok(made_boxed(|place| Self::derive_in(place, key, row)))
     }
 
-    /// A key behind a counted reference, derived in place: for owners that share it.
+    /// Makes a key behind a counted reference, for owners that share it. The key is derived in place.
     ///
     /// # Errors
     /// As [`with_backend`](Self::with_backend).
@@ -52,8 +52,8 @@ impl Key {
         Ok(made_shared(|place| Self::derive_in(place, key, row)))
     }
 
-    /// A key in memory of the caller's choice, derived in place. Who gives that memory back drops the key
-    /// first.
+    /// Makes a key in memory of the caller's choice. The key is derived in place. The caller drops the key
+    /// before it gives that memory back.
     ///
     /// # Errors
     /// As [`with_backend`](Self::with_backend): nothing is written.

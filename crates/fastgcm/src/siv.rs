@@ -17,9 +17,9 @@ use zeroize::ZeroizeOnDrop;
 
 /// A key of AES-GCM-SIV: AEAD_AES_128_GCM_SIV or AEAD_AES_256_GCM_SIV.
 ///
-/// A nonce of 12 bytes should come once, and may be drawn at random for 2^32 messages; if it comes again,
-/// nothing is lost but whether two messages with the same nonce are equal. (RFC 8452, section 9, has the
-/// bounds.) The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
+/// A nonce of 12 bytes should be used once, and may be drawn at random for 2^32 messages. A nonce that repeats
+/// tells only whether two messages with it are equal. (RFC 8452, section 9, has the bounds.) The key is wiped
+/// when it is dropped. Copies that the compiler makes when it is *moved* are not.
 ///
 /// ```
 /// # use fastgcm::AesGcmSiv;
@@ -40,7 +40,7 @@ impl AesGcmSiv {
     /// The longest text and the longest AAD, in bytes (RFC 8452, section 6).
     pub const LIMIT: u64 = 1 << 36;
 
-    /// A key of 16 or 32 bytes for the best back end of this machine.
+    /// Makes a key of 16 or 32 bytes for the best back end of this machine.
     ///
     /// # Errors
     /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
@@ -48,19 +48,19 @@ impl AesGcmSiv {
         Self::with_backend(key, Backend::detect())
     }
 
-    /// AES-128: cannot fail.
+    /// Makes an AES-128 key for the best back end of this machine. Cannot fail.
     #[inline]
     pub fn aes128(key: &[u8; 16]) -> Self {
         Self { key: Key::for_aes(key, Backend::best()) }
     }
 
-    /// AES-256: cannot fail.
+    /// Makes an AES-256 key for the best back end of this machine. Cannot fail.
     #[inline]
     pub fn aes256(key: &[u8; 32]) -> Self {
         Self { key: Key::for_aes(key, Backend::best()) }
     }
 
-    /// For one back end.
+    /// Makes a key of 16 or 32 bytes for the back end `backend`.
     ///
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`new`](Self::new).
@@ -70,7 +70,8 @@ impl AesGcmSiv {
         if key.len() == 24 { Err(Error::InvalidLength) } else { Ok(Self { key: Key::for_aes(key, row) }) }
     }
 
-    /// AES-192, **which RFC 8452 does not have**: the same with a longer key, as OpenSSL's AES-192-GCM-SIV.
+    /// Makes a key of AES-192, **which RFC 8452 does not have**: GCM-SIV with a longer key, as in OpenSSL's
+    /// AES-192-GCM-SIV.
     ///
     /// # Errors
     /// [`Unavailable`](Error::Unavailable) if this machine cannot run the back end.
@@ -79,7 +80,7 @@ impl AesGcmSiv {
         Ok(Self { key: Key::for_aes(key, backend.row()?) })
     }
 
-    /// The back end that it uses.
+    /// Returns the back end that the key uses.
     pub fn backend(&self) -> Backend {
         self.key.backend()
     }
@@ -114,7 +115,7 @@ impl AesGcmSiv {
         Ok(self.siv(nonce, aad, text, None, Tag::of))
     }
 
-    /// Decrypts `text` in place, and verifies it then.
+    /// Decrypts `text` in place, and then verifies it.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
@@ -124,7 +125,7 @@ impl AesGcmSiv {
         verdict(wrong, text)
     }
 
-    /// Decrypts `ciphertext` to `text`, which has the same length, and verifies it then.
+    /// Decrypts `ciphertext` to `text`, which has the same length, and then verifies it.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
@@ -161,7 +162,7 @@ impl AesGcmSiv {
         then: impl FnOnce(Block) -> T,
     ) -> T {
         let (key, nonce) = (&self.key, Nonce96::new(nonce));
-        key.row.backend.find::<Siv>().siv(&key.material, nonce, aad, given, text, then)
+        key.row.backend.find::<Siv>().siv(&key.material, nonce, aad, given.as_ref(), text, then)
     }
 }
 
@@ -213,7 +214,7 @@ mod tests {
                         &key.material,
                         Nonce96::ZERO,
                         b"",
-                        given,
+                        given.as_ref(),
                         InOut::in_place(&mut text),
                         drop,
                     );

@@ -1,9 +1,9 @@
 //! A message that is sealed in pieces.
 //!
-//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and
-//! may end anywhere. Whole messages are faster ([`seal`](crate::seal)). Whoever *opens* in pieces gets text
-//! that nobody has verified: `hazmat::UnverifiedOpener` does this. The functions of
-//! [`gathered`](crate::gathered) open a message that lies in several buffers in one call.
+//! AAD comes first, then text, then the end; the types enforce this order. A piece may have any length and may
+//! end anywhere. Whole messages are faster ([`seal`](crate::seal)). Opening in pieces gives text that nobody
+//! has verified (`hazmat::UnverifiedOpener`). The functions of [`gathered`](crate::gathered) open a message
+//! that lies in several buffers in one call.
 
 use crate::{Error, Key, Nonce, Tag, inout::InOut, isa::Frame, running::Running};
 use core::{fmt, marker::PhantomData};

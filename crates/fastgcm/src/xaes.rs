@@ -20,9 +20,10 @@ const NONCE: usize = 24;
 
 /// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
 ///
-/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. Drawn at
-/// random, 2^80 of them are as unlikely to meet as 2^32 of AES-GCM's. A nonce must not be used twice here
-/// either. The key is wiped when it is dropped; what the compiler copied when it was *moved* is not.
+/// Its nonces have 24 bytes. `seal_random` and `seal_random_vec` (feature `getrandom`) draw them. Of 2^80
+/// random nonces two are equal with the chance that 2^32 of AES-GCM's have. A nonce must still be unique for
+/// every message. The key is wiped when it is dropped. Copies that the compiler makes when it is *moved* are
+/// not.
 ///
 /// ```
 /// # use fastgcm::Xaes256Gcm;

@@ -1,4 +1,4 @@
-//! The commands of the repository's README on locked keys, as they stand there.
+//! The commands of the program's page on locked keys, as they stand there.
 #![cfg(feature = "age")]
 
 use crate::support::Bench;
@@ -18,8 +18,7 @@ fn readme() {
         println!("SKIPPED locked::readme: age-keygen or ssh-keygen is not here");
         return;
     }
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
-    let block = readme.split("\n```bash\n").nth(1).and_then(|rest| rest.split("\n```").next()).unwrap();
+    let block = include_str!("../../README.md").split("\n```bash\n").nth(1).and_then(|rest| rest.split("\n```").next()).unwrap();
     let bench = Bench::new();
     bench.write("backup.tar", b"a backup");
     bench.write("secret", b"passphrase\n");
@@ -38,7 +37,7 @@ fn readme() {
     let of_age = shell("age-keygen -y age.id");
     let of_ssh = shell("cut -d' ' -f1,2 ~/.ssh/id_ed25519.pub");
     let mut typed = 0;
-    shell("fastgcm keygen -o my.key; fastgcm seal -k my.key backup.tar"); // of the block before
+    shell("fastgcm keygen -o my.key; fastgcm seal -k my.key backup.tar"); // which the block takes for granted
     for line in block.lines() {
         shell(&line.replace("age1...", of_age.trim()).replace("ssh-ed25519 ...", of_ssh.trim()));
         typed += 1;

@@ -3,7 +3,7 @@
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_interop::{Context, OpenSsl, Whose, control};
+use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control};
 use std::{
     env, fs,
     io::{Read, Write},
@@ -143,12 +143,12 @@ fn program() {
     passed("openssl::program", seen, 6 + 4 * 3);
 }
 
-/// The commands of README.md, as they stand there, but for the last one, which starts a server.
+/// The commands of the provider's page, as they stand there, but for the last one, which starts a server.
 #[test]
 fn readme() {
-    let text = fs::read_to_string("../../../README.md").unwrap();
-    let (_, section) = text.split_once("\n## Faster TLS").expect("README.md has that section");
-    let (_, block) = section.split_once("\n```bash\n").expect("README.md has a block of bash there");
+    let text = fs::read_to_string("../README.md").unwrap();
+    let (_, section) = text.split_once("\n## Faster TLS").expect("the page has that section");
+    let (_, block) = section.split_once("\n```bash\n").expect("the page has a block of bash there");
     let (block, _) = block.split_once("\n```").unwrap();
     let (commands, server) = block.rsplit_once('\n').unwrap();
     assert!(server.starts_with("OPENSSL_CONF=/etc/ssl/fastgcm.cnf nginx"), "{server}");

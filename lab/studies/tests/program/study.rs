@@ -86,12 +86,12 @@ fn every_study() {
     println!("study::every_study ok {}", reports.len());
 }
 
-/// What the README says was counted on a processor, instructions, lines and bytes, is what the released program counts now. (One that is optimised
+/// What the committed results say was counted on a processor, instructions, lines and bytes, is what the released program counts now. (One that is optimised
 /// otherwise executes other instructions.) A tenth allows for another compiler, and for what changes in the library.
 #[test]
-fn counted_in_readme() {
+fn counted_in_results() {
     let Some(program) = std::env::var_os("FASTGCM_STUDY") else {
-        return println!("SKIPPED study::counted_in_readme: FASTGCM_STUDY names no released program");
+        return println!("SKIPPED study::counted_in_results: FASTGCM_STUDY names no released program");
     };
     let mut compared = 0;
     for (name, tables) in
@@ -103,19 +103,19 @@ fn counted_in_readme() {
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let report = serde_json::from_slice(&output.stdout).unwrap();
-        compared += tables.iter().map(|table| compare_with_readme(&report, table, 0.1)).sum::<usize>();
+        compared += tables.iter().map(|table| compare_with_results(name, &report, table, 0.1)).sum::<usize>();
     }
     assert!(compared >= 12 * 11 + 14 + 6 * 9 + 10, "{compared}");
-    println!("study::counted_in_readme ok {compared}");
+    println!("study::counted_in_results ok {compared}");
 }
 
 /// How many numbers of that table were compared. (Another processor may lack a row.)
-fn compare_with_readme(report: &Value, table: &str, part: f64) -> usize {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+fn compare_with_results(name: &str, report: &Value, table: &str, part: f64) -> usize {
+    let results = std::fs::read_to_string(format!("{}/results/{name}.txt", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let tables = report["tables"].as_array().unwrap();
     let table = tables.iter().find(|one| one["title"].as_str().unwrap().starts_with(table)).unwrap();
     let title = table["title"].as_str().unwrap();
-    let there = readme.split_once(&format!("**{title}**")).unwrap_or_else(|| panic!("the README has no {title}")).1;
+    let there = results.split_once(&format!("**{title}**")).unwrap_or_else(|| panic!("results/{name}.txt has no {title}")).1;
     let there: Vec<_> = there.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|')).collect();
     let mut compared = 0;
     for row in table["rows"].as_array().unwrap() {
@@ -124,10 +124,10 @@ fn compare_with_readme(report: &Value, table: &str, part: f64) -> usize {
         let there: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
         for (found, written) in cells.iter().zip(&there).skip(1) {
             if let (Ok(found), Ok(written)) = (found.parse::<f64>(), written.parse::<f64>()) {
-                assert!((found - written).abs() <= part * found.max(written), "README, {title}, {}: {written}, found {found}", cells[0]);
+                assert!((found - written).abs() <= part * found.max(written), "results, {title}, {}: {written}, found {found}", cells[0]);
                 compared += 1;
             } else {
-                assert_eq!(found, written, "README, {title}, {}", cells[0]);
+                assert_eq!(found, written, "results, {title}, {}", cells[0]);
             }
         }
     }
@@ -163,9 +163,8 @@ fn refused() {
     bench.fails(2, &["study", "ghash-2023", "--csv", "same", "--svg", "same"]);
     bench.write("there", b"");
     bench.fails(5, &["study", "ghash-2023", "--csv", "there"]);
-    bench.write("page", b"<!-- ghash-2023: end -->\n<!-- ghash-2023: measured -->\n");
-    bench.fails(2, &["study", "ghash-2023", "--readme", "page"]);
-    bench.fails(2, &["study", "ghash-2023", "--readme", "page", "--quick"]);
+    bench.fails(2, &["study", "ghash-2023", "--results", "nowhere"]);
+    bench.fails(2, &["study", "ghash-2023", "--results", ".", "--quick"]);
     bench.fails(2, &["study", "solaris-2010", "--provider", "there"]);
     if cfg!(target_arch = "x86_64") {
         bench.fails(2, &["study", "aesni-2024", "--linux", "nowhere"]);

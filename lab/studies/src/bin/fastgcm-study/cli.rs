@@ -51,9 +51,9 @@ pub(crate) struct Study {
     /// Write chart and tables to FILE, as one page.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// In FILE, the README of the studies, write the tables anew, and the chart to the folder `charts` beside it.
-    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
-    pub(crate) readme: Option<PathBuf>,
+    /// In FOLDER, that of the studies, write the tables in `results` and the chart in `charts` anew.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
+    pub(crate) results: Option<PathBuf>,
     /// For solaris-2010: fastgcm-openssl as a module of OpenSSL, whose code is run.
     #[arg(long, value_name = "FILE")]
     pub(crate) provider: Option<PathBuf>,

@@ -21,12 +21,17 @@ use fastgcm_measure::{
     pin,
 };
 use fastgcm_studies::study::{self, Bench, Library, Report, Steps};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Compares answers, then measures. What stands in the way of the files is noticed first.
 pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     let files = plan(args)?;
-    args.readme.as_deref().map(|readme| around(readme, &args.name)).transpose()?;
+    if let Some(file) = args.results.as_deref().map(|folder| tables(folder, &args.name)).filter(|file| !file.exists()) {
+        return Err(Failure::usage(format_args!("{} is not there: --results takes the folder of the studies", file.display())));
+    }
     let (libcrypto, ipsec_mb) = (Libcrypto::find(), ipsec_mb());
     let held = if args.name == "aesni-2024" { held() } else { Vec::new() };
     let mut peers: Vec<&dyn AnyImplementation> = Vec::new();
@@ -97,29 +102,24 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     if !files.take_stdout() {
         print(&report.text())?;
     }
-    if let Some(readme) = &args.readme {
-        into_readme(readme, &report)?;
+    if let Some(folder) = &args.results {
+        into_results(folder, &report)?;
     }
     files.write(&report)
 }
 
-/// What stands before and behind the tables of that study in the README.
-fn around(readme: &Path, name: &str) -> Result<[String; 2], Failure> {
-    let text = fs::read_to_string(readme).map_err(|error| Failure::io(readme.display(), &error))?;
-    let (begin, end) = (format!("<!-- {name}: measured -->\n"), format!("<!-- {name}: end -->"));
-    let parts =
-        text.split_once(&begin).and_then(|(before, rest)| Some([format!("{before}{begin}"), format!("{end}{}", rest.split_once(&end)?.1)]));
-    parts.ok_or_else(|| Failure::usage(format_args!("{} has no marks of {name}", readme.display())))
+/// The file with the tables of that study, in the folder of the studies.
+fn tables(folder: &Path, name: &str) -> PathBuf {
+    folder.join("results").join(format!("{name}.txt"))
 }
 
-/// Tables between the marks of that study, and the chart in a file of its own.
-fn into_readme(readme: &Path, report: &Report) -> Result<(), Failure> {
-    let ([before, behind], name) = (around(readme, report.name)?, report.name);
+/// Writes the tables, and the chart in a file of its own.
+fn into_results(folder: &Path, report: &Report) -> Result<(), Failure> {
     let write = |path: &Path, text: String| fs::write(path, text).map_err(|error| Failure::io(path.display(), &error));
     if let Some(chart) = report.svg().map_err(failed)? {
-        write(&readme.with_file_name("charts").join(format!("{name}.svg")), chart)?;
+        write(&folder.join("charts").join(format!("{}.svg", report.name)), chart)?;
     }
-    write(readme, format!("{before}{}\n![chart](charts/{name}.svg)\n{behind}", report.markdown()))
+    write(&tables(folder, report.name), report.markdown())
 }
 
 /// Our own program in its part of being stepped through.
