@@ -122,7 +122,6 @@ wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
 END"#,
         runner: "node --no-warnings HERE/wasi.mjs",
         on: &[("node", "")],
-        ..NOTHING
     },
     Machine {
         name: "windows",
@@ -140,7 +139,6 @@ END
 x86_64-w64-mingw32-gcc -shared -o wine/bcryptprimitives.dll wine/prng.c -ladvapi32"#,
         runner: "env WINEDEBUG=-all WINEPREFIX=HERE/wine/c WINEPATH=Z:HERE/wine /usr/lib/wine/wine64",
         on: &[("native", "*")],
-        ..NOTHING
     },
     // No operating system, no allocation, no vector registers: `portable` alone, and only built.
     Machine { name: "bare", triple: "x86_64-unknown-none", linker: "rust-lld", ..NOTHING },
