@@ -26,26 +26,19 @@ pub(crate) struct InOut<'a> {
     life: PhantomData<&'a mut [u8]>,
 }
 
-/// Where a message is read and written, without its length: as two words they travel in registers.
-#[derive(Clone, Copy)]
-pub(crate) struct Ends<'a> {
-    src: *const u8,
-    dst: *mut u8,
-    life: PhantomData<&'a mut [u8]>,
-}
-
 impl<'a> InOut<'a> {
+    /// Where it is read and written, and its length: numbers, which travel in registers.
     #[inline(always)]
-    pub(crate) fn parts(self) -> (Ends<'a>, usize) {
-        (Ends { src: self.src, dst: self.dst, life: PhantomData }, self.len)
+    pub(crate) fn parts(self) -> (*const u8, *mut u8, usize) {
+        (self.src, self.dst, self.len)
     }
 
-    /// What `parts` has taken apart.
+    /// What [`parts`](Self::parts) has taken apart.
     /// # Safety
-    /// `len` is the length that came with `ends`.
+    /// It is, and nobody else uses that memory as long as this lives.
     #[inline(always)]
-    pub(crate) unsafe fn between(ends: Ends<'a>, len: usize) -> Self {
-        Self { src: ends.src, dst: ends.dst, len, life: PhantomData }
+    pub(crate) unsafe fn between(src: *const u8, dst: *mut u8, len: usize) -> Self {
+        Self { src, dst, len, life: PhantomData }
     }
 
     #[inline(always)]
@@ -128,6 +121,25 @@ impl<'a> InOut<'a> {
     #[inline(always)]
     pub(crate) fn take<S: Vectors>(&mut self, vectors: usize) -> Self {
         self.take_blocks(S::BLOCKS * vectors)
+    }
+
+    /// Its whole vectors, and what is behind them: less than a vector.
+    #[inline(always)]
+    pub(crate) fn split_cut<S: Vectors>(self) -> (Self, Self) {
+        let cut = self.len % (16 * S::BLOCKS);
+        let whole = Self { len: self.len - cut, ..self };
+        // SAFETY: so many bytes lie inside the message.
+        let (src, dst) = unsafe { (self.src.add(whole.len), self.dst.add(whole.len)) };
+        (whole, Self { src, dst, len: cut, ..self })
+    }
+
+    /// Takes the last vector, if there is a whole one.
+    #[inline(always)]
+    pub(crate) fn take_last<S: Vectors>(&mut self) -> Option<Self> {
+        self.len = self.len.checked_sub(16 * S::BLOCKS)?;
+        // SAFETY: so many bytes lie inside the message, and a vector behind them.
+        let (src, dst) = unsafe { (self.src.add(self.len), self.dst.add(self.len)) };
+        Some(Self { src, dst, len: 16 * S::BLOCKS, ..*self })
     }
 
     /// Takes the next `blocks` blocks, or all that is left.
@@ -296,9 +308,14 @@ impl<'a, S: Vectors> Turn<'a, S> {
 /// The first `bytes.len() <= 16 * BLOCKS` bytes of a vector; zeros behind. (Longer input is cut.)
 #[inline(always)]
 pub(crate) fn load_bytes<S: Vectors>(s: S, bytes: &[u8]) -> S::V {
-    let n = bytes.len().min(16 * S::BLOCKS);
-    // SAFETY: n bytes are readable.
-    unsafe { if n <= 16 { s.load_block(bytes.as_ptr(), n) } else { s.load_first(bytes.as_ptr(), n) } }
+    let n = bytes.len();
+    if n <= 16 {
+        // SAFETY: n bytes are readable.
+        unsafe { s.load_block(bytes.as_ptr(), n) }
+    } else {
+        // SAFETY: so many are.
+        unsafe { s.load_first(bytes.as_ptr(), n.min(16 * S::BLOCKS)) }
+    }
 }
 
 /// Sixteen bytes of a key, as one block.

@@ -46,7 +46,7 @@ pub(crate) enum Kind<'a> {
 /// A nonce of 96 bits, in the two parts in which it is loaded. Its counter is public.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nonce96 {
-    first: u32,
+    first: u64,
     rest: u64,
 }
 
@@ -123,14 +123,14 @@ impl Nonce96 {
     #[inline(always)]
     pub(crate) fn new(nonce: &[u8; 12]) -> Self {
         let word = |i: usize| u32::from_le_bytes(*nonce[i..].first_chunk().unwrap());
-        Self { first: word(0), rest: joined(word(4), word(8)) }
+        Self { first: word(0) as u64, rest: joined(word(4), word(8)) }
     }
 
     /// The nonce as bytes.
     #[inline(always)]
     pub(crate) fn to_array(self) -> [u8; NONCE_LEN] {
         let mut nonce = [0; NONCE_LEN];
-        nonce[..4].copy_from_slice(&self.first.to_le_bytes());
+        nonce[..4].copy_from_slice(&(self.first as u32).to_le_bytes());
         nonce[4..].copy_from_slice(&self.rest.to_le_bytes());
         nonce
     }
@@ -144,7 +144,7 @@ impl Nonce96 {
     /// That with a counter of zero, in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Vectors>(self, s: S) -> S::V {
-        s.splat_nonce(self.first, self.rest)
+        s.splat_nonce(self.first as u32, self.rest)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Functions that make a key, use it for one message, and wipe it.
 //!
 //! A program that derives a key for each message (XAES, envelope encryption, tokens) spends more time on the
-//! [`Key`] than on the message: a `Key` holds the forty powers of the hash key that a long message needs. A
-//! short message needs three. So these functions look at the message first.
+//! [`Key`] than on the message: a `Key` holds the powers of the hash key that a long message needs, 36 of them.
+//! A short message needs three. So these functions look at the message first.
 
 use crate::{
     Backend, Block, Error, Key, Nonce, Tag,

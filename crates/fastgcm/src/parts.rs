@@ -221,7 +221,7 @@ pub fn combine<'n, 'p>(
         }
         limits::check(0, text as usize)?;
         hash.set(sum.swap_bytes());
-        let tag = steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(start.j0()), Tag::of);
+        let tag = steps.finish(material, &hash, lengths(aad.len() as u64, text), Some(&start), Tag::of);
         hash.zeroize();
         Ok(tag)
     })

@@ -94,6 +94,15 @@ impl Running {
         self.hash.get().swap_bytes()
     }
 
+    /// The nonce, if no data have come yet and it is public.
+    #[inline]
+    pub(crate) fn untouched(&self) -> Option<Nonce96> {
+        match self.start {
+            Start::Public(nonce) if self.aad | self.text == 0 => Some(nonce),
+            _ => None,
+        }
+    }
+
     /// It was begun with a key of that row.
     #[cfg(feature = "hazmat")]
     #[inline]
@@ -172,7 +181,7 @@ impl Running {
         if self.hash.filled() > 0 {
             self.steps.hash(material, &mut self.hash, &[], |()| ());
         }
-        self.steps.finish(material, &self.hash, lengths, Some(self.start.j0()), |tag| tag)
+        self.steps.finish(material, &self.hash, lengths, Some(&self.start), |tag| tag)
     }
 
     /// Counts so many bytes of text more, and returns how many there were. The first of them end the AAD,
@@ -242,9 +251,13 @@ impl Running {
 }
 
 impl Drop for Running {
+    #[inline]
     fn drop(&mut self) {
-        self.hash.zeroize();
-        self.pads.zeroize();
+        // Where nothing came, nothing is to be wiped but a J0.
+        if self.aad | self.text > 0 {
+            self.hash.zeroize();
+            self.pads.zeroize();
+        }
         if let Start::Secret(j0) = &mut self.start {
             j0.0.zeroize();
         }

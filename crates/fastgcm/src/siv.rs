@@ -162,7 +162,7 @@ impl AesGcmSiv {
         then: impl FnOnce(Block) -> T,
     ) -> T {
         let (key, nonce) = (&self.key, Nonce96::new(nonce));
-        key.row.backend.find::<Siv>().siv(&key.material, nonce, aad, given, text, then)
+        key.row.backend.find::<Siv>().siv(&key.material, nonce, aad, given.as_ref(), text, then)
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
                         &key.material,
                         Nonce96::ZERO,
                         b"",
-                        given,
+                        given.as_ref(),
                         InOut::in_place(&mut text),
                         drop,
                     );

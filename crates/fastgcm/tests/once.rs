@@ -16,12 +16,13 @@ const KEYS: [usize; 3] = [16, 24, 32];
 
 /// Every length around what a tail takes beside its text, of AAD; and more, that is hashed first.
 fn aads() -> Vec<usize> {
-    (0..=70).step_by(step()).chain([100, 300]).collect()
+    (0..=70).step_by(step()).chain([16, 48, 64, 100, 300]).collect()
 }
 
 /// Of texts every length around a vector, and around as many blocks as few powers are for; then turns, with each number of blocks behind them.
 fn texts() -> Vec<usize> {
-    (0..=280).step_by(step()).chain((512..1100).step_by(16 * step())).chain([560, 561, 1420, 4096]).collect()
+    let vectors = (16..=128).step_by(16); // steps of seven leave out what is whole
+    (0..=280).step_by(step()).chain(vectors).chain((512..1100).step_by(16 * step())).chain([560, 561, 1420, 4096]).collect()
 }
 
 /// Quickly: every seventh length.

@@ -10,7 +10,7 @@ use std::{collections::HashMap, collections::HashSet, ops::Range, path::Path};
 const LINE: u64 = 64;
 
 /// A row without instructions for AES takes a hundred times as many others: only the shortest.
-const SIZES: [usize; 6] = [16, 64, 256, 1024, 1420, 4096];
+const SIZES: [usize; 6] = [16, 64, 128, 256, 320, 4096];
 
 /// What messages touch with this row, which this processor can run.
 pub(super) fn touched(probe: &Path, program: &Program, row: &Row) -> Result<Table> {
@@ -24,6 +24,9 @@ pub(super) fn touched(probe: &Path, program: &Program, row: &Row) -> Result<Tabl
         traced.next_marker().map_err(Error::msg)?.context("the probe tells of a key, and does nothing")?;
         let (key, tables) = (told.rdi..told.rdi + told.rsi, traced.base()..traced.base() + program.bytes);
         let numbers = one(&mut traced, &known, key, tables).map_err(Error::msg)?;
+        if let Ok(dir) = std::env::var("STEP_TRACE") {
+            let _ = std::fs::rename("/tmp/trace.now", format!("{dir}/{}-{verb}-{size}.txt", row.name));
+        }
         let names = ["code lines", "key lines", "data lines"];
         table.extend(names.into_iter().zip(numbers).map(|(name, n)| ((format!("{} {verb} of {size}", row.name), name.to_owned()), n)));
     }
@@ -58,9 +61,14 @@ fn known(program: &Program) -> HashMap<u64, Known<'_>> {
 /// Those of the key are exact, for a key begins a line. Where the linker puts the rest differs from build to build, and must not count:
 /// each function begins a line here, and bytes that are read of constants and tables lie side by side.
 fn one(traced: &mut Traced, known: &HashMap<u64, Known<'_>>, key: Range<u64>, tables: Range<u64>) -> Result<[u64; 3], String> {
+    let mut log = std::env::var("STEP_TRACE").ok().map(|_| std::fs::File::create("/tmp/trace.now").unwrap());
     let (mut code_lines, mut key_lines, mut data_bytes) = (HashSet::new(), HashSet::new(), HashSet::new());
     traced.until_marker(|program, at| {
         let Some(Known { instruction, memory, function }) = known.get(&at.wrapping_sub(program.base())) else { return Ok(()) };
+        if let Some(log) = &mut log {
+            use std::io::Write;
+            writeln!(log, "{:x} {}", instruction.ip(), instruction).unwrap();
+        }
         let from = instruction.ip() - function;
         code_lines.extend([from, from + instruction.len() as u64 - 1].map(|byte| (*function, byte / LINE)));
         let Some(operand) = memory else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Cargo builds the rivals, one by one: what one of them lacks keeps none of the others away.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -52,11 +52,11 @@ pub(crate) const RIVALS: [Rival; 19] = [
         flags: "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"",
     },
     Rival::new("rustcrypto-0.10"),
-    Rival::new("libsodium"),
+    Rival::made("libsodium", "libsodium", ""),
 ];
 
-/// Debian's packages: two libraries, what BoringSSL's build needs, and what those of `make.sh` do.
-const PACKAGES: [&str; 8] = ["libsodium23", "libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm", "make", "xz-utils"];
+/// Debian's packages: a library, what BoringSSL's build needs, and what those of `make.sh` do.
+const PACKAGES: [&str; 7] = ["libssl3", "cmake", "libclang-dev", "dpkg-dev", "nasm", "make", "xz-utils"];
 
 /// This folder.
 pub(crate) fn root() -> &'static Path {
@@ -72,7 +72,7 @@ pub(crate) fn target() -> Result<PathBuf, String> {
 /// The shared object of that rival; or why there is none. What is in no registry is fetched only if we may `install`.
 pub(crate) fn build(rival: &Rival, install: bool) -> Result<PathBuf, String> {
     eprint!("building {} ...", rival.name);
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = cargo();
     let mut target = target()?;
     if rival.made.is_some() {
         cargo.env("RIVAL_NAME", rival.name).env("RIVAL_MADE", made(rival, &target, install)?);
@@ -86,14 +86,53 @@ pub(crate) fn build(rival: &Rival, install: bool) -> Result<PathBuf, String> {
     }
     let package = format!("rival-{}", rival.folder.replace('.', "-"));
     cargo.args(["build", "--release", "--locked", "--package", &package, "--target-dir"]).arg(&target).current_dir(root());
-    // What `cargo run` set for this program is nobody else's.
-    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
-        cargo.env_remove(name);
-    }
     let done = run(&mut cargo);
     eprint!("\r\x1b[K");
     done?;
     Ok(target.join("release").join(format!("lib{}.so", package.replace('-', "_"))))
+}
+
+/// The shared object of fastgcm with the sources of that folder or commit, called as those of this tree are, by `rivals/fastgcm`.
+pub(crate) fn build_sources(from: &str) -> Result<PathBuf, String> {
+    let mut at = PathBuf::from(from);
+    let text = |output: std::process::Output| String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !at.is_dir() {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(root());
+        let commit = text(git.args(["rev-parse", "--verify", &format!("{from}^{{commit}}")]).output().map_err(|error| error.to_string())?);
+        if commit.is_empty() {
+            return Err(format!("{from} is no folder, and no commit"));
+        }
+        at = target()?.join("sources").join(&commit);
+        if !at.is_dir() {
+            let (new, top) = (at.with_extension("new"), root().join("../.."));
+            fs::create_dir_all(&new).map_err(|error| error.to_string())?;
+            let unpack = r#"git -C "$1" archive "$2" | tar -x -C "$3""#;
+            run(Command::new("sh").args(["-c", unpack, "sh"]).arg(top).arg(&commit).arg(&new))?;
+            fs::rename(new, &at).map_err(|error| error.to_string())?;
+        }
+    }
+    let at = at.canonicalize().map_err(|error| error.to_string())?;
+    let package = target()?.join("package").join(at.to_string_lossy().replace('/', "-"));
+    fs::create_dir_all(&package).map_err(|error| error.to_string())?;
+    let (root, library) = (root().display(), at.join("crates/fastgcm"));
+    let manifest = format!(
+        "[package]\nname = \"rival-fastgcm\"\nedition = \"2024\"\n[lib]\npath = \"{root}/rivals/fastgcm/src/lib.rs\"\ncrate-type = [\"cdylib\"]\n\
+         [dependencies]\nplugin = {{ path = \"{root}/plugin\" }}\nfastgcm = {{ path = \"{}\" }}\n[profile.release]\ncodegen-units = 1\n[workspace]\n",
+        library.display()
+    );
+    fs::write(package.join("Cargo.toml"), manifest).map_err(|error| error.to_string())?;
+    run(cargo().args(["build", "--release"]).current_dir(&package))?;
+    Ok(package.join("target/release/librival_fastgcm.so"))
+}
+
+/// Cargo, without what `cargo run` set for this program.
+fn cargo() -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
+        cargo.env_remove(name);
+    }
+    cargo
 }
 
 /// The folder that its `make.sh` has filled: the last that `make.sh` writes is the version.

@@ -11,10 +11,7 @@ use crate::{
 };
 use fastgcm_step::marker;
 use plugin::{Message, TAG, level};
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::{env, path::Path};
 
 const SIZES: [usize; 6] = [16, 64, 128, 256, 512, 1420];
 const KEYS: [usize; 2] = [16, 32];
@@ -23,7 +20,7 @@ static NONCE: [u8; 12] = [1; 12];
 static AAD: [u8; 12] = [2; 12];
 
 /// A table for each level, in Markdown: a row for each verb, key and contender, a column for each size. Returns how many messages were counted.
-pub(crate) fn print(libraries: &[PathBuf]) -> Result<usize, String> {
+pub(crate) fn print<'a>(libraries: impl Iterator<Item = &'a Path>) -> Result<usize, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let mut columns: Vec<(Loaded, Vec<u64>)> = Vec::new();
     for library in libraries {
@@ -93,7 +90,7 @@ pub(crate) fn messages(library: &Path) -> Result<(), String> {
 
 /// Those with AES instructions, each once. The others take so many instructions that counting them takes minutes.
 fn contenders(library: &Path) -> Result<Vec<Loaded>, String> {
-    let (mut peers, _) = peer::load(library)?;
+    let (mut peers, _) = peer::load(library, None)?;
     peers.retain(|peer| !matches!(peer.level().as_str(), "vpaes-ssse3" | "portable") && !peer.name().ends_with(" again"));
     Ok(peers)
 }

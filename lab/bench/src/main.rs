@@ -9,25 +9,29 @@
 //! | `check` | identical answers first |
 //! | `buffer` | memory that ends with a page behind which nothing may be touched |
 //! | `cold` | other data and other code, before each message |
+//! | `place` | where key, stack and output lie in their pages |
 //! | `work`, `plan` | what is measured, and the list of it |
 //! | `instructions` | instead of time: instructions for one message, counted |
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
 //! | `shapes` | instead of a plan: lengths and ways of calling that are drawn, and how far the slow ones are from the middle |
-//! | `short` | instead of a plan: ranges of short lengths, one number for each rival |
+//! | `bars` | instead of a plan: ranges of lengths, one number for each row and rival |
+//! | `rare` | instead of a plan: many keys, and single messages after other work |
 //! | `report` | tables, CSV, JSON, charts, one page |
 
+mod bars;
 mod buffer;
 mod builds;
 mod check;
 mod cold;
 mod instructions;
 mod peer;
+mod place;
 mod plan;
 mod process;
 mod published;
+mod rare;
 mod report;
 mod shapes;
-mod short;
 mod work;
 
 use clap::Parser;
@@ -47,6 +51,12 @@ struct Options {
     /// Only rivals whose name begins with one of these; fastgcm always takes part
     #[arg(long, value_delimiter = ',', global = true)]
     only: Vec<String>,
+    /// In the place of this tree's library, that of this folder or commit
+    #[arg(long, global = true)]
+    ours: Option<String>,
+    /// Builds of fastgcm of these folders or commits take part, too
+    #[arg(long, value_delimiter = ',', global = true)]
+    before: Vec<String>,
     /// Only cases whose group contains this, `AES-128 open` for example
     #[arg(long)]
     group: Option<String>,
@@ -70,12 +80,12 @@ struct Options {
 enum Command {
     /// Draws lengths and ways of calling, and tells how far the slow ones are from the middle
     Shapes(shapes::Asked),
-    /// For ranges of short lengths, how many times as fast as each rival fastgcm is, in the geometric mean
-    Short {
-        /// The processor level, if not the machine's own
-        #[arg(long)]
-        level: Option<String>,
-    },
+    /// For ranges of lengths and each row, how many times as long as fastgcm the best rival takes, and every other
+    Bars(bars::Asked),
+    /// What a key takes to make and in memory, and what messages under many keys take
+    Keys(rare::Asked),
+    /// What single messages take after other data and other code
+    Cold(rare::Asked),
 }
 
 fn main() -> ExitCode {
@@ -106,15 +116,26 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     let mut libraries = Vec::new();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
     for rival in builds::RIVALS.iter().filter(|rival| wanted(options, rival.name)) {
-        let loaded = builds::build(rival, options.install).and_then(|library| Ok((peer::load(&library)?, library)));
+        let built = match &options.ours {
+            Some(sources) if rival.name == "fastgcm" => builds::build_sources(sources),
+            _ => builds::build(rival, options.install),
+        };
+        let loaded = built.and_then(|library| Ok((peer::load(&library, None)?, library)));
         match loaded {
             Ok(((variants, failed), library)) => {
-                libraries.push(library);
+                libraries.push((library, None));
                 peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
                 missing.extend(failed);
             }
             Err(why) => missing.push(format!("{}: {why}", rival.name)),
         }
+    }
+    for sources in &options.before {
+        let library = builds::build_sources(sources)?;
+        let (variants, failed) = peer::load(&library, Some(sources))?;
+        libraries.push((library, Some(sources.clone())));
+        peers.extend(variants.into_iter().map(|variant| Box::new(variant) as Box<dyn Peer>));
+        missing.extend(failed);
     }
     for (name, start) in process::LANGUAGES.iter().filter(|(name, _)| wanted(options, name)) {
         match start() {
@@ -134,7 +155,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
     println!("{} implementations, identical wherever they were asked the same", peers.len());
     println!("bench::same_answers ok {answers}");
     if options.instructions {
-        println!("bench::instructions ok {}", instructions::print(&libraries)?);
+        println!("bench::instructions ok {}", instructions::print(libraries.iter().map(|(library, _)| &**library))?);
     }
     if options.check || options.instructions {
         return Ok(true);
@@ -142,12 +163,12 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
 
     if let Some(command) = &options.command {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
-        let own = || peers.first().map(|peer| peer.level()).unwrap_or_default();
+        let again = || libraries.iter().map(|(library, sources)| peer::load_again(library, sources.as_deref())).collect();
         match command {
             Command::Shapes(asked) => println!("bench::shapes ok {}", shapes::run(asked, &peers, &options.out)?),
-            Command::Short { level } => {
-                println!("bench::short ok {}", short::run(&peers, &level.clone().unwrap_or_else(own)));
-            }
+            Command::Keys(asked) => println!("bench::keys ok {}", rare::keys(asked, &peers)),
+            Command::Cold(asked) => println!("bench::cold ok {}", rare::cold(asked, again)?),
+            Command::Bars(asked) => println!("bench::bars ok {}", bars::run(asked, &peers, &options.before, &options.out)?),
         }
         return Ok(true);
     }
@@ -182,7 +203,7 @@ fn measure(options: &Options, peers: &[Box<dyn Peer>], results: &mut Results) {
     let wanted = |work: &work::Work| options.group.as_ref().is_none_or(|part| work.case().group.contains(part.as_str()));
     let plan: Vec<_> = plan.into_iter().filter(wanted).collect();
     let most = plan.iter().map(|work| work.bytes).max().unwrap_or(0);
-    let (buffers, start) = (Buffers::new(most), Instant::now());
+    let (buffers, start) = (Buffers::new(most, 1), Instant::now());
     for (number, work) in plan.iter().enumerate() {
         let here: Vec<_> = peers.iter().filter(|peer| peer.level() == work.level).collect();
         let mut contenders: Vec<_> = here.iter().filter_map(|peer| peer.contender(&peer.name(), work, &buffers)).collect();

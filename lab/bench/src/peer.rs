@@ -2,6 +2,7 @@
 
 use crate::{
     buffer::Buffer,
+    place::LINES,
     work::{self, Buffers, Peer, Place, Work},
 };
 use fastgcm_measure::Contender;
@@ -31,13 +32,14 @@ pub(crate) struct Loaded {
 }
 
 /// One rival at every level of this machine that it can be held to; and where that failed, why.
-pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String> {
+/// If it is a build of ours of other sources, by the name of those.
+pub(crate) fn load(library: &Path, sources: Option<&str>) -> Result<(Vec<Loaded>, Vec<String>), String> {
     let probe = open(library)?;
-    let name = string((probe.name)());
+    let name = sources.map_or_else(|| string((probe.name)()), str::to_owned);
     let variants = string((probe.variants)());
     let (mut loaded, mut failed) = (Vec::new(), Vec::new());
     for variant in variants.lines() {
-        match Loaded::new(library, &name, variant) {
+        match Loaded::new(library, &name, variant, sources.is_some() || name == "fastgcm") {
             Ok(peer) => loaded.push(peer),
             Err(why) => failed.push(format!("{name} at {variant}: {why}")),
         }
@@ -46,7 +48,7 @@ pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String>
     if name == "fastgcm"
         && let Some(first) = variants.lines().next()
     {
-        match Loaded::new(library, &name, first) {
+        match Loaded::new(library, &name, first, true) {
             Ok(again) => loaded.push(Loaded { name: again.name.clone() + " again", ..again }),
             Err(why) => failed.push(format!("{name} again: {why}")),
         }
@@ -54,10 +56,17 @@ pub(crate) fn load(library: &Path) -> Result<(Vec<Loaded>, Vec<String>), String>
     Ok((loaded, failed))
 }
 
+/// One rival once more, at the level that it chooses by itself: its code and its keys lie in other pages.
+pub(crate) fn load_again(library: &Path, sources: Option<&str>) -> Result<Loaded, String> {
+    let probe = open(library)?;
+    let (name, variants) = (sources.map_or_else(|| string((probe.name)()), str::to_owned), string((probe.variants)()));
+    Loaded::new(library, &name, variants.lines().next().unwrap_or_default(), sources.is_some() || name == "fastgcm")
+}
+
 impl Loaded {
-    /// Loads a copy of its own; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
+    /// Loads a copy of its own, named by its level too if it is `ours`; `variant` is `LEVEL` or `LEVEL NAME=VALUE`, of which the environment holds while it is loaded and makes its
     /// first key.
-    fn new(library: &Path, name: &str, variant: &str) -> Result<Self, String> {
+    fn new(library: &Path, name: &str, variant: &str, ours: bool) -> Result<Self, String> {
         let (level, setting) = variant.split_once(' ').unwrap_or((variant, ""));
         let setting = setting.split_once('=');
         if let Some((name, value)) = setting {
@@ -86,7 +95,7 @@ impl Loaded {
             unsafe { env::remove_var(name) };
         }
         let table = started?;
-        let name = if name == "fastgcm" { format!("{name} {level}") } else { name.to_owned() };
+        let name = if ours { format!("{name} {level}") } else { name.to_owned() };
         Ok(Self { table, name, level: level::of_backend(level).into(), version: string((table.version)()) })
     }
 }
@@ -128,6 +137,20 @@ impl Key {
         unsafe { (self.table.rekey)(self.key, bytes.as_ptr(), bytes.len()) }
     }
 
+    /// So often, a key is made by value and put into the same `Option`.
+    pub(crate) fn put(&self, bytes: &[u8], times: u64) {
+        // SAFETY: so many bytes.
+        unsafe { (self.table.put)(bytes.as_ptr(), bytes.len(), times) }
+    }
+
+    /// Where the memory lies that a message reads of it, and how many bytes that is.
+    pub(crate) fn context(&self) -> (*const u8, usize) {
+        let mut len = 0;
+        // SAFETY: a key, and room for a number.
+        let at = unsafe { (self.table.context)(self.key, &mut len) };
+        (at, len)
+    }
+
     /// Encrypts.
     ///
     /// # Safety
@@ -154,6 +177,25 @@ impl Drop for Key {
         // SAFETY: `new` made it.
         unsafe { (self.table.free)(self.key) }
     }
+}
+
+/// A key for each of the [`LINES`] of a page: of so many that are made, the first whose context begins with that line. Where an implementation
+/// has none that begins there, a key at any place stands for it. `None` if it has no keys of that length.
+pub(crate) fn key_of_each_line(table: &'static Table, bytes: &[u8]) -> Option<Vec<Key>> {
+    /// Beyond that some line has no key: of an allocator that returns multiples of 128, for example.
+    const MADE: usize = 1500;
+    let mut rng = fastrand::Rng::with_seed(LINES as u64);
+    let (mut between, mut others) = (Vec::new(), Vec::new());
+    let mut found: [Option<Key>; LINES] = [const { None }; LINES];
+    while others.len() < MADE && found.iter().any(Option::is_none) {
+        between.push(Vec::<u8>::with_capacity((1 + rng.usize(..256)) * 16));
+        let key = Key::new(table, bytes)?;
+        match &mut found[key.context().0.addr() / 64 % LINES] {
+            empty @ None => *empty = Some(key),
+            Some(_) => others.push(key),
+        }
+    }
+    Some(found.into_iter().filter_map(|key| key.or_else(|| others.pop())).collect())
 }
 
 /// Keys of the same bytes at places all over their pages, whatever else a process has allocated: the place decides which lines of a key a

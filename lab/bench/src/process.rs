@@ -59,7 +59,7 @@ impl Peer for Process {
             work::Verb::Seal => Verb::Seal,
             work::Verb::Open => Verb::Open,
             work::Verb::Key => Verb::Key,
-            work::Verb::Rekey | work::Verb::RekeyAndSeal | work::Verb::SealAndOpen => return None,
+            work::Verb::Rekey | work::Verb::Value | work::Verb::RekeyAndSeal | work::Verb::SealAndOpen => return None,
         };
         // Their ways to write a nonce, where their buffers lie, and what is near, are not ours to choose.
         if work.nonces != Nonces::Prepared || work.in_place || work.place != Place::Aligned || work.cold {

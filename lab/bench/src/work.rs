@@ -4,6 +4,7 @@ use crate::{
     buffer::Buffer,
     cold::Others,
     peer::{self, Key},
+    place::{self, LINES, Lines},
 };
 use fastgcm_measure::{Case, Contender};
 use plugin::{Message, TAG, Table};
@@ -44,6 +45,8 @@ pub(crate) enum Verb {
     Rekey,
     /// A key is made and freed.
     Key,
+    /// A key is made by value and put into an `Option`, which drops the one before.
+    Value,
     /// A fresh key in the place of one, and one message sealed with it.
     RekeyAndSeal,
 }
@@ -93,6 +96,7 @@ impl fmt::Display for Verb {
             Self::SealAndOpen => "seal and open",
             Self::Rekey => "another key",
             Self::Key => "key made and freed",
+            Self::Value => "key put into an Option",
             Self::RekeyAndSeal => "fresh key and seal",
         })
     }
@@ -109,7 +113,7 @@ impl Work {
     /// Its group and row.
     pub(crate) fn case(&self) -> Case {
         let Self { level, verb, bits, .. } = self;
-        if matches!(verb, Verb::Key | Verb::Rekey) {
+        if matches!(verb, Verb::Key | Verb::Rekey | Verb::Value) {
             return Case::new(format!("{level} key set-up"), format!("AES-{bits} {verb}"));
         }
         let nonces = match self.nonces {
@@ -138,20 +142,34 @@ pub(crate) struct Buffers {
     /// For fresh keys.
     keys: Vec<[u8; 32]>,
     others: Others,
+    places: [Lines; LINES],
 }
 
 impl Buffers {
-    /// For up to so many bytes of text, and 256 of AAD. If input and output began at the same offset in their pages, processors would
-    /// mistake loads of the one for stores to the other.
-    pub(crate) fn new(most: usize) -> Self {
+    /// For up to so many bytes of text, and 256 of AAD. The seed decides which lines of key, stack and output are at one place.
+    pub(crate) fn new(most: usize, seed: u64) -> Self {
         Self {
             input: Buffer::new(most + TAG, 0),
-            output: Buffer::new(most + TAG, 33 * 64),
+            output: Buffer::new(most + TAG + LINES * 64, 0),
             aad: Buffer::new(256, 0),
             nonces: (0..PREPARED).map(|i| [i as u8; 16]).collect(),
             keys: (0..PREPARED).map(|i| [i as u8 ^ 0x5a; 32]).collect(),
             others: Others::new(),
+            places: place::places(seed),
         }
+    }
+
+    /// A message of that length with a nonce of its own to come, whose output lies at that place; and the lines of key and stack there.
+    pub(crate) fn message(&self, len: usize, aad_len: usize, at: usize) -> (Message, Lines) {
+        let lines = self.places[at % LINES];
+        let output = self.output.at(Place::Aligned, len + TAG).wrapping_add(lines.output * 64);
+        let (aad, input) = (self.aad.at(Place::Aligned, aad_len), self.input.at(Place::Aligned, len));
+        (Message { nonce: self.nonce(0), aad, aad_len, input, output, len }, lines)
+    }
+
+    /// A prepared nonce.
+    pub(crate) fn nonce(&self, number: u64) -> *const u8 {
+        self.nonces[number as usize % PREPARED].as_ptr()
     }
 }
 
@@ -159,15 +177,13 @@ impl Buffers {
 const PREPARED: usize = 64;
 const SALT: u32 = 0x0101_0101;
 const COUNTER: u64 = 0x0101_0101_0101_0101;
-/// How many places in its page a key has, one after the other.
-const PLACES: usize = 32;
 /// Salt and counter: the nonce of messages that are opened.
 const NONCE: [u8; 12] = [1; 12];
 
 /// A rival in a shared object at work. Everything but the calls through its table is the same for all.
 pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buffers: &'a Buffers) -> Option<Contender<'a>> {
     let Work { bytes: len, aad: aad_len, nonces, in_place, place, verb, bits, cold, .. } = *work;
-    let (mut keys, mut sample) = (peer::keys(table, &buffers.keys[0][..bits / 8], PLACES, 1)?, 0);
+    let mut keys = peer::key_of_each_line(table, &buffers.keys[0][..bits / 8])?;
     if verb == Verb::Key {
         return Some(Contender::looped(name, move |iterations| {
             clear_upper_halves();
@@ -179,11 +195,12 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
     // What is opened has its tag behind it.
     let input = buffers.input.at(place, len + if verb == Verb::Open { TAG } else { 0 });
     let output = buffers.output.at(place, len + TAG);
-    Some(Contender::timed(name, move |iterations| {
+    Some(Contender::placed(name, move |at, iterations| {
         clear_upper_halves();
-        // The key moves over its page from one sample to the next.
-        sample += 1;
-        let key = &mut keys[sample % PLACES];
+        let lines = buffers.places[at % LINES];
+        let key = &mut keys[lines.key];
+        // What ends with its page cannot move.
+        let output = if place == Place::PageEnd { output } else { output.wrapping_add(lines.output * 64) };
         let message = |nonce: *const u8, input: *const u8, output: *mut u8| Message { nonce, aad, aad_len, input, output, len };
         if verb == Verb::Open {
             // Each sample seals its own message first, into `input` and from it. It has other ciphertext each time, and nobody's time
@@ -191,60 +208,63 @@ pub(crate) fn contender<'a>(name: &str, table: &'static Table, work: &Work, buff
             // SAFETY: buffers with room for the text and a tag; contenders use them one at a time.
             unsafe { key.seal(&message(NONCE.as_ptr(), input, input)) };
         }
-        if cold {
-            // Built before the clock starts: what a program has to do beside the call is not measured.
-            let message = message(NONCE.as_ptr(), input, output);
-            let mut once = || match verb {
-                // SAFETY: as above.
-                Verb::Open => assert!(unsafe { key.open(&message) }, "an authentic message was refused"),
-                // SAFETY: as above.
-                _ => unsafe { key.seal(&message) },
-            };
-            return (0..iterations).map(|_| buffers.others.before(&mut once)).sum();
-        }
-        let start = Instant::now();
-        match verb {
-            Verb::Key => {}
-            Verb::Rekey => {
-                for iteration in 0..iterations {
-                    key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
-                }
+        place::deeper(lines.stack * 64, || {
+            if cold {
+                // Built before the clock starts: what a program has to do beside the call is not measured.
+                let message = message(NONCE.as_ptr(), input, output);
+                let mut once = || match verb {
+                    // SAFETY: as above.
+                    Verb::Open => assert!(unsafe { key.open(&message) }, "an authentic message was refused"),
+                    // SAFETY: as above.
+                    _ => unsafe { key.seal(&message) },
+                };
+                return (0..iterations).map(|_| buffers.others.before(&mut once)).sum();
             }
-            Verb::Seal | Verb::RekeyAndSeal => {
-                let from = if in_place { output } else { input };
-                each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
-                    if verb == Verb::RekeyAndSeal {
+            let start = Instant::now();
+            match verb {
+                Verb::Key => {}
+                Verb::Value => key.put(&buffers.keys[0][..bits / 8], iterations),
+                Verb::Rekey => {
+                    for iteration in 0..iterations {
                         key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
                     }
-                    // SAFETY: as above; the tag is read after it was written.
-                    unsafe {
-                        key.seal(&message(nonce, from, output));
-                        output.add(len).cast::<u64>().read_unaligned()
-                    }
-                });
-            }
-            Verb::SealAndOpen => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| {
-                let message = message(nonce, output, output);
-                // SAFETY: as above.
-                unsafe {
-                    key.seal(&message);
-                    let tag = output.add(len).cast::<u64>().read_unaligned();
-                    assert!(key.open(&message), "an authentic message was refused");
-                    tag
                 }
-            }),
-            Verb::Open => {
-                let nonces_of_one = [[1; 16]; PREPARED];
-                each(nonces, iterations, 0, &nonces_of_one, |_, nonce| {
-                    // SAFETY: as above; one byte of the text, or of the tag of no text, is read after it was written.
+                Verb::Seal | Verb::RekeyAndSeal => {
+                    let from = if in_place { output } else { input };
+                    each(nonces, iterations, u64::MAX, &buffers.nonces, |iteration, nonce| {
+                        if verb == Verb::RekeyAndSeal {
+                            key.rekey(&buffers.keys[iteration as usize % PREPARED][..bits / 8]);
+                        }
+                        // SAFETY: as above; the tag is read after it was written.
+                        unsafe {
+                            key.seal(&message(nonce, from, output));
+                            output.add(len).cast::<u64>().read_unaligned()
+                        }
+                    });
+                }
+                Verb::SealAndOpen => each(nonces, iterations, u64::MAX, &buffers.nonces, |_, nonce| {
+                    let message = message(nonce, output, output);
+                    // SAFETY: as above.
                     unsafe {
-                        assert!(key.open(&message(nonce, input, output)), "an authentic message was refused");
-                        output.add(len.saturating_sub(1)).read().into()
+                        key.seal(&message);
+                        let tag = output.add(len).cast::<u64>().read_unaligned();
+                        assert!(key.open(&message), "an authentic message was refused");
+                        tag
                     }
-                });
+                }),
+                Verb::Open => {
+                    let nonces_of_one = [[1; 16]; PREPARED];
+                    each(nonces, iterations, 0, &nonces_of_one, |_, nonce| {
+                        // SAFETY: as above; one byte of the text, or of the tag of no text, is read after it was written.
+                        unsafe {
+                            assert!(key.open(&message(nonce, input, output)), "an authentic message was refused");
+                            output.add(len.saturating_sub(1)).read().into()
+                        }
+                    });
+                }
             }
-        }
-        start.elapsed()
+            start.elapsed()
+        })
     }))
 }
 

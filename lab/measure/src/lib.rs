@@ -46,7 +46,7 @@ mod tables;
 pub use machine::{Machine, pin};
 #[cfg(feature = "report")]
 pub use page::{document, html};
-pub use results::{Case, Measured, Measurement, Results};
+pub use results::{Case, Measured, Measurement, Results, median};
 pub use sampler::{Contender, Sampler};
 #[cfg(feature = "report")]
 pub use tables::{WIDTH, csv, json, text, wrapped};

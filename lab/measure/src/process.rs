@@ -125,7 +125,7 @@ pub fn serve(implementation: &dyn AnyImplementation, version: &str, input: impl 
                 next = loop {
                     let line = lines.next().transpose()?;
                     match line.as_deref().and_then(|line| line.strip_prefix("run ")).and_then(|number| number.parse().ok()) {
-                        Some(iterations) => say(&contender.take(iterations).as_nanos().to_string())?,
+                        Some(iterations) => say(&contender.take(0, iterations).as_nanos().to_string())?,
                         None => break line.map(Ok),
                     }
                 };

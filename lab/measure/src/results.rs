@@ -120,10 +120,22 @@ impl Measurement {
     pub fn times_faster_than(&self, base: &Self) -> f64 {
         median(base.samples_ns.iter().zip(&self.samples_ns).map(|(base, own)| base / own).collect())
     }
+
+    /// Of samples that were taken at so many places in turn: the low quantile of each place, which is what the code costs there when little
+    /// disturbs it.
+    pub fn by_place(&self, places: usize) -> Vec<f64> {
+        (0..places).map(|place| low(self.samples_ns.iter().skip(place).step_by(places).copied().collect())).collect()
+    }
+}
+
+/// A value that an eighth of the others are below; not a number if there is none.
+fn low(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 8).copied().unwrap_or(f64::NAN)
 }
 
 /// The value in the middle, or the mean of the two there; not a number if there is none.
-fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match (values.len() / 2, values.len() % 2) {
         (0, 0) => f64::NAN,
@@ -176,5 +188,9 @@ pub(crate) mod tests {
         assert_eq!(results.cases[3].throughput(&results.cases[3].contenders[0]), None);
         assert_eq!((median(vec![3.0, 1.0, 2.0, 10.0]), median(vec![7.0])), (2.5, 7.0));
         assert!(median(vec![]).is_nan());
+        // Two places in turn, of nine samples each: the second lowest of each.
+        let placed = Measurement::new("placed", 1, (0..18).map(|i| f64::from(if i % 2 == 0 { 20 - i } else { 50 + i })).collect());
+        assert_eq!(placed.by_place(2), [6.0, 53.0]);
+        assert_eq!(placed.by_place(1), [8.0]);
     }
 }

@@ -14,7 +14,8 @@ use std::{
 /// of a short message.
 pub struct Contender<'a> {
     name: String,
-    work: Box<dyn FnMut(u64) -> Duration + 'a>,
+    /// Does so many iterations at that place, and says how long they took.
+    work: Box<dyn FnMut(usize, u64) -> Duration + 'a>,
 }
 
 impl<'a> Contender<'a> {
@@ -38,18 +39,24 @@ impl<'a> Contender<'a> {
 
     /// `work` does so many iterations, and says itself how long they took: for contenders in other processes, where asking and answering
     /// takes longer than the work.
-    pub fn timed(name: impl Into<String>, work: impl FnMut(u64) -> Duration + 'a) -> Self {
+    pub fn timed(name: impl Into<String>, mut work: impl FnMut(u64) -> Duration + 'a) -> Self {
+        Self::placed(name, move |_, iterations| work(iterations))
+    }
+
+    /// `work` does so many iterations at the place of that number, where key, stack and buffers lie otherwise than at all other places, and says
+    /// itself how long they took. [`Sampler::run_over`] says how many places there are.
+    pub fn placed(name: impl Into<String>, work: impl FnMut(usize, u64) -> Duration + 'a) -> Self {
         Self { name: name.into(), work: Box::new(work) }
     }
 
     /// The same, each iteration by itself and after `other`, whose time does not count. Asking for the time, some 30 ns, counts once an iteration.
     pub fn after(self, other: impl Fn() + 'a) -> Self {
         let mut work = self.work;
-        let mut once = move |_| {
+        let mut once = move |place| {
             other();
-            work(1)
+            work(place, 1)
         };
-        Self::timed(self.name, move |iterations| (0..iterations).map(&mut once).sum())
+        Self::placed(self.name, move |place, iterations| (0..iterations).map(|_| once(place)).sum())
     }
 
     /// Its name: the column of the table.
@@ -57,14 +64,14 @@ impl<'a> Contender<'a> {
         &self.name
     }
 
-    /// How long so many iterations take.
-    pub(crate) fn take(&mut self, iterations: u64) -> Duration {
-        (self.work)(iterations)
+    /// How long so many iterations take at that place.
+    pub(crate) fn take(&mut self, place: usize, iterations: u64) -> Duration {
+        (self.work)(place, iterations)
     }
 
-    /// Nanoseconds of so many iterations, each.
-    fn sample(&mut self, iterations: u64) -> f64 {
-        self.take(iterations).as_nanos() as f64 / iterations as f64
+    /// Nanoseconds of so many iterations at that place, each.
+    fn sample(&mut self, place: usize, iterations: u64) -> f64 {
+        self.take(place, iterations).as_nanos() as f64 / iterations as f64
     }
 }
 
@@ -100,6 +107,12 @@ impl Sampler {
     /// caches full of its own, was 4 to 7 % slower at 1 MiB. And each sample begins with an eighth of its iterations, at least one, that
     /// do not count, in which caches and branch predictors find their way back.
     pub fn run(&self, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
+        self.run_over(1, case, contenders, progress)
+    }
+
+    /// Measures one case at so many places, one place a round, all contenders at the same one: where key, stack and buffers lie decides which loads
+    /// the processor takes for bytes that were just stored, so one place proves nothing. [`Measurement::by_place`] tells them apart.
+    pub fn run_over(&self, places: usize, case: Case, contenders: &mut [Contender<'_>], progress: &mut dyn FnMut(f64)) -> Measured {
         let start = Instant::now();
         let iterations: Vec<u64> = contenders.iter_mut().map(|contender| self.calibrate(contender)).collect();
         let mut samples = vec![Vec::new(); contenders.len()];
@@ -108,9 +121,10 @@ impl Sampler {
         let (mut random, mut order) = (fastrand::Rng::with_seed(0), Vec::from_iter(0..contenders.len()));
         while rounds < least || rounds < most && start.elapsed() < self.budget {
             random.shuffle(&mut order);
+            let place = rounds % places;
             for &at in &order {
-                contenders[at].take((iterations[at] / 8).max(1));
-                samples[at].push(contenders[at].sample(iterations[at]));
+                contenders[at].take(place, (iterations[at] / 8).max(1));
+                samples[at].push(contenders[at].sample(place, iterations[at]));
             }
             rounds += 1;
             let spent = start.elapsed().as_secs_f64() / self.budget.as_secs_f64();
@@ -128,7 +142,7 @@ impl Sampler {
         let mut iterations = 1;
         loop {
             // The best of three, for one may have been interrupted.
-            let each = (0..3).map(|_| contender.sample(iterations)).fold(f64::INFINITY, f64::min);
+            let each = (0..3).map(|_| contender.sample(0, iterations)).fold(f64::INFINITY, f64::min);
             if each * iterations as f64 >= wanted / 4.0 || iterations > u64::MAX / 4 {
                 return ((wanted / each) as u64).max(1);
             }
@@ -150,7 +164,7 @@ mod tests {
             assert_eq!(before.replace(before.get() + 1), count.get());
             std::thread::sleep(Duration::from_millis(2));
         });
-        assert!(contender.take(10) < Duration::from_millis(20));
+        assert!(contender.take(0, 10) < Duration::from_millis(20));
         assert_eq!((before.get(), count.get()), (10, 10));
         println!("measure::what_comes_before_does_not_count ok {}", count.get());
     }

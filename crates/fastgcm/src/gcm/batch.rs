@@ -13,7 +13,7 @@ use super::{
     turn::{HashWork, rounds},
 };
 use crate::{
-    ghash::{Ask, Down, Multiply},
+    ghash::{Ask, Multiply},
     inout::{InOut, Table, part_of_block},
     isa::Isa,
     nonce::counter,
@@ -80,19 +80,18 @@ struct Untagged<S: Isa, M: Multiply<S>> {
     masks: S::State,
 }
 
-/// What ends the hash of each packet.
-struct Ends<S: Isa, M: Multiply<S>> {
-    /// The lengths times H, in every lane.
-    lengths: M::Sum,
-    /// What to add to a sum that used all powers of a packet, in every lane.
-    constants: S::V,
-}
-
 impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     /// The entries of H^n, in every lane.
     #[inline(always)]
     fn entries(&self, n: usize) -> (S::V, S::V) {
         self.key.tables.down_from(self.s, n).splat()
+    }
+
+    /// A block times H^n, in every lane.
+    #[inline(always)]
+    fn product(&self, v: S::V, n: usize) -> M::Sum {
+        let (first, second) = self.entries(n);
+        M::product(self.s, M::ready(self.s, v, first, second))
     }
 
     /// Those of the power that block `i` of a text meets. Where there is no block there are zeros, and H.
@@ -101,28 +100,21 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         self.entries((self.blocks + 1).saturating_sub(i).max(1))
     }
 
-    /// `N` blocks of each packet are hashed, though the last may have fewer.
+    /// What ends the hash of each packet: the lengths times H, and what is left behind by the powers that a packet
+    /// uses. `N` blocks of each are hashed, though the last may have fewer.
     #[inline(always)]
-    fn ends<const N: usize>(&self) -> Ends<S, M> {
-        let (s, powers) = (self.s, &self.key.tables);
-        let (first, second) = self.entries(1);
-        let lengths =
-            M::product(s, M::ready(s, s.splat(lengths(self.aad as u64, self.text as u64)), first, second));
-        if const { !M::CONSTANTS } {
-            return Ends { lengths, constants: s.splat(0) };
+    fn ends<const N: usize>(&self) -> M::Sum {
+        let s = self.s;
+        let mut sum = self.product(s.splat(lengths(self.aad as u64, self.text as u64)), 1);
+        if const { M::CONSTANTS } {
+            for n in 1..=self.blocks + 2 {
+                sum = M::add(s, sum, self.product(s.splat(0), n));
+            }
+            if !N.saturating_sub(self.blocks).is_multiple_of(2) {
+                sum = M::add(s, sum, self.product(s.splat(0), 1));
+            }
         }
-        let (all, none) = (
-            s.fold(powers.down_from(s, self.blocks + 2).constants()),
-            s.fold(powers.down_from(s, 1).constants()),
-        );
-        Ends {
-            lengths,
-            constants: s.splat(if N.saturating_sub(self.blocks).is_multiple_of(2) {
-                all
-            } else {
-                all ^ none
-            }),
-        }
+        sum
     }
 
     /// The tags of four packets. Returns how many are wrong.
@@ -131,12 +123,11 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         &self,
         packets: &mut [Packet<'_>; LANES],
         Untagged { sum, aads, masks }: Untagged<S, M>,
-        ends: &Ends<S, M>,
+        ends: M::Sum,
     ) -> usize {
         let (s, schedule) = (self.s, &self.key.schedule);
-        let (first, second) = self.entries(self.blocks + 2);
-        let aads = M::product(s, M::ready(s, s.byte_swap(aads), first, second));
-        let hash = M::reduce(s, M::add3(s, sum, aads, ends.lengths), ends.constants);
+        let aads = self.product(s.byte_swap(aads), self.blocks + 2);
+        let hash = M::reduce(s, M::add3(s, sum, aads, ends), s.splat(0));
         let mut tags = Table::<4>::ZERO;
         tags.store(s, 0, schedule.last_round(s, masks, s.byte_swap(hash)));
         let mut wrong = 0;
@@ -189,7 +180,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
             let new = rounds::<S, M, _, ALL>(s, schedule, schedule, &mut x, &hashed);
             if let (Some(new), Some(before)) = (new, before.last_chunk_mut::<LANES>()) {
                 untagged.sum = M::add(s, untagged.sum, new);
-                wrong += self.tag::<SEAL>(before, untagged, &ends);
+                wrong += self.tag::<SEAL>(before, untagged, ends);
             }
             let mut outputs = [zero; 4];
             each!(J in 0 1 2 3 => { if const { J < N } {
@@ -212,7 +203,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
                 let product = M::product(s, HashWork::<S, M>::ready::<I>(&hashed, s));
                 untagged.sum = M::add(s, untagged.sum, product);
             } });
-            wrong += self.tag::<SEAL>(before, untagged, &ends);
+            wrong += self.tag::<SEAL>(before, untagged, ends);
         }
         (done, wrong)
     }

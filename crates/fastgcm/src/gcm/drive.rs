@@ -16,7 +16,7 @@ use crate::{
     ghash::{Ask, Down, Multiply, Powers},
     inout::{Hash, InOut, PADS, TURN, Table, Turn, load_bytes, load_vector},
     isa::Isa,
-    nonce::{J0, Nonce96, Start},
+    nonce::{Nonce96, Start},
 };
 use core::hint::black_box;
 
@@ -56,25 +56,19 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     mut text: InOut<'a>,
     begun: &mut Begun<'a>,
 ) -> InOut<'a> {
-    let all = text.len();
+    let (all, mut pending) = (text.len(), None);
+    let mut counters = XorCounter::new(s, &key.schedule, nonce);
+    // The first turn comes before AAD: so the processor, which takes instructions in order, begins with it while
+    // the message before is being finished.
+    if SEAL && all > const { most_text(S::BLOCKS) } {
+        pending = first::<S, M>(s, key, &mut counters, &mut text);
+    }
     let mut hash = absorb::<S, M>(s, &key.tables, s.splat(0), aad);
-    if all > const { most_text(S::BLOCKS) } {
-        let mut counters = XorCounter::new(s, &key.schedule, nonce);
-        let ask = all >= ASK_PAYS;
-        let last = turns::<S, M, SEAL>(
-            s,
-            key,
-            &mut counters,
-            &mut hash,
-            None,
-            &mut text,
-            most_text(S::BLOCKS) + 1,
-            ask,
-        );
-        if SEAL {
-            // It is hashed beside the end.
-            begun.pending = last.map(|turn| turn.text());
-        }
+    let (from, ask) = (const { most_text(S::BLOCKS) + 1 }, all >= ASK_PAYS);
+    let last = turns::<S, M, SEAL>(s, key, &mut counters, &mut hash, pending, &mut text, from, ask);
+    if SEAL {
+        // It is hashed beside the end.
+        begun.pending = last.map(|turn| turn.text());
     }
     begun.hash.store(s, 0, hash);
     begun.done = ((all - text.len()) / 16) as u32;
@@ -82,7 +76,7 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 }
 
 /// The loop over turns, while `text` has `from` bytes at least. Sealing hashes the ciphertext of the turn
-/// before, if there is one, while it encrypts this one; opening hashes this one. Returns the last turn of
+/// before, which is pending, while it encrypts this one; opening hashes this one. Returns the last turn of
 /// what is sealed, which is not hashed yet.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
@@ -106,6 +100,23 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
 }
 
+/// The first turn of what is sealed: nothing is hashed beside it.
+#[inline(always)]
+fn first<'a, S: Isa, M: Multiply<S>>(
+    s: S,
+    key: &Material,
+    counters: &mut impl Counters<S>,
+    text: &mut InOut<'a>,
+) -> Option<Turn<'a, S>> {
+    let mut first = text.whole_turn(s)?;
+    if const { S::BLOCKS > 1 } {
+        turn::<S, M>(s, &key.schedule, black_box(&key.tables).more(s), counters, &mut first, &NoHash);
+    } else {
+        turn::<S, M>(s, &key.schedule, black_box(&key.schedule), counters, &mut first, &NoHash);
+    }
+    Some(first)
+}
+
 /// [`turns`] with these round keys.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
@@ -121,10 +132,8 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     ask: bool,
 ) -> Option<Turn<'a, S>> {
     let schedule = &key.schedule;
-    if SEAL && pending.is_none() && text.len() >= from {
-        let mut first = text.whole_turn(s)?;
-        turn::<S, M>(s, schedule, keys, counters, &mut first, &NoHash);
-        pending = Some(first);
+    if SEAL && pending.is_none() {
+        return None; // else every turn asks again whether there is one
     }
     while text.len() >= from {
         if ask {
@@ -218,6 +227,9 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     }
     if all >= bytes {
         let (mut counters, mut lanes) = (PieceCounter::at(s, &key.schedule, start, index), hash.load(s));
+        if SEAL && pending.is_none() {
+            pending = first::<S, M>(s, key, &mut counters, &mut text);
+        }
         let last = turns::<S, M, SEAL>(
             s,
             key,
@@ -278,7 +290,7 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
 }
 
 /// The lengths, the last block of GHASH, and the hash in the order of the message: the tag, if it is masked
-/// by AES of a J0. Nothing waits.
+/// by AES of J0. Nothing waits.
 #[inline(always)]
 pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     s: S,
@@ -286,9 +298,9 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     key: &Material,
     hash: &Hash,
     lengths: Block,
-    j0: Option<J0>,
+    start: Option<&Start>,
 ) -> Block {
-    let mask = if let Some(j0) = j0 { key.schedule.encrypt(s, j0.0) } else { 0 };
+    let mask = if let Some(start) = start { key.schedule.encrypt(s, start.j0().0) } else { 0 };
     let (first, second) = key.tables.down_from(s, 1).vector(0);
     let product =
         M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
@@ -309,7 +321,7 @@ pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
     hash(s, m, key, &mut all, aad);
     update::<S, M, SEAL>(s, m, key, &start, 0, &mut all, text, |all| hash(s, m, key, all, &[]));
     hash(s, m, key, &mut all, &[]);
-    finish(s, m, key, &all, lengths, Some(start.j0()))
+    finish(s, m, key, &all, lengths, Some(&start))
 }
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.

@@ -30,7 +30,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
-    given: Option<Block>,
+    given: Option<&Block>,
 ) -> Block {
     let mut derived = Table::ZERO;
     let h = derive::<S, M>(s, generating, nonce, &mut derived);
@@ -47,7 +47,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     // What is sealed is hashed and then encrypted, what is opened is decrypted and then hashed: two steps, of
     // which each is compiled once. `known` says that `tag` is there, from which CTR begins.
     let schedule = &*schedule;
-    let mut tag = s.splat(given.unwrap_or(0));
+    let mut tag = s.splat(given.copied().unwrap_or(0));
     let opening = given.is_some();
     let mut known = opening;
     loop {

@@ -134,10 +134,10 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     key: &Material<M::Tables>,
     hash: &Hash,
     lengths: Block,
-    j0: Option<J0>,
+    start: Option<&Start>,
 ) -> Block {
     let hash = Ghash::going_on(s, by.0, key, hash).finish(lengths);
-    hash ^ j0.map_or(0, |j0| aes(s, by, key, j0.0))
+    hash ^ start.map_or(0, |start| aes(s, by, key, start.j0().0))
 }
 
 /// The keystream of the blocks of the text from block `index` on.
@@ -180,7 +180,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
-    given: Option<Block>,
+    given: Option<&Block>,
 ) -> Block {
     // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of
     // POLYVAL, then that of AES.

@@ -160,7 +160,7 @@ fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: us
     key: S::State,
 ) {
     round::<S, N, PART>(s, x, &key);
-    if const { H::COUNT > 0 || !S::ROOMY && N > 3 && N < TURN } {
+    if const { H::COUNT == TURN || !S::ROOMY && N > 3 && N < TURN } {
         pin::<S, N, PART>(s, x);
     }
 }
@@ -204,7 +204,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     }
 
     // Vector 0 waits for the hash before it, so it comes last.
-    if const { S::ROOMY } {
+    if const { S::ROOMY && H::COUNT == TURN } {
         let (nothing, zero) = (<NoHash as HashWork<S, M>>::ready::<0>(&NoHash, s), M::zero(s));
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);
@@ -229,12 +229,20 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
         Some(sum)
     } else {
         // Sixteen registers hold eight states and three sums: a whole vector is hashed at once, between two
-        // rounds.
-        let mut sum = M::product(s, meanwhile.ready::<1>(s));
+        // rounds. So are the few vectors of an end, behind every other round.
+        let mut sum = M::zero(s);
+        if const { H::COUNT == TURN } {
+            sum = M::product(s, meanwhile.ready::<1>(s));
+        }
         each!(R in 1 2 3 4 5 6 7 8 9 => {
             aes::<S, M, H, N, ALL>(s, x, keys.key(s, WOVEN + before::<S>(R)));
-            if R <= 7 && const { (R + 1) % 8 < H::COUNT } {
+            if R <= 7 && const { H::COUNT == TURN } {
                 sum = M::add(s, sum, M::product(s, meanwhile.ready::<{ (R + 1) % 8 }>(s)));
+                M::pin_sum(s, &mut sum);
+            }
+            if R % 2 == 1 && R < 9 && const { H::COUNT < TURN && R.div_ceil(2) % 4 < H::COUNT } {
+                pin::<S, N, ALL>(s, x);
+                sum = M::add(s, sum, M::product(s, meanwhile.ready::<{ R.div_ceil(2) % 4 }>(s)));
                 M::pin_sum(s, &mut sum);
             }
         });

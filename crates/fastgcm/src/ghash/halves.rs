@@ -31,11 +31,6 @@ impl<S: Vectors> Multiply<S> for Karatsuba {
     }
 
     #[inline(always)]
-    fn short(_: S, sum: [S::V; 3]) -> [S::V; 3] {
-        sum
-    }
-
-    #[inline(always)]
     fn ready(s: S, a: S::V, b: S::V, halves: S::V) -> [S::V; 4] {
         [a, s.xor(a, s.swap_halves(a)), b, halves]
     }
@@ -83,11 +78,6 @@ impl<S: Vectors> Multiply<S> for KeyFoldedHalves {
     #[inline(always)]
     fn table(s: S, b: S::V, k: S::V) -> (S::V, S::V) {
         (s.low_halves(k, b), s.high_halves(k, b))
-    }
-
-    #[inline(always)]
-    fn short(_: S, sum: [S::V; 4]) -> [S::V; 4] {
-        sum
     }
 
     #[inline(always)]

@@ -43,9 +43,6 @@ pub trait Multiply<S: Vectors>: Copy {
         s.splat(0)
     }
 
-    /// The sum as one of `Short`, but for the constants.
-    fn short(s: S, sum: Self::Sum) -> <Self::Short as Multiply<S>>::Sum;
-
     fn zero(s: S) -> Self::Sum;
     fn ready(s: S, blocks: S::V, first: S::V, second: S::V) -> Self::Ready;
     fn product(s: S, ready: Self::Ready) -> Self::Sum;
@@ -107,11 +104,6 @@ impl<S: Vectors> Multiply<S> for Winograd {
     }
 
     #[inline(always)]
-    fn short(s: S, [y0, y1, shared]: [S::V; 3]) -> [S::V; 2] {
-        [s.xor(y0, shared), s.xor(y1, shared)]
-    }
-
-    #[inline(always)]
     fn ready(s: S, a: S::V, first: S::V, second: S::V) -> [S::V; 3] {
         [s.xor(a, first), s.xor(a, second), a]
     }
@@ -162,11 +154,6 @@ impl<S: Vectors> Multiply<S> for Crossed {
     }
 
     #[inline(always)]
-    fn short(_: S, sum: [S::V; 2]) -> [S::V; 2] {
-        sum
-    }
-
-    #[inline(always)]
     fn ready(_: S, a: S::V, low: S::V, high: S::V) -> [S::V; 3] {
         [a, low, high]
     }
@@ -208,11 +195,6 @@ impl<S: Vectors> Multiply<S> for KeyFolded {
     #[inline(always)]
     fn table(_: S, b: S::V, k: S::V) -> (S::V, S::V) {
         (b, k)
-    }
-
-    #[inline(always)]
-    fn short(_: S, sum: [S::V; 2]) -> [S::V; 2] {
-        sum
     }
 
     #[inline(always)]

@@ -6,22 +6,17 @@ use crate::{
     inout::{Part, TURN, Table, Unwritten, plain},
     isa::Vectors,
 };
-use core::hint::black_box;
 use zeroize::optimization_barrier;
 
-/// Rows of powers, one vector each, on every back end: what the longest message between two reductions asks
-/// for. Those are a turn, or the longest tail, AAD beside it, and the lengths.
-const ROWS: usize = 10;
-
-/// The highest power that a message asks for.
-const fn highest(blocks: usize) -> usize {
-    TURN * blocks + blocks - 1 + aad_lanes(blocks) + 1
+/// Rows of powers, one vector each: as many as the highest power that a message asks for. That is the longest
+/// end's: a turn, AAD beside the lengths, and the lengths.
+const fn rows(blocks: usize) -> usize {
+    (TURN * blocks + aad_lanes(blocks) + 1).div_ceil(blocks)
 }
-const _: () = assert!(highest(1) == ROWS && highest(2) == 2 * ROWS - 1 && highest(4) == 4 * ROWS - 1);
 
-/// Powers that a key has for vectors of `blocks` blocks.
+/// Powers that a key has for vectors of `blocks` blocks. Where nothing is woven there are none.
 pub(crate) const fn most_powers(blocks: usize) -> usize {
-    ROWS * blocks
+    if blocks == 0 { 0 } else { rows(blocks) * blocks }
 }
 
 /// Blocks of AAD that fit in a tail: its vector has one lane left for the lengths. (Vectors of one block take
@@ -31,27 +26,23 @@ pub(crate) const fn aad_lanes(blocks: usize) -> usize {
 }
 
 plain! {
-    /// Three lists one behind the other, each as long as vectors of B blocks need it, so that narrow vectors
-    /// fill, and wipe, a quarter:
+    /// Two lists, each as long as vectors of B blocks need it, so that narrow vectors fill, and wipe, a quarter;
+    /// n is 9 B (10 where B is 1):
     /// ```text
-    /// first entries of H^10B ... H^1 │ second entries of H^10B ... H^1 │ constants of H^10B ... H^1 │ B zeros │ 14 vectors more
+    /// first entries of H^n ... H^1 │ second entries of H^n ... H^1 │ what to add to a turn │ 14 vectors more
     /// ```
-    /// What stands behind the lists is not of GHASH: loops over turns have their round keys there, in every
-    /// lane.
+    /// What to add to a turn is the sum of what H^8B ... H^1 leave behind, a part in each lane: the lanes of a hash
+    /// are added in any case. The last 14 vectors are not of GHASH: they are round keys in every lane. (Vectors
+    /// of one block have none: their schedule is that.)
     ///
     /// Powers descend, so that blocks and powers run the same way. What narrow vectors leave free is zero.
-    ///
-    /// The constants are added up, lane by lane: that of H^n is the sum of what H^n, H^(n-B), H^(n-2B) ...
-    /// leave behind. So what H^1 ..= H^n leave stands in the vector that begins there, a part in each lane,
-    /// and the lanes of a hash are added in any case. (One sum for each n had to be put together of four
-    /// vectors which had just been stored: a tenth of the time that a key of vaes-avx512 takes.)
     pub(crate) struct Powers {
         table: Table<SIZE>,
     }
 }
 
 /// For the widest vectors.
-const SIZE: usize = (3 * ROWS + 1 + MORE) * 4;
+const SIZE: usize = 2 * most_powers(4) + (1 + MORE) * 4;
 
 /// Vectors behind the lists.
 const MORE: usize = 14;
@@ -60,12 +51,10 @@ const MORE: usize = 14;
 struct Lists<S>(core::marker::PhantomData<S>);
 
 impl<S: Vectors> Lists<S> {
-    const LENGTH: usize = ROWS * S::BLOCKS;
+    const LENGTH: usize = most_powers(S::BLOCKS);
     const SECOND: usize = Self::LENGTH;
-    const CONSTANTS: usize = 2 * Self::LENGTH;
-    const END: usize = 3 * Self::LENGTH;
-    const MORE: usize = Self::END + S::BLOCKS;
-    /// Vectors of one block have nothing there: what is in every lane is what they have anyway.
+    const CONSTANT: usize = 2 * Self::LENGTH;
+    const MORE: usize = Self::CONSTANT + S::BLOCKS;
     const ALL: usize = Self::MORE + if S::BLOCKS == 1 { 0 } else { MORE * S::BLOCKS };
 }
 
@@ -87,40 +76,47 @@ impl Powers {
         Lists::<S>::ALL
     }
 
-    /// The first `powers` powers or a few more, at most all that back end `s` can ask for: 10, 20 or 40;
-    /// zeros in place of the others. `h` is AES(0), in every lane.
+    /// The first `powers` powers or a few more, at most all that back end `s` can ask for; zeros in place of the
+    /// others. `h` is AES(0), in every lane.
     #[inline(always)]
+    #[allow(unused_assignments)] // `each!` writes the loop out
     pub(crate) fn fill<S: Vectors, M: Multiply<S>>(
         table: &mut Unwritten<'_, Self>,
         s: S,
         h: S::V,
         powers: usize,
     ) {
-        let (mut rows, mut sums) = (Rows::new(s, h), s.splat(0));
-        const { assert!(ROWS.is_multiple_of(2)) }
-        let mut at = Lists::<S>::LENGTH;
-        let end = at - powers.min(at);
-        table.store(s, Lists::<S>::END, s.splat(0));
-        loop {
-            each!(I in 0 1 => {
+        let (first, mut factor) = first_row(s, times_x_once(s, h));
+        let (mut row, mut constants, mut at) = ([first; 10], M::zero(s), Lists::<S>::LENGTH);
+        'rows: {
+            each!(I in 0 1 2 3 4 5 6 7 8 9 => { if const { I < rows(S::BLOCKS) } {
+                if I > 0 {
+                    if usize::is_power_of_two(I) && powers <= I * S::BLOCKS {
+                        break 'rows;
+                    }
+                    // The first I rows times the highest power in them are the next I: four steps one after the
+                    // other. (The ninth and tenth are made of the fifth and sixth.)
+                    if I == 2 || I == 4 {
+                        factor = Factor::first_lane(s, row[I - 1]);
+                    }
+                    row[I] = factor.times(s, row[I - const { if I < 2 { 1 } else if I < 4 { 2 } else { 4 } }]);
+                }
+                let (first, second) = M::table(s, row[I], fold(s, row[I]));
                 at -= S::BLOCKS;
-                let (first, second) = M::table(s, rows.two[I], fold(s, rows.two[I]));
                 table.store(s, at, first);
                 table.store(s, Lists::<S>::SECOND + at, second);
-                if const { M::CONSTANTS } {
-                    sums = s.xor(sums, M::constant(s, first, second));
+                if const { M::CONSTANTS && I < TURN } {
+                    let nothing = M::ready(s, s.splat(0), first, second);
+                    constants = M::add(s, constants, M::product(s, nothing));
                 }
-                table.store(s, Lists::<S>::CONSTANTS + at, sums);
-            });
-            if at <= end {
-                break;
-            }
-            at = black_box(at); // the optimiser must not see how often at most: it would write all of it out
-            rows.next(s);
+            } });
         }
+        let constants = if const { M::CONSTANTS } { M::reduce(s, constants, s.splat(0)) } else { s.splat(0) };
+        table.store(s, Lists::<S>::CONSTANT, constants);
         while at > 0 {
-            at = black_box(at) - S::BLOCKS;
-            each!(I in 0 1 2 => { table.store(s, at + I * Lists::<S>::LENGTH, s.splat(0)); });
+            at -= S::BLOCKS;
+            table.store(s, at, s.splat(0));
+            table.store(s, Lists::<S>::SECOND + at, s.splat(0));
         }
     }
 
@@ -131,30 +127,11 @@ impl Powers {
     }
 }
 
-/// The powers, a vector of them in each row and the highest of it first: two rows at a time, since one power
-/// after the other would wait for forty multiplications. They stay in registers: through memory, each two
-/// would wait for the stores of those before.
-struct Rows<S: Vectors> {
-    two: [S::V; 2],
-    /// What makes of these the next two: the first lane of the second of the first two.
-    factor: Factor<S>,
-}
-
-impl<S: Vectors> Rows<S> {
-    /// The first two. `h` is AES(0), in every lane.
-    #[inline(always)]
-    fn new(s: S, h: S::V) -> Self {
-        // H·x, as a product: through general registers it would wait twice as long.
-        let h = Factor::new(s, s.splat(X)).times(s, s.byte_swap(h));
-        let (first, factor) = first_row(s, h);
-        let second = factor.times(s, first);
-        Self { two: [first, second], factor: Factor::first_lane(s, second) }
-    }
-
-    #[inline(always)]
-    fn next(&mut self, s: S) {
-        self.two = [self.factor.times(s, self.two[0]), self.factor.times(s, self.two[1])];
-    }
+/// H·x, which is what POLYVAL calls H, of AES(0) in every lane. A product: through general registers it would
+/// wait twice as long.
+#[inline(always)]
+fn times_x_once<S: Vectors>(s: S, h: S::V) -> S::V {
+    Factor::new(s, s.splat(X)).times(s, s.byte_swap(h))
 }
 
 /// H^B ... H^1 for vectors of B blocks, and H^B in every lane. `h` is H·x, which is what POLYVAL calls H.
@@ -304,7 +281,7 @@ pub(crate) trait Ask<S: Vectors> {
 pub(crate) trait Down<S: Vectors>: Copy {
     /// Those of one vector of blocks, behind the first `skip`.
     fn vector(self, skip: usize) -> (S::V, S::V);
-    /// What to add to a sum that used each of H^1 ..= H^n once and whose lanes will be added.
+    /// What to add to a sum that used each power of a turn once and whose lanes will be added. Of a turn only.
     fn constants(self) -> S::V;
 }
 
@@ -313,11 +290,8 @@ impl<S: Vectors> Ask<S> for Powers {
 
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
-        const { assert!(Lists::<S>::ALL <= SIZE) }
-        Descending {
-            part: self.table.part_before(Lists::<S>::LENGTH, n, Lists::<S>::CONSTANTS + S::BLOCKS),
-            s,
-        }
+        const { assert!(3 * Lists::<S>::LENGTH <= SIZE) }
+        Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, 2 * Lists::<S>::LENGTH), s }
     }
 
     #[inline(always)]
@@ -343,7 +317,8 @@ impl<S: Vectors> Few<S> {
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
         const { assert!(!M::CONSTANTS) }
-        let [low, high] = Rows::new(s, h).two;
+        let (low, factor) = first_row(s, times_x_once(s, h));
+        let high = factor.times(s, low);
         Self { high: M::table(s, high, fold(s, high)).into(), low: M::table(s, low, fold(s, low)).into() }
     }
 }
@@ -353,10 +328,7 @@ impl<S: Vectors> Ask<S> for Few<S> {
 
     #[inline(always)]
     fn down_from(&self, s: S, n: usize) -> Window<S> {
-        let (high, low, lane) =
-            if n > S::BLOCKS { (self.high, self.low, S::BLOCKS) } else { (self.low, [s.splat(0); 2], 0) };
-        let skip = lane + S::BLOCKS - n;
-        Window(s.lanes_from(high[0], low[0], skip), s.lanes_from(high[1], low[1], skip))
+        Window { few: *self, n, s }
     }
 
     #[inline(always)]
@@ -371,15 +343,23 @@ fn with_last_of<S: Vectors>(s: S, v: S::V, other: S::V) -> S::V {
     s.xor(other, s.keep_first(s.xor(v, other), 16 * (S::BLOCKS - 1)))
 }
 
-/// One vector of them.
+/// Those from H^n on.
 #[derive(Clone, Copy)]
-pub(crate) struct Window<S: Vectors>(S::V, S::V);
+pub(crate) struct Window<S: Vectors> {
+    few: Few<S>,
+    n: usize,
+    s: S,
+}
 
 impl<S: Vectors> Down<S> for Window<S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
-        assert!(skip == 0);
-        (self.0, self.1)
+        let (Self { few, n, s }, zero) = (self, [self.s.splat(0); 2]);
+        let n = n - skip;
+        let (high, low, lane) =
+            if n > S::BLOCKS { (few.high, few.low, S::BLOCKS) } else { (few.low, zero, 0) };
+        let skip = lane + S::BLOCKS - n;
+        (s.lanes_from(high[0], low[0], skip), s.lanes_from(high[1], low[1], skip))
     }
 
     #[inline(always)]
@@ -391,7 +371,7 @@ impl<S: Vectors> Down<S> for Window<S> {
 /// The entries of H^n, H^(n-1) ... H^1 in the memory of a key.
 #[derive(Clone, Copy)]
 pub(crate) struct Descending<'a, S> {
-    /// From the first entry of H^n to the vector of its constant, in all three lists.
+    /// From the first entry of H^n on, as long as both lists are: so the positions of its vectors are constants.
     part: Part<'a>,
     s: S,
 }
@@ -404,7 +384,8 @@ impl<S: Vectors> Down<S> for Descending<'_, S> {
 
     #[inline(always)]
     fn constants(self) -> S::V {
-        self.part.load(self.s, Lists::<S>::CONSTANTS)
+        // The powers of a turn begin so many blocks before the end of the list.
+        self.part.load(self.s, TURN * S::BLOCKS + Lists::<S>::CONSTANT - Lists::<S>::LENGTH)
     }
 }
 

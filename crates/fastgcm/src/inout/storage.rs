@@ -61,7 +61,7 @@ macro_rules! plain {
 pub(crate) use plain;
 
 /// Room for what any engine keeps.
-pub(crate) type Storage = Table<180>;
+pub(crate) type Storage = Table<132>;
 
 /// Memory for a `T` that may hold nothing yet: it can be written, and not read.
 pub(crate) struct Unwritten<'a, T>(&'a mut MaybeUninit<T>);

@@ -20,12 +20,19 @@ pub(crate) use portable::{Portable, Word};
 pub(crate) mod nibbles;
 mod scrub;
 pub(crate) use scrub::{Frame, try_wiped_after_all, wiped_after};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[path = "call_x86.rs"]
+mod call;
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[path = "call_any.rs"]
+mod call;
 #[cfg(all(feature = "scrub", target_arch = "x86_64", target_feature = "sse2"))]
 #[path = "scrub_x86.rs"]
 mod wiper;
 #[cfg(all(feature = "scrub", not(all(target_arch = "x86_64", target_feature = "sse2"))))]
 #[path = "scrub_any.rs"]
 mod wiper;
+pub(crate) use call::{Tagged, row_function};
 // A target without SSE2 (`x86_64-unknown-none` and other soft-float ones) has no vector registers to hand to
 // a function: LLVM cannot compile the rows there, and whoever chose such a target does not want them.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -293,6 +300,11 @@ pub trait Isa: Vectors {
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
     /// Computes `x` here, as [`pin`](Vectors::pin) does.
     fn pin_state(self, x: &mut Self::State);
+    /// Any state, for a place that nobody reads: no instruction.
+    #[inline(always)]
+    fn unset(self) -> Self::State {
+        self.state(self.splat(0))
+    }
 }
 
 /// AES of `N` blocks at a time, where there is no instruction for it

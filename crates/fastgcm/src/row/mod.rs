@@ -61,7 +61,8 @@ impl Row {
     /// Whether a message is an end. Its lengths are within the limits of the standard then.
     #[inline(always)]
     pub(crate) fn is_end(&self, aad: usize, text: usize) -> bool {
-        gcm::plan::is_end(self.most, aad, text)
+        // A block of AAD has its power beside any text that needs no turn.
+        text <= self.most.1 && (aad <= 16 || gcm::plan::is_end(self.most, aad, text))
     }
 
     /// Seals (`SEAL`) or opens, and returns what `then` makes of the tag that the message should have.
@@ -80,14 +81,14 @@ impl Row {
         let verbs = &self.messages;
         if self.is_end(aad.len(), text.len()) {
             return Ok(if SEAL {
-                verbs.seal_end(material, nonce, aad, None, text, then)
+                verbs.seal_end(material, nonce, aad, None, text, |tagged| then(tagged.tag()))
             } else {
                 verbs.open_end(material, nonce, aad, None, text, then)
             });
         }
         limits::check(aad.len(), text.len())?;
         Ok(if SEAL {
-            verbs.seal(material, nonce, aad, text, then)
+            verbs.seal(material, nonce, aad, text, |tagged| then(tagged.tag()))
         } else {
             verbs.open(material, nonce, aad, text, then)
         })

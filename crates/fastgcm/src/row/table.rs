@@ -175,7 +175,7 @@ macro_rules! row {
             Block,
             gcm::{self, Begun, drive, plan, software},
             ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
-            inout::{Ends, Hash, InOut, PADS, Table},
+            inout::{Hash, InOut, PADS, Table},
             isa::*,
             material::Material,
             nonce::{J0, Nonce96, Start},

@@ -10,10 +10,10 @@
 use crate::{
     Block,
     gcm::Begun,
-    inout::{Ends, Hash, InOut, PADS, Table},
-    isa::{Frame, wiped_after},
+    inout::{Hash, InOut, PADS, Table},
+    isa::{Frame, Tagged, row_function, wiped_after},
     material::Material,
-    nonce::{J0, Nonce96, Start},
+    nonce::{Nonce96, Start},
     packet::Packet,
 };
 use core::mem::MaybeUninit;
@@ -48,15 +48,15 @@ macro_rules! verbs {
                 /// Seals a message that is an end, or the end of one that has begun. Returns the tag.
                 seal_end[inline(never)](
                     key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
-                ) -> Block =>
+                ) -> Tagged =>
                     woven |s, m, frame| {
                         // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and
                         // `open` of the row. (The optimiser is told: else it would leave bounds checks, and a
                         // way to panic, in 150 instructions.)
                         unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
-                        gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun)
+                        Tagged::of(gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun))
                     },
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                    software |s, m, frame| Tagged::of(software::message(s, m, key.view(), nonce.into(), aad, text, true));
                 /// Opens likewise. Returns the tag that the message should have.
                 open_end[inline(never)](
                     key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
@@ -71,19 +71,19 @@ macro_rules! verbs {
                     software |s, m, frame|
                         software::message(s, m, key.view(), nonce.into(), aad, text, false);
                 /// Seals any message that is no end. Returns the tag.
-                seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
+                seal[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Tagged =>
                     woven |s, m, frame|
-                        gcm::long::<_, _, true>(s, m, key.view(), nonce, aad, text, |rest, begun| {
-                            let (ends, len) = rest.parts();
-                            seal_end(frame, key, nonce, &[], Some(begun), ends, len)
-                        }),
-                    software |s, m, frame| software::message(s, m, key.view(), nonce.into(), aad, text, true);
+                        Tagged::of(gcm::long::<_, _, true>(s, m, key.view(), nonce, aad, text, |rest, begun| {
+                            let (src, dst, len) = rest.parts();
+                            seal_end(frame, key, nonce, &[], Some(begun), src, dst, len).tag()
+                        })),
+                    software |s, m, frame| Tagged::of(software::message(s, m, key.view(), nonce.into(), aad, text, true));
                 /// Opens any message that is no end. Returns the tag that it should have.
                 open[inline(never)](key: &Material, nonce: Nonce96, aad: &[u8]; text) -> Block =>
                     woven |s, m, frame|
                         gcm::long::<_, _, false>(s, m, key.view(), nonce, aad, text, |rest, begun| {
-                            let (ends, len) = rest.parts();
-                            open_end(frame, key, nonce, &[], Some(begun), ends, len)
+                            let (src, dst, len) = rest.parts();
+                            open_end(frame, key, nonce, &[], Some(begun), src, dst, len)
                         }),
                     software |s, m, frame|
                         software::message(s, m, key.view(), nonce.into(), aad, text, false);
@@ -113,10 +113,10 @@ macro_rules! verbs {
                 pads(key: &Material, start: &Start, index: u32, pads: &mut Table<PADS>) -> () =>
                     woven |s, m, frame| drive::pads(s, key.view(), start, index, pads),
                     software |s, m, frame| software::pads(s, m, key.view(), start, index, pads);
-                /// Ends GHASH with the lengths block: the tag, if it is masked by AES of a J0. Nothing waits.
-                finish(key: &Material, hash: &Hash, lengths: Block, j0: Option<J0>) -> Block =>
-                    woven |s, m, frame| drive::finish(s, m, key.view(), hash, lengths, j0),
-                    software |s, m, frame| software::finish(s, m, key.view(), hash, lengths, j0);
+                /// Ends GHASH with the lengths block: the tag, if it is masked by AES of J0. Nothing waits.
+                finish(key: &Material, hash: &Hash, lengths: Block, start: Option<&Start>) -> Block =>
+                    woven |s, m, frame| drive::finish(s, m, key.view(), hash, lengths, start),
+                    software |s, m, frame| software::finish(s, m, key.view(), hash, lengths, start);
                 /// AES of a block.
                 aes(key: &Material, block: Block) -> Block =>
                     woven |s, m, frame| drive::aes(s, key.view(), block),
@@ -169,7 +169,7 @@ macro_rules! verbs {
             Siv {
                 /// Seals a message under a key that generates keys, or opens it if its tag is `given`.
                 /// Returns the tag that it should have.
-                siv(key: &Material, nonce: Nonce96, aad: &[u8], given: Option<Block>; text) -> Block =>
+                siv(key: &Material, nonce: Nonce96, aad: &[u8], given: Option<&Block>; text) -> Block =>
                     woven |s, m, frame| gcm::siv(s, m, &key.schedule, nonce, aad, text, given),
                     software |s, m, frame| software::siv(s, m, key.view(), nonce, aad, text, given);
             }
@@ -190,6 +190,7 @@ macro_rules! groups {
             $(#[$doc])*
             #[derive(Debug)]
             #[allow(dead_code, reason = "some verbs are called within the row alone")]
+            #[allow(improper_ctypes_definitions, reason = "Rust calls them, not C")]
             pub(crate) struct $Group {
                 $(pub(super) $verb: groups!(@pointer ($($life)?) ($($type,)*) ($($text)?) $result),)+
             }
@@ -223,19 +224,19 @@ macro_rules! groups {
         impl<R: $(Has<$Group> +)+> Functions for R {}
     };
     (@pointer ($($life:lifetime)?) ($($type:ty,)*) () $result:ty) => {
-        $(for<$life>)? unsafe fn(Frame<'_>, $($type),*) -> $result
+        row_function! { type [$($life)?] (Frame<'_>, $($type),*) -> $result }
     };
     (@pointer () ($($type:ty,)*) ($text:ident) $result:ty) => {
-        unsafe fn(Frame<'_>, $($type,)* Ends<'_>, usize) -> $result
+        row_function! { type [] (Frame<'_>, $($type,)* *const u8, *mut u8, usize) -> $result }
     };
     (@call $self:ident.$verb:ident ($($argument:ident),*) () $then:ident) => {
         // SAFETY: see the impl.
         wiped_after!(frame, $then(unsafe { ($self.$verb)(frame, $($argument),*) }))
     };
     (@call $self:ident.$verb:ident ($($argument:ident),*) ($text:ident) $then:ident) => {{
-        let (ends, len) = $text.parts();
+        let (src, dst, len) = $text.parts();
         // SAFETY: see the impl.
-        wiped_after!(frame, $then(unsafe { ($self.$verb)(frame, $($argument,)* ends, len) }))
+        wiped_after!(frame, $then(unsafe { ($self.$verb)(frame, $($argument,)* src, dst, len) }))
     }};
 }
 verbs! { groups [] }
@@ -310,31 +311,35 @@ macro_rules! function {
     (@ [$($features:literal)?] [$here:expr] [$multiply:expr] $enter:ident
         $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
         ($($argument:ident: $type:ty),*) -> $result:ty => |$s:ident, $m:ident, $f:ident| $body:expr) => {
-        $(#[target_feature(enable = $features)])?
-        $(#[$meta])*
-        $($(#[$attribute])+)?
-        #[allow(unused_variables)]
-        fn $verb $(<$life>)? (frame: Frame<'_>, $($argument: $type),*) -> $result {
-            frame.$enter();
-            let ($s, $m, $f) = ($here, $multiply, frame);
-            $body
+        crate::isa::row_function! {
+            $(#[target_feature(enable = $features)])?
+            $(#[$meta])*
+            $($(#[$attribute])+)?
+            #[allow(unused_variables)]
+            fn $verb $(<$life>)? (frame: Frame<'_>, $($argument: $type),*) -> $result {
+                frame.$enter();
+                let ($s, $m, $f) = ($here, $multiply, frame);
+                $body
+            }
         }
     };
     (@ [$($features:literal)?] [$here:expr] [$multiply:expr] $enter:ident
         $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])?
         ($($argument:ident: $type:ty),*; $text:ident) -> $result:ty =>
         |$s:ident, $m:ident, $f:ident| $body:expr) => {
-        $(#[target_feature(enable = $features)])?
-        $(#[$meta])*
-        $($(#[$attribute])+)?
-        #[allow(unused_variables)]
-        fn $verb(frame: Frame<'_>, $($argument: $type,)* ends: Ends<'_>, len: usize) -> $result {
-            frame.$enter();
-            let ($s, $m, $f) = ($here, $multiply, frame);
-            #[allow(unsafe_code)]
-            // SAFETY: functions of a row are called with what `InOut::parts` gave.
-            let $text = unsafe { InOut::between(ends, len) };
-            $body
+        crate::isa::row_function! {
+            $(#[target_feature(enable = $features)])?
+            $(#[$meta])*
+            $($(#[$attribute])+)?
+            #[allow(unused_variables)]
+            fn $verb(frame: Frame<'_>, $($argument: $type,)* src: *const u8, dst: *mut u8, len: usize) -> $result {
+                frame.$enter();
+                let ($s, $m, $f) = ($here, $multiply, frame);
+                #[allow(unsafe_code)]
+                // SAFETY: functions of a row are called with what `InOut::parts` gave.
+                let $text = unsafe { InOut::between(src, dst, len) };
+                $body
+            }
         }
     };
 }

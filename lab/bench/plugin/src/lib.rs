@@ -12,6 +12,7 @@
 
 use std::{
     ffi::{CStr, CString, c_char, c_void},
+    hint::black_box,
     ptr, slice,
 };
 
@@ -75,6 +76,12 @@ pub trait Rival: Sized {
         if let Some(new) = Self::new(key) {
             *self = new;
         }
+    }
+
+    /// Where the memory lies that a message reads of this key, and how many bytes it has: round keys, powers of H, and what else the
+    /// implementation keeps with them.
+    fn context(&self) -> (*const u8, usize) {
+        (ptr::from_ref(self).cast(), size_of::<Self>())
     }
 
     /// Encrypts.
@@ -209,6 +216,10 @@ pub struct Table {
     pub free: unsafe extern "C" fn(*mut c_void),
     /// See [`Rival::rekey`].
     pub rekey: unsafe extern "C" fn(*mut c_void, *const u8, usize),
+    /// So often, a key is made by value and put into the same `Option`, which drops the one before.
+    pub put: unsafe extern "C" fn(*const u8, usize, u64),
+    /// See [`Rival::context`]: the address, and the number of bytes through the pointer.
+    pub context: unsafe extern "C" fn(*const c_void, *mut usize) -> *const u8,
     /// See [`Rival::seal`].
     pub seal: unsafe extern "C" fn(*mut c_void, *const Message),
     /// See [`Rival::open`].
@@ -216,7 +227,7 @@ pub struct Table {
 }
 
 /// Changes with [`Table`] and [`Message`].
-pub const INTERFACE: u32 = 2;
+pub const INTERFACE: u32 = 4;
 /// What [`export`] exports.
 pub const SYMBOL: &str = "FASTGCM_BENCH_RIVAL";
 
@@ -242,6 +253,8 @@ impl Table {
             new: new::<R>,
             free: free::<R>,
             rekey: rekey::<R>,
+            put: put::<R>,
+            context: context::<R>,
             seal: seal::<R>,
             open: open::<R>,
         }
@@ -288,6 +301,26 @@ unsafe extern "C" fn rekey<R: Rival>(rival: *mut c_void, key: *const u8, len: us
     // SAFETY: `new` made it, and nobody else uses it; the program gives that many bytes.
     let (rival, key) = unsafe { (&mut *rival.cast::<R>(), slice::from_raw_parts(key, len)) };
     rival.rekey(key);
+}
+
+unsafe extern "C" fn put<R: Rival>(key: *const u8, len: usize, times: u64) {
+    // SAFETY: the program gives that many bytes.
+    let key = unsafe { slice::from_raw_parts(key, len) };
+    let mut slot: Option<R> = None;
+    black_box(&mut slot);
+    for _ in 0..times {
+        slot = R::new(black_box(key));
+        black_box(&mut slot);
+    }
+}
+
+unsafe extern "C" fn context<R: Rival>(rival: *const c_void, len: *mut usize) -> *const u8 {
+    // SAFETY: `new` made it; the program gives room for a number.
+    unsafe {
+        let (at, bytes) = (*rival.cast::<R>()).context();
+        *len = bytes;
+        at
+    }
 }
 
 unsafe extern "C" fn seal<R: Rival>(rival: *mut c_void, message: *const Message) {

@@ -5,6 +5,7 @@ use crate::{
     buffer::Buffer,
     cold::Others,
     peer::{self, Key},
+    place::deeper,
     work::{Place, clear_upper_halves},
 };
 use plugin::{Message, TAG, Table};
@@ -325,36 +326,6 @@ unsafe fn store(nonce: *mut u8, stores: &[(usize, usize)]) {
             }
         }
     }
-}
-
-/// Calls `work` with a stack that begins at that place of a page: where the system put it is drawn at each start of a program.
-fn deeper(place: usize, mut work: impl FnMut() -> Duration) -> Duration {
-    extern "sysv64" fn called<F: FnMut() -> Duration>(work: &mut F, time: &mut Duration) {
-        *time = work();
-    }
-    fn of<F: FnMut() -> Duration>(_: &F) -> extern "sysv64" fn(&mut F, &mut Duration) {
-        called::<F>
-    }
-    let (function, mut time) = (of(&work), Duration::ZERO);
-    // SAFETY: the stack pointer goes down by less than a page, to a multiple of 16, and comes back; R12 is the called function's to keep.
-    unsafe {
-        asm!(
-            "mov r12, rsp",
-            "mov rax, rsp",
-            "sub rax, r13",
-            "and rax, 4080",
-            "sub rsp, rax",
-            "call r14",
-            "mov rsp, r12",
-            in("r13") place,
-            in("r14") function,
-            in("rdi") &raw mut work,
-            in("rsi") &raw mut time,
-            out("r12") _,
-            clobber_abi("sysv64"),
-        );
-    }
-    time
 }
 
 /// What a caller does with registers of 128 bits.

@@ -6,31 +6,40 @@ use boring_sys as _; // linked for its library
 use plugin::{Message, Rival, TAG, level};
 use std::{
     ffi::{c_int, c_void},
-    ptr::{self, NonNull},
+    ptr,
 };
 
-/// `EVP_AEAD`, `EVP_AEAD_CTX` and `ENGINE` are seen through pointers only.
+/// `EVP_AEAD` and `ENGINE` are seen through pointers only.
 #[rustfmt::skip]
 unsafe extern "C" {
     safe fn EVP_aead_aes_128_gcm() -> *const c_void;
     safe fn EVP_aead_aes_192_gcm() -> *const c_void;
     safe fn EVP_aead_aes_256_gcm() -> *const c_void;
-    fn EVP_AEAD_CTX_new(aead: *const c_void, key: *const u8, key_len: usize, tag_len: usize) -> *mut c_void;
-    fn EVP_AEAD_CTX_free(context: *mut c_void);
-    fn EVP_AEAD_CTX_init(context: *mut c_void, aead: *const c_void, key: *const u8, key_len: usize, tag_len: usize, engine: *mut c_void) -> c_int;
-    fn EVP_AEAD_CTX_cleanup(context: *mut c_void);
+    fn EVP_AEAD_CTX_init(context: *mut Context, aead: *const c_void, key: *const u8, key_len: usize, tag_len: usize, engine: *mut c_void) -> c_int;
+    fn EVP_AEAD_CTX_cleanup(context: *mut Context);
     fn EVP_AEAD_CTX_seal_scatter(
-        context: *const c_void, out: *mut u8, tag: *mut u8, tag_len: *mut usize, tag_max: usize, nonce: *const u8, nonce_len: usize,
+        context: *const Context, out: *mut u8, tag: *mut u8, tag_len: *mut usize, tag_max: usize, nonce: *const u8, nonce_len: usize,
         input: *const u8, len: usize, extra: *const u8, extra_len: usize, aad: *const u8, aad_len: usize,
     ) -> c_int;
     fn EVP_AEAD_CTX_open_gather(
-        context: *const c_void, out: *mut u8, nonce: *const u8, nonce_len: usize, input: *const u8, len: usize,
+        context: *const Context, out: *mut u8, nonce: *const u8, nonce_len: usize, input: *const u8, len: usize,
         tag: *const u8, tag_len: usize, aad: *const u8, aad_len: usize,
     ) -> c_int;
 }
 
-/// An `EVP_AEAD_CTX` on the heap.
-struct Boring(NonNull<c_void>);
+/// Room for an `EVP_AEAD_CTX`: a pointer, 560 bytes, and the length of the tag. That of AES-GCM has no pointer into itself.
+#[repr(C, align(16))]
+struct Context([u8; 576]);
+
+struct Boring(Context);
+
+impl Boring {
+    fn init(&mut self, key: &[u8]) -> Option<()> {
+        // SAFETY: room for a context, a cipher, and a key of its length.
+        let done = unsafe { EVP_AEAD_CTX_init(&raw mut self.0, aead(key)?, key.as_ptr(), key.len(), TAG, ptr::null_mut()) };
+        (done == 1).then_some(())
+    }
+}
 
 fn aead(key: &[u8]) -> Option<*const c_void> {
     match key.len() {
@@ -53,24 +62,21 @@ impl Rival for Boring {
     }
 
     fn new(key: &[u8]) -> Option<Self> {
-        // SAFETY: a cipher, and a key of its length.
-        NonNull::new(unsafe { EVP_AEAD_CTX_new(aead(key)?, key.as_ptr(), key.len(), TAG) }).map(Self)
+        let mut new = Self(Context([0; 576]));
+        new.init(key)?;
+        Some(new)
     }
 
     fn rekey(&mut self, key: &[u8]) {
-        let Some(aead) = aead(key) else { return };
         // SAFETY: a context, which is initialised again at once.
-        let done = unsafe {
-            EVP_AEAD_CTX_cleanup(self.0.as_ptr());
-            EVP_AEAD_CTX_init(self.0.as_ptr(), aead, key.as_ptr(), key.len(), TAG, ptr::null_mut())
-        };
-        assert_eq!(done, 1);
+        unsafe { EVP_AEAD_CTX_cleanup(&raw mut self.0) };
+        self.init(key).expect("a key of 16, 24 or 32 bytes");
     }
 
     #[inline(always)]
     unsafe fn seal(&mut self, message: &Message) {
         let Message { nonce, aad, aad_len, input, output, len } = *message;
-        let (context, mut tag_len) = (self.0.as_ptr(), 0);
+        let (context, mut tag_len) = (&raw const self.0, 0);
         // SAFETY: the caller's promise.
         let done = unsafe {
             let tag = output.add(len);
@@ -83,14 +89,14 @@ impl Rival for Boring {
     unsafe fn open(&mut self, message: &Message) -> bool {
         let Message { nonce, aad, aad_len, input, output, len } = *message;
         // SAFETY: the caller's promise.
-        unsafe { EVP_AEAD_CTX_open_gather(self.0.as_ptr(), output, nonce, 12, input, len, input.add(len), TAG, aad, aad_len) == 1 }
+        unsafe { EVP_AEAD_CTX_open_gather(&raw const self.0, output, nonce, 12, input, len, input.add(len), TAG, aad, aad_len) == 1 }
     }
 }
 
 impl Drop for Boring {
     fn drop(&mut self) {
         // SAFETY: `new` made it.
-        unsafe { EVP_AEAD_CTX_free(self.0.as_ptr()) };
+        unsafe { EVP_AEAD_CTX_cleanup(&raw mut self.0) };
     }
 }
 

@@ -9,7 +9,7 @@
 
 use plugin::{Message, Rival, TAG, level};
 use std::{
-    alloc::{Layout, alloc_zeroed, dealloc},
+    alloc::{Layout, alloc_zeroed},
     ffi::{CStr, CString, c_char, c_void},
     sync::OnceLock,
 };
@@ -34,17 +34,17 @@ unsafe extern "C" {
     safe fn imb_get_version_str() -> *const c_char;
 }
 
-/// The address of the manager, which lives as long as the process.
-static MANAGER: OnceLock<usize> = OnceLock::new();
+/// The addresses of the manager and of a context, which live as long as the process. What is in a context does not outlast a call for one message.
+static STARTED: OnceLock<[usize; 2]> = OnceLock::new();
+
+/// Room for `struct gcm_key_data`, whose size only Intel's header knows.
+#[repr(C, align(64))]
+struct Key([u8; 2304]);
 
 struct IpsecMb {
-    key: *mut u8,
+    key: Key,
     context: *mut u8,
     functions: Functions,
-}
-
-fn layout(size: usize) -> Layout {
-    Layout::from_size_align(size, 64).expect("a size below isize::MAX")
 }
 
 impl Rival for IpsecMb {
@@ -76,16 +76,23 @@ impl Rival for IpsecMb {
         if found.is_null() {
             return Err(format!("its {manager} manager does not start here"));
         }
-        MANAGER.set(found as usize).map_err(|_| "started twice".into())
+        let size = ipsec_key_size();
+        if size > size_of::<Key>() {
+            return Err(format!("its keys have {size} bytes"));
+        }
+        let context = Layout::from_size_align(ipsec_context_size(), 64).map_err(|error| error.to_string())?;
+        // SAFETY: a size of more than nothing.
+        let context = unsafe { alloc_zeroed(context) };
+        STARTED.set([found as usize, context.addr()]).map_err(|_| "started twice".into())
     }
 
     fn new(key: &[u8]) -> Option<Self> {
         let mut functions = std::mem::MaybeUninit::uninit();
-        // SAFETY: a manager that started; all three pointers are set. Both sizes are more than nothing.
+        let [manager, context] = *STARTED.get()?;
+        // SAFETY: a manager that started; all three pointers are set.
         let mut new = unsafe {
-            ipsec_functions(*MANAGER.get()? as *const c_void, key.len(), &mut functions);
-            let (key, context) = (alloc_zeroed(layout(ipsec_key_size())), alloc_zeroed(layout(ipsec_context_size())));
-            Self { key, context, functions: functions.assume_init() }
+            ipsec_functions(manager as *const c_void, key.len(), &mut functions);
+            Self { key: Key([0; 2304]), context: context as *mut u8, functions: functions.assume_init() }
         };
         new.rekey(key);
         Some(new)
@@ -93,7 +100,11 @@ impl Rival for IpsecMb {
 
     fn rekey(&mut self, key: &[u8]) {
         // SAFETY: a key of the length for which `functions` are, and room for what is derived from it.
-        unsafe { (self.functions.pre)(key.as_ptr(), self.key) };
+        unsafe { (self.functions.pre)(key.as_ptr(), self.key.0.as_mut_ptr()) };
+    }
+
+    fn context(&self) -> (*const u8, usize) {
+        (self.key.0.as_ptr(), ipsec_key_size())
     }
 
     #[inline(always)]
@@ -102,7 +113,7 @@ impl Rival for IpsecMb {
         // SAFETY: the caller's promise.
         unsafe {
             let tag = output.add(len);
-            (self.functions.enc)(self.key, self.context, output, input, len as u64, nonce, aad, aad_len as u64, tag, TAG as u64);
+            (self.functions.enc)(self.key.0.as_ptr(), self.context, output, input, len as u64, nonce, aad, aad_len as u64, tag, TAG as u64);
         }
     }
 
@@ -113,20 +124,10 @@ impl Rival for IpsecMb {
         // SAFETY: the caller's promise.
         let expected = unsafe {
             let tag = tag.as_mut_ptr();
-            (self.functions.dec)(self.key, self.context, output, input, len as u64, nonce, aad, aad_len as u64, tag, TAG as u64);
+            (self.functions.dec)(self.key.0.as_ptr(), self.context, output, input, len as u64, nonce, aad, aad_len as u64, tag, TAG as u64);
             message.tag_in()
         };
         u128::from_ne_bytes(tag) == u128::from_ne_bytes(*expected)
-    }
-}
-
-impl Drop for IpsecMb {
-    fn drop(&mut self) {
-        // SAFETY: `new` got them with these layouts.
-        unsafe {
-            dealloc(self.key, layout(ipsec_key_size()));
-            dealloc(self.context, layout(ipsec_context_size()));
-        }
     }
 }
 

@@ -56,7 +56,7 @@ struct Key([u8; 896]);
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 
 struct Linux {
-    key: Box<Key>,
+    key: Key,
     functions: Functions,
 }
 
@@ -126,7 +126,7 @@ impl Rival for Linux {
     }
 
     fn new(key: &[u8]) -> Option<Self> {
-        let mut new = Self { key: Box::new(Key([0; 896])), functions: *FUNCTIONS.get()? };
+        let mut new = Self { key: Key([0; 896]), functions: *FUNCTIONS.get()? };
         new.rekey(key);
         Some(new)
     }
@@ -134,15 +134,19 @@ impl Rival for Linux {
     fn rekey(&mut self, key: &[u8]) {
         // SAFETY: a key of 16, 24 or 32 bytes, and room for what comes of it.
         unsafe {
-            aesni_set_key(&mut *self.key, key.as_ptr(), key.len() as u32);
-            (self.functions.precompute)(&mut *self.key);
+            aesni_set_key(&raw mut self.key, key.as_ptr(), key.len() as u32);
+            (self.functions.precompute)(&raw mut self.key);
         }
+    }
+
+    fn context(&self) -> (*const u8, usize) {
+        ((&raw const self.key).cast(), size_of::<Key>())
     }
 
     #[inline(always)]
     unsafe fn seal(&mut self, message: &Message) {
         let Message { nonce, aad, aad_len, input, output, len } = *message;
-        let (key, f, mut hash) = (&raw const *self.key, &self.functions, [0; 16]);
+        let (key, f, mut hash) = (&raw const self.key, &self.functions, [0; 16]);
         // SAFETY: the caller's promise. The kernel asks for nothing of AAD or text where there is none.
         unsafe {
             let counter = counter(nonce);
@@ -160,7 +164,7 @@ impl Rival for Linux {
     #[inline(always)]
     unsafe fn open(&mut self, message: &Message) -> bool {
         let Message { nonce, aad, aad_len, input, output, len } = *message;
-        let (key, f, mut hash) = (&raw const *self.key, &self.functions, [0; 16]);
+        let (key, f, mut hash) = (&raw const self.key, &self.functions, [0; 16]);
         // SAFETY: as in `seal`. In place, the tag behind the text stays.
         unsafe {
             let counter = counter(nonce);
