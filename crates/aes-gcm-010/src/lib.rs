@@ -26,13 +26,13 @@ pub const P_MAX: u64 = limits::TEXT;
 /// The longest ciphertext in bytes, its tag included.
 pub const C_MAX: u64 = P_MAX + 16;
 
-/// A nonce. Prefer the size `U12`; every other size from `U1` on works.
+/// A nonce. `U12` is the size to prefer; any other, from `U1` on, works.
 pub type Nonce<NonceSize> = GenericArray<u8, NonceSize>;
 
 /// A tag.
 pub type Tag<TagSize = U16> = GenericArray<u8, TagSize>;
 
-/// The lengths of a tag: `U12` to `U16`. Other crates cannot implement this trait.
+/// The lengths of a tag: `U12` to `U16`. It cannot be implemented elsewhere.
 pub trait TagSize: private::SealedTagSize {}
 
 impl<T: private::SealedTagSize> TagSize for T {}
@@ -47,8 +47,8 @@ pub type Aes256Gcm = AesGcm<aes::Aes256, U12>;
 
 /// GCM over `Aes`, with nonces of `NonceSize` bytes and tags of `TagSize`.
 ///
-/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.8, or one of these with `Enc` behind its name, the type only says how long the key
-/// is, and fastgcm does the work. Any other block cipher does its own work, and so does a cipher that had its key before (`From<Aes>`).
+/// If `Aes` is `Aes128`, `Aes192` or `Aes256` of the crate `aes` 0.8, or one of these with `Enc` behind its name, it says how long the key is, and
+/// fastgcm does the work. Any other block cipher does its own, and so does one that had its key before (`From<Aes>`).
 #[derive(Clone)]
 pub struct AesGcm<Aes, NonceSize, TagSize = U16>
 where
