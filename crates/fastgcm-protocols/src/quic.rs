@@ -4,17 +4,17 @@
 //! first byte 1 │ the rest of the header │ packet number 1 to 4 │ payload   │ tag 16
 //!  └ 4 or 5 bits masked                   └ masked               └ encrypted, header authenticated
 //! ```
-//! [`Keys`] does a whole packet in place; [`PacketKey`] and [`HeaderKey`] are its parts, for a stack that has a place of its own for each. Packets of
-//! v1 and v2 are protected alike: what differs is how keys are derived ([`Keys::initial`] does so for Initial packets) and Retry ([`Version`]).
+//! [`Keys`] does a whole packet in place; [`PacketKey`] and [`HeaderKey`] are its parts, for a stack that keeps them apart. Packets of v1 and v2
+//! differ only in the derivation of keys ([`Keys::initial`] derives those of Initial packets) and in Retry ([`Version`]).
 //!
-//! **What must never come twice under one key**: a packet number. QUIC's own rules see to that (RFC 9000, section 12.3).
+//! **A packet number must be unique under one key.** QUIC's own rules ensure that (RFC 9000, section 12.3).
 
 use crate::{Error, Salt, xor_number};
 use fastgcm::{Backend, Key, Tag, hazmat::aes_block};
 
 /// Bytes of a tag.
 pub const TAG: usize = 16;
-/// Bytes that the mask of a header is made of.
+/// The bytes from which the mask of a header is made.
 pub const SAMPLE: usize = 16;
 /// Packets that may be sealed under one key (RFC 9001, section 6.6).
 pub const CONFIDENTIALITY_LIMIT: u64 = 1 << 23;

@@ -37,7 +37,7 @@ const ID_LEN: usize = 28;
 /// Bytes of a [`PartHash`] that travels encrypted: a nonce, itself and a tag.
 pub const SEALED_HASH_LEN: usize = 12 + PartHash::LEN + 16;
 
-/// What stands in the metadata of an object. Nothing of it is secret: with it, and leave from KMS, any worker derives the [`Content`] key.
+/// The metadata of an object. They are not secret: with them, and with the right to use KMS, any worker derives the [`Content`] key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     wrapped: Vec<u8>,
@@ -46,7 +46,7 @@ pub struct Envelope {
     commitment: [u8; ID_LEN],
 }
 
-/// An object that is about to be sealed: it is used up by [`upload`](crate::upload), because a message has one text.
+/// An object that is about to be sealed. [`upload`](crate::upload) consumes it, because a message has one text.
 #[derive(Debug)]
 pub struct Sealing {
     pub(crate) envelope: Envelope,
@@ -54,8 +54,8 @@ pub struct Sealing {
 }
 
 impl Sealing {
-    /// Envelope and key apart, for workers on many machines: the envelope goes to the workers, each of which asks KMS for the data key and calls
-    /// [`Envelope::content`].
+    /// Returns envelope and key apart, for workers on many machines: the envelope goes to the workers, each of which asks KMS for the data key and
+    /// calls [`Envelope::content`].
     ///
     /// A caller that takes them apart makes sure that each part has one text: by one [`Content::plan`], as its documentation says.
     pub fn into_parts(self) -> (Envelope, Content) {
@@ -64,7 +64,7 @@ impl Sealing {
 }
 
 impl Envelope {
-    /// The context that KMS is to be given: the user's, and the suite.
+    /// Returns the context for KMS: the user's, and the suite.
     ///
     /// # Errors
     /// [`Metadata`](Error::Metadata) if it has the client's own name `aws:x-amz-cek-alg`, or what is not ASCII, which S3 does not keep as it is.
@@ -80,7 +80,7 @@ impl Envelope {
         Ok(context)
     }
 
-    /// A new message, with a random message ID, under a data key of 32 bytes, which KMS has wrapped with that [`context`](Self::context).
+    /// Makes a new message, with a random message ID, under a data key of 32 bytes, which KMS has wrapped with that [`context`](Self::context).
     ///
     /// # Errors
     /// `Metadata` if `context` does not name the suite, [`Gcm`](Error::Gcm) if the operating system has no random bytes.
@@ -94,17 +94,17 @@ impl Envelope {
         Ok(Sealing { envelope: Self { wrapped, context, id, commitment }, content })
     }
 
-    /// The data key, as KMS has wrapped it.
+    /// Returns the data key, as KMS has wrapped it.
     pub fn wrapped(&self) -> &[u8] {
         &self.wrapped
     }
 
-    /// The context to unwrap it with, the suite included.
+    /// Returns the context that unwraps the data key, with the suite.
     pub fn stored_context(&self) -> &BTreeMap<String, String> {
         &self.context
     }
 
-    /// The key of the content.
+    /// Derives the key of the content.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if the object was not sealed with that data key. The comparison takes constant time.
@@ -113,7 +113,7 @@ impl Envelope {
         if bool::from(commitment.ct_eq(&self.commitment)) { Ok(content) } else { Err(Error::Unauthentic) }
     }
 
-    /// The metadata of the object: name and value.
+    /// Returns the metadata of the object: name and value.
     pub fn metadata(&self) -> [(&'static str, String); 6] {
         [
             (CIPHER, RESERVED.1.into()),
@@ -125,12 +125,12 @@ impl Envelope {
         ]
     }
 
-    /// The metadata, as a store takes them.
+    /// Returns the metadata, as a store takes them.
     pub fn attributes(&self) -> Attributes {
         self.metadata().into_iter().map(|(name, value)| (Attribute::Metadata(name.into()), value)).collect()
     }
 
-    /// An object's envelope. `get` finds a value of its metadata by name; `user` is the context that the caller expects.
+    /// Reads an object's envelope. `get` finds a value of its metadata by name; `user` is the context that the caller expects.
     ///
     /// # Errors
     /// [`Metadata`](Error::Metadata) if the object has another format, another way of wrapping than KMS with a context, or another context.
@@ -164,10 +164,10 @@ impl Envelope {
         })
     }
 
-    /// The envelope of an object in a store.
+    /// Reads the envelope of an object in a store.
     ///
     /// # Errors
-    /// As for [`of`](Self::of), and what the store says.
+    /// As for [`of`](Self::of), and errors of the store.
     pub async fn fetch(store: &dyn ObjectStore, path: &Path, user: &BTreeMap<String, String>) -> Result<Self, Error> {
         let found = store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await?;
         let attributes = &found.attributes;
@@ -202,8 +202,8 @@ impl Content {
         (Self { key: key(b"DERIVEKEY"), hashes: key(b"fastgcm hashes of parts") }, commitment)
     }
 
-    /// The plan of an object of `len` bytes in parts of `part` bytes. It lives where the work is handed out. A worker seals a part into memory, sends the
-    /// hash ([`seal_hash`](Self::seal_hash)), and uploads only what the plan has accepted.
+    /// Plans an object of `len` bytes in parts of `part` bytes. The plan lives where the work is handed out. A worker seals a part into memory, sends
+    /// the hash ([`seal_hash`](Self::seal_hash)), and uploads only what the plan has accepted.
     ///
     /// # Errors
     /// As for [`Plan::new`].
@@ -227,7 +227,7 @@ impl Content {
         Ok(hash_part(&self.key, offset, ciphertext)?)
     }
 
-    /// The tag, which is the last 16 bytes of the object, once all parts are accepted.
+    /// Returns the tag, which is the last 16 bytes of the object, once all parts are accepted.
     ///
     /// # Errors
     /// [`Gcm`](Error::Gcm) if a part is missing.
@@ -250,7 +250,7 @@ impl Content {
         Ok(sealed)
     }
 
-    /// The hash of a part that [`seal_hash`](Self::seal_hash) encrypted.
+    /// Decrypts the hash of a part that [`seal_hash`](Self::seal_hash) encrypted.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if a worker of the same object did not make it.

@@ -8,7 +8,7 @@ pub enum Error {
     Unauthentic,
     /// A part that was read again has another text, or another length. Nothing of it was sent.
     OtherText,
-    /// The object is none of this format, and why.
+    /// The object does not have this format; the text says why.
     Metadata(&'static str),
     /// The [`Options`](crate::Options) do not fit.
     Options(&'static str),
@@ -16,7 +16,7 @@ pub enum Error {
     Gcm(fastgcm::Error),
     /// The text could not be read.
     Read(io::Error),
-    /// What the store says.
+    /// An error of the store.
     Store(object_store::Error),
     /// A task was ended from outside, or panicked, on each attempt.
     Lost,

@@ -1,14 +1,15 @@
 //! Objects of the Amazon S3 Encryption Client, version 4, whose parts are sealed and opened in parallel.
 //!
-//! That client makes one AES-GCM message of an object (suite `ALG_AES_256_GCM_HKDF_SHA512_COMMIT_KEY`, 115). Its official implementations seal the parts
-//! of a multipart upload one after the other. GHASH of a message is a sum of GHASHes of its parts, so that is not needed: here each worker reads, seals
-//! and uploads parts in any order, and the tag is put together last. The official clients open what [`upload`] wrote, and [`Reader`] opens what they wrote.
+//! That client makes one AES-GCM message of an object (suite `ALG_AES_256_GCM_HKDF_SHA512_COMMIT_KEY`, 115). Its official implementations seal the
+//! parts of a multipart upload one after the other. GHASH of a message is a sum over its parts, so they need no order: here each worker reads, seals
+//! and uploads parts in any order, and the tag is put together last. The official clients open what [`upload`] wrote, and [`Reader`] opens what they
+//! wrote.
 //!
-//! What a worker holds is one part. A part whose upload failed is read and sealed again. If it has another text then, it is refused before any byte of it
-//! leaves the worker: two texts under one key and nonce would give each other away.
+//! A worker holds one part. A part whose upload failed is read and sealed again. If its text has changed, it is refused before any byte of it leaves
+//! the worker: two texts under one key and nonce would give each other away.
 //!
-//! **What is not protected**: the length of the object, its name, and the metadata that are not this crate's. Anybody who may write to the bucket can
-//! put back an older object, or one under another name: put the name into the encryption context if that matters.
+//! **What is not protected**: the length of the object, its name, and metadata of other origin. Anybody who may write to the bucket can put back an
+//! older object, or one under another name: put the name into the encryption context if that matters.
 //!
 //! ```
 //! # use fastgcm_s3::{Envelope, MIN_PART, Options, Reader, upload};
@@ -42,13 +43,13 @@ pub use error::Error;
 pub use read::Reader;
 pub use upload::upload;
 
-/// What S3 takes as a part that is not the last one, in bytes.
+/// The least bytes of a part of S3 that is not the last one.
 pub const MIN_PART: u64 = 5 << 20;
 
-/// What S3 takes as a part, in bytes.
+/// The most bytes of a part of S3.
 pub const MAX_PART: u64 = 5 << 30;
 
-/// How many parts an object of S3 may have.
+/// The most parts of an object of S3.
 pub const MAX_PARTS: u64 = 10_000;
 
 /// How an object is cut and worked on.

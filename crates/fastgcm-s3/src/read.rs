@@ -11,9 +11,9 @@ use zeroize::Zeroize;
 
 /// An object whose tag was verified, and whose parts are opened on demand.
 ///
-/// One tag stands for all of the text, so the whole object has to be read before any byte of it may be used. [`verified`](Self::verified) does so, part by
-/// part and in parallel, and keeps 32 bytes of each part: its hash. [`read`](Self::read) compares each part that it fetches with that hash. So
-/// what comes out is what was verified, even if the object has changed meanwhile.
+/// One tag stands for all of the text, so the whole object has to be read before any byte of it may be used. [`verified`](Self::verified) does so,
+/// part by part and in parallel, and keeps 32 bytes of each part: its hash. [`read`](Self::read) compares each part that it fetches with that hash.
+/// So only verified text comes out, even if the object has changed meanwhile.
 #[derive(Debug)]
 pub struct Reader {
     store: Arc<dyn ObjectStore>,
@@ -49,17 +49,17 @@ impl Reader {
         if expected == Tag::from(tag) { Ok(reader) } else { Err(Error::Unauthentic) }
     }
 
-    /// Bytes of text.
+    /// Returns the bytes of text.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is no text.
+    /// Returns whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The text of a range. Each part that it lies in is fetched whole, one after the other, and compared with what was verified.
+    /// Returns the text of a range. Each part of it is fetched whole, one after the other, and compared with what was verified.
     ///
     /// # Errors
     /// [`Unauthentic`](Error::Unauthentic) if the object has changed, [`Gcm`](Error::Gcm) if the range ends behind the text. No text is given out then.

@@ -123,7 +123,7 @@ impl Nonce96 {
     #[inline(always)]
     pub(crate) fn new(nonce: &[u8; 12]) -> Self {
         let word = |i: usize| u32::from_le_bytes(*nonce[i..].first_chunk().unwrap());
-        Self { first: word(0) as u64, rest: joined(word(4), word(8)) }
+        Self { first: u64::from(word(0)), rest: joined(word(4), word(8)) }
     }
 
     /// The nonce as bytes.

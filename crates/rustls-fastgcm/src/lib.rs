@@ -8,7 +8,7 @@ mod version;
 
 use rustls::{SupportedCipherSuite, crypto::CryptoProvider};
 
-/// `base`, with fastgcm in each of its suites that uses AES-GCM.
+/// Returns `base` with fastgcm in each of its suites that uses AES-GCM.
 ///
 /// Everything else stays as it is: the order of the suites, those with ChaCha20-Poly1305, key exchange, signatures, hashes, random numbers. A suite that
 /// `base` does not have is not added. QUIC is supported even if `base` does not support it.

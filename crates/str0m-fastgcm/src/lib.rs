@@ -10,7 +10,7 @@ use str0m_proto::crypto::{
 /// Bytes of a tag.
 const TAG: usize = 16;
 
-/// `base`, with fastgcm in the suites of SRTP that use AES-GCM. Everything else stays as it is.
+/// Returns `base` with fastgcm in the suites of SRTP that use AES-GCM. Everything else stays as it is.
 ///
 /// The new provider lives as long as the program: 16 bytes for each call.
 pub fn with(base: CryptoProvider) -> CryptoProvider {

@@ -53,7 +53,7 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
     out
 }
 
-/// The table as a page of its own: what was asked, and on which processor.
+/// The table and the findings for a file: what was asked, and on which processor.
 pub(crate) fn page(table: &str, how: &str) -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -67,13 +67,10 @@ pub(crate) fn page(table: &str, how: &str) -> String {
     let processor = ["vendor_id", "cpu family", "model"].map(field).join(" ");
     let suites = |line: &&str| !line.starts_with("referee::");
     let lines = table.lines().filter(suites).collect::<Vec<_>>().join("\n");
-    // The findings themselves stay in the terminal: docs/referee.md tells them once.
-    let (rows, found) = lines.split_once("\n\n").unwrap_or((&lines, ""));
-    let asked = found.split("\n\n").next().unwrap_or_default();
     format!(
-        "# What implementations of AES-GCM answered\n\nWritten by `referee run {how} --write FILE` (docs/referee.md). \
-         Processor: {processor}.\n\n{rows}\n\n{}\n",
-        asked.trim()
+        "What implementations of AES-GCM answered\n\nWritten by `referee run {how} --write FILE` (docs/referee.md). \
+         Processor: {processor}.\n\n{}\n",
+        lines.trim()
     )
 }
 
@@ -98,7 +95,7 @@ mod tests {
         let (_, found) = page.split_once("## What was found").unwrap();
         let (found, _) = found.split_once("\n## ").unwrap();
         let mut results = String::new();
-        for file in ["emerald-rapids.md", "emerald-rapids-levels.md", "emerald-rapids-wolfssl.md"] {
+        for file in ["emerald-rapids.txt", "emerald-rapids-levels.txt", "emerald-rapids-wolfssl.txt"] {
             results += &fs::read_to_string(home.join("results").join(file)).unwrap();
         }
         // Counts stand between the second cell and the last.

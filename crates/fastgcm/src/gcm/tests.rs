@@ -62,7 +62,7 @@ fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
         index = behind;
     }
     drive::hash(s, multiply, key, &mut hash, &[]);
-    drive::finish(s, multiply, key, &hash, lengths(aad.len() as u64, all as u64), Some(&start))
+    drive::finish(s, multiply, key, &hash, lengths(aad.len() as u64, all as u64), Some(start))
 }
 
 fn bytes(n: usize, seed: usize) -> Vec<u8> {

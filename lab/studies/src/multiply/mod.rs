@@ -61,11 +61,6 @@ impl<S: Bits, P: Product<S>, R: Reduce<S>> Multiply<S> for By<P, R> {
     }
 
     #[inline(always)]
-    fn short(_: S, sum: [S::V; 3]) -> [S::V; 3] {
-        sum
-    }
-
-    #[inline(always)]
     fn zero(s: S) -> [S::V; 3] {
         [s.splat(0); 3]
     }

@@ -52,8 +52,8 @@ pub(crate) struct Study {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// In FOLDER, that of the studies, write the tables in `results` and the chart in `charts` anew.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
-    pub(crate) results: Option<PathBuf>,
+    #[arg(long = "results", value_name = "FOLDER", conflicts_with = "quick")]
+    pub(crate) folder: Option<PathBuf>,
     /// For solaris-2010: fastgcm-openssl as a module of OpenSSL, whose code is run.
     #[arg(long, value_name = "FILE")]
     pub(crate) provider: Option<PathBuf>,

@@ -29,7 +29,7 @@ use std::{
 /// Compares answers, then measures. What stands in the way of the files is noticed first.
 pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     let files = plan(args)?;
-    if let Some(file) = args.results.as_deref().map(|folder| tables(folder, &args.name)).filter(|file| !file.exists()) {
+    if let Some(file) = args.folder.as_deref().map(|folder| tables(folder, &args.name)).filter(|file| !file.exists()) {
         return Err(Failure::usage(format_args!("{} is not there: --results takes the folder of the studies", file.display())));
     }
     let (libcrypto, ipsec_mb) = (Libcrypto::find(), ipsec_mb());
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &cli::Study) -> Result<(), Failure> {
     if !files.take_stdout() {
         print(&report.text())?;
     }
-    if let Some(folder) = &args.results {
+    if let Some(folder) = &args.folder {
         into_results(folder, &report)?;
     }
     files.write(&report)
