@@ -36,7 +36,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     // No registry has our own crates yet, so Cargo cannot verify them one by one: a workspace of what was packed stands in for it.
     let unpacked = root.join("target/packed");
     emptied(unpacked.join("crates"))?;
-    // The checks `python wheels` and `node packages` have the sources of those packages; no registry of crates has Java's.
+    // The checks `python_wheels` and `node_packages` have the sources of those packages; no registry of crates has Java's.
     let elsewhere = ["fastgcm-java", "fastgcm-node", "fastgcm-python"];
     let all = published(root)?.into_iter().filter(|published| !elsewhere.contains(&published.name.as_str()));
     let (apart, members): (Vec<Published>, Vec<Published>) = all.partition(|published| published.is_apart);
