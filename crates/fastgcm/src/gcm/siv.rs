@@ -29,7 +29,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     generating: &Schedule,
     nonce: Nonce96,
     aad: &[u8],
-    text: InOut<'_>,
+    mut text: InOut<'_>,
     given: Option<&Block>,
 ) -> Block {
     let mut derived = Table::ZERO;
@@ -134,7 +134,7 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
 /// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four
 /// bytes count.
 #[inline(always)]
-fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, text: InOut<'_>) {
+fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text: InOut<'_>) {
     let mut counters = AddCounter::<S, true>::numbered(s, first);
     let mut text = text.here();
     let mut x = [s.state(s.splat(0)); STATES];
