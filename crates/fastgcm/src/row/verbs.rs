@@ -2,7 +2,7 @@
 //!
 //! A line of [`verbs`] is `verb(arguments; text) -> result`, and what it is made of: with instructions for
 //! AES (`woven`), and without (`software`). From the list come, for each group of verbs, a struct of function
-//! pointers and its safe calls ([`groups`]), and in each row of the table the functions, which have the row's
+//! pointers and its safe calls (`groups!`), and in each row of the table the functions, which have the row's
 //! target features ([`functions`]). These are the one gate where vectors come to life. A key holds a
 //! reference to the group [`Messages`]; any other group is looked for when it is used (`Backend::find`), so
 //! that the linker leaves out what a program does not call.
@@ -124,7 +124,7 @@ macro_rules! verbs {
             }
             /// A key in place of another.
             Rekey {
-                /// Makes what messages need, in place of a key or where [`Messages::derive`] has put zeros.
+                /// Makes what messages need, in place of a key or where `Messages::derive` has put zeros.
                 expand[inline(never)](
                     place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>
                 ) -> () =>
