@@ -203,7 +203,7 @@ impl<'a> InOut<'a> {
         unsafe { s.load_first(src, self.bytes::<S, I>()) }
     }
 
-    /// Writes what lies inside the message, likewise.
+    /// Writes vector `I`, as far as it lies inside the message.
     #[inline(always)]
     pub(crate) fn store<S: Vectors, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
         let dst = self.dst.wrapping_add(I * 16 * S::BLOCKS);

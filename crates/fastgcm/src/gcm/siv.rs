@@ -181,7 +181,7 @@ fn last_round<S: Isa>(s: S, schedule: &Schedule, x: S::State, data: S::V) -> S::
 fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &[u8]) -> S::V {
     let (of_aad, of_text) = (blocks(aad.len()), blocks(text.len()) + 1);
     // The first vector of text may have fewer blocks, in its last lanes, and before them the last of AAD.
-    // What is ahead of these begins likewise.
+    // So may the first vector of the AAD ahead of them.
     let text_lanes = (of_text - 1) % S::BLOCKS + 1;
     let beside = of_aad.min(S::BLOCKS - text_lanes);
     let ahead = of_aad - beside;

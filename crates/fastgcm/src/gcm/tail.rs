@@ -443,7 +443,7 @@ fn add<S: Isa, M: Multiply<S>>(s: S, sum: Sum<S, M>, v: S::V, entries: (S::V, S:
 
 impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for PendingTurn<'_, S, D> {
     type By = M;
-    /// Its hash is a block before those that are left.
+    /// Its hash is a block before the blocks that are left.
     #[inline(always)]
     fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
         let entries = end.powers.down_from(s, end.n).vector(0);
