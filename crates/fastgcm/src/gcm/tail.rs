@@ -3,9 +3,9 @@
 //!
 //! A short message is nothing else. The end of a long one is a short message too, with its hash where the AAD
 //! would be. Each block meets its own power of H, so nothing waits for anything: the sum is reduced once, and
-//! its lanes are added once. Only a step of four whole vectors, before the last ones of more than four, is
-//! woven with AES by hand; the rest fits in the window of the processor, which overlaps AES and GHASH by
-//! itself.
+//! its lanes are added once. A step of four whole vectors comes before the last ones of more than four. Vectors that
+//! are there before AES, a step that was sealed or what is opened, are hashed between its rounds; the rest fits in
+//! the window of the processor, which overlaps AES and GHASH by itself.
 
 use super::{
     counter::{Counters, STATES, XorCounter},
