@@ -294,7 +294,10 @@ int fastgcm_pieces_new(fastgcm_pieces **pieces_made, const fastgcm_key *key, con
 /**
  * Takes the next `aad_size` bytes of AAD. Returns `FASTGCM_OUT_OF_ORDER`, `FASTGCM_TOO_LONG`, `FASTGCM_NULL`: then they are not taken.
  */
-int fastgcm_pieces_aad(fastgcm_pieces *pieces, const fastgcm_key *key, const uint8_t *aad, size_t aad_size);
+int fastgcm_pieces_aad(fastgcm_pieces *pieces,
+                       const fastgcm_key *key,
+                       const uint8_t *aad,
+                       size_t aad_size);
 
 /**
  * Encrypts the next `text_size` bytes of text to `ciphertext`, which is `text` itself or does not overlap it. Returns `FASTGCM_OUT_OF_ORDER`,

@@ -17,8 +17,8 @@ pub(crate) use table::{Part, Table, no_memset};
 /// round.
 pub(crate) const TURN: usize = 8;
 
-/// A message on its way: `len` bytes read from `src` and written to `dst`, which are equal or disjoint.
-#[derive(Clone, Copy)]
+/// A message on its way: `len` bytes read from `src` and written to `dst`, which are equal or disjoint. It is not
+/// `Copy`: whoever has it may write there, and nobody else.
 pub(crate) struct InOut<'a> {
     src: *const u8,
     dst: *mut u8,
@@ -82,11 +82,11 @@ impl<'a> InOut<'a> {
         core::ptr::eq(self.src, self.dst)
     }
 
-    /// This text in a value of its own: of the caller's value, which lies in memory, every step through the
+    /// This text, lent, in a value of its own: of the caller's value, which lies in memory, every step through the
     /// message would be stored.
     #[inline(always)]
-    pub(crate) fn here(&self) -> Self {
-        Self { src: self.src, dst: self.dst, len: self.len, life: PhantomData }
+    pub(crate) fn here(&mut self) -> InOut<'_> {
+        InOut { src: self.src, dst: self.dst, len: self.len, life: PhantomData }
     }
 
     /// Bytes that are left.
@@ -106,14 +106,14 @@ impl<'a> InOut<'a> {
     /// What is read.
     #[inline(always)]
     pub(crate) fn source(&self) -> &[u8] {
-        // SAFETY: `len` bytes are readable. Whoever asks has done with them before anything is written there.
+        // SAFETY: `len` bytes are readable, and written by way of `&mut self` only.
         unsafe { core::slice::from_raw_parts(self.src, self.len) }
     }
 
     /// What has been written.
     #[inline(always)]
     pub(crate) fn written(&self) -> &[u8] {
-        // SAFETY: likewise.
+        // SAFETY: `len` bytes are readable, and written by way of `&mut self` only.
         unsafe { core::slice::from_raw_parts(self.dst, self.len) }
     }
 
@@ -129,8 +129,8 @@ impl<'a> InOut<'a> {
         let cut = self.len % (16 * S::BLOCKS);
         let whole = Self { len: self.len - cut, ..self };
         // SAFETY: so many bytes lie inside the message.
-        let (src, dst) = unsafe { (self.src.add(whole.len), self.dst.add(whole.len)) };
-        (whole, Self { src, dst, len: cut, ..self })
+        let (src, dst) = unsafe { (whole.src.add(whole.len), whole.dst.add(whole.len)) };
+        (whole, Self { src, dst, len: cut, life: PhantomData })
     }
 
     /// Takes the last vector, if there is a whole one.
@@ -139,7 +139,7 @@ impl<'a> InOut<'a> {
         self.len = self.len.checked_sub(16 * S::BLOCKS)?;
         // SAFETY: so many bytes lie inside the message, and a vector behind them.
         let (src, dst) = unsafe { (self.src.add(self.len), self.dst.add(self.len)) };
-        Some(Self { src, dst, len: 16 * S::BLOCKS, ..*self })
+        Some(Self { src, dst, len: 16 * S::BLOCKS, life: PhantomData })
     }
 
     /// Takes the next `blocks` blocks, or all that is left.
@@ -152,7 +152,7 @@ impl<'a> InOut<'a> {
     #[inline(always)]
     pub(crate) fn take_len(&mut self, len: usize) -> Self {
         let len = self.len.min(len);
-        let taken = Self { len, ..*self };
+        let taken = Self { src: self.src, dst: self.dst, len, life: PhantomData };
         // SAFETY: `len` bytes lie inside the message.
         unsafe {
             self.src = self.src.add(len);
@@ -186,7 +186,7 @@ impl<'a> InOut<'a> {
 
     /// All of it, if that is a turn.
     #[inline(always)]
-    pub(crate) fn whole<S: Vectors>(&self, s: S) -> Option<Turn<'a, S>> {
+    pub(crate) fn whole<S: Vectors>(self, s: S) -> Option<Turn<'a, S>> {
         if self.len == TURN * 16 * S::BLOCKS { Some(Turn::new(s, self)) } else { None }
     }
 
@@ -203,7 +203,7 @@ impl<'a> InOut<'a> {
         unsafe { s.load_first(src, self.bytes::<S, I>()) }
     }
 
-    /// Writes what lies inside the message, likewise.
+    /// Writes vector `I`, as far as it lies inside the message.
     #[inline(always)]
     pub(crate) fn store<S: Vectors, const I: usize, const WHOLE: usize>(&mut self, s: S, v: S::V) {
         let dst = self.dst.wrapping_add(I * 16 * S::BLOCKS);
@@ -241,7 +241,6 @@ const LINE: usize = 64;
 const AHEAD: usize = 2048;
 
 /// `TURN` vectors, known to be in bounds.
-#[derive(Clone, Copy)]
 pub(crate) struct Turn<'a, S: Vectors> {
     /// As many bytes.
     text: InOut<'a>,
@@ -251,25 +250,8 @@ pub(crate) struct Turn<'a, S: Vectors> {
 
 impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
-    fn new(s: S, text: &InOut<'a>) -> Self {
-        Self { text: *text, kept: [s.splat(0); TURN] }
-    }
-
-    /// The text of it, to be handed over in memory.
-    #[inline(always)]
-    pub(crate) fn text(&self) -> InOut<'a> {
-        self.text
-    }
-
-    /// The turn that was stored there.
-    #[inline(always)]
-    pub(crate) fn stored_at(s: S, text: InOut<'a>) -> Self {
-        assert!(text.len == 16 * S::BLOCKS * TURN);
-        let mut turn = Self::new(s, &text);
-        if const { S::ROOMY } {
-            each!(I in 0 1 2 3 4 5 6 7 => { turn.kept[I] = turn.written::<I>(s); });
-        }
-        turn
+    fn new(s: S, text: InOut<'a>) -> Self {
+        Self { text, kept: [s.splat(0); TURN] }
     }
 
     #[inline(always)]
@@ -288,20 +270,50 @@ impl<'a, S: Vectors> Turn<'a, S> {
         // SAFETY: a turn is in bounds.
         unsafe { s.store(self.text.dst.add(I * 16 * S::BLOCKS), v) }
     }
+}
+
+/// A turn that was stored.
+pub(crate) struct Stored<'a, S: Vectors>(Turn<'a, S>);
+
+impl<'a, S: Vectors> Stored<'a, S> {
+    /// All vectors of the turn have been stored.
+    #[inline(always)]
+    pub(crate) fn of(turn: Turn<'a, S>) -> Self {
+        Self(turn)
+    }
+
+    /// Where it lies, to be handed over in memory.
+    #[inline(always)]
+    pub(crate) fn text(self) -> InOut<'a> {
+        self.0.text
+    }
+
+    /// The turn that was stored there.
+    #[inline(always)]
+    pub(crate) fn at(s: S, text: &'a InOut<'_>) -> Self {
+        assert!(text.len == 16 * S::BLOCKS * TURN);
+        // Nothing but `load` has use for it.
+        let text = InOut { src: text.src, dst: text.dst, len: text.len, life: PhantomData };
+        let mut stored = Self(Turn::new(s, text));
+        if const { S::ROOMY } {
+            each!(I in 0 1 2 3 4 5 6 7 => { stored.0.kept[I] = stored.written::<I>(s); });
+        }
+        stored
+    }
 
     /// What `store` wrote: kept, or read again. (Read again, a long message that is sealed with vectors of 64
     /// bytes took 3 % longer on Zen 4, and 7 to 14 % where they cross lines of the cache, as behind `malloc`
     /// they do.)
     #[inline(always)]
-    pub(crate) fn stored<const I: usize>(&self, s: S) -> S::V {
-        if const { S::ROOMY } { self.kept[I] } else { self.written::<I>(s) }
+    pub(crate) fn load<const I: usize>(&self, s: S) -> S::V {
+        if const { S::ROOMY } { self.0.kept[I] } else { self.written::<I>(s) }
     }
 
     #[inline(always)]
     fn written<const I: usize>(&self, s: S) -> S::V {
         const { assert!(I < TURN) }
         // SAFETY: a turn is in bounds.
-        unsafe { s.load(self.text.dst.add(I * 16 * S::BLOCKS)) }
+        unsafe { s.load(self.0.text.dst.add(I * 16 * S::BLOCKS)) }
     }
 }
 

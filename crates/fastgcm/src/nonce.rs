@@ -141,7 +141,7 @@ impl Nonce96 {
         self.first as Block | (self.rest as Block) << 32 | self::counter(counter)
     }
 
-    /// That with a counter of zero, in every lane.
+    /// The counter block with a counter of zero, in every lane.
     #[inline(always)]
     pub(crate) fn splat<S: Vectors>(self, s: S) -> S::V {
         s.splat_nonce(self.first as u32, self.rest)

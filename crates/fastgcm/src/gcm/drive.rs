@@ -1,20 +1,20 @@
 //! The drive: what comes before the end of a message, and messages in pieces.
 //!
 //! A whole message is a beginning, if it is long, and an end. A message in pieces has any number of updates,
-//! each of which goes on from the [`Hash`] that the one before has left, and a finish. Both run one loop over
+//! each of which goes on from the [`Hash`](struct@Hash) that the one before has left, and a finish. Both run one loop over
 //! turns ([`turns`]), and between turns, pieces and the end there is one kind of hash: a block, in lane 0.
 
 use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
     key::Material,
     plan::{ASK_PAYS, STEP, blocks, lengths, most_text},
-    turn::{Hashed, NoHash, RoundKeys, Sealed, turn},
+    turn::{Hashed, NoHash, RoundKeys, store, turn},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, Down, Multiply, Powers},
-    inout::{Hash, InOut, PADS, TURN, Table, Turn, load_bytes, load_vector},
+    inout::{Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
     isa::Isa,
     nonce::{Nonce96, Start},
 };
@@ -85,11 +85,11 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     key: &Material,
     counters: &mut impl Counters<S>,
     hash: &mut S::V,
-    pending: Option<Turn<'a, S>>,
+    pending: Option<Stored<'a, S>>,
     text: &mut InOut<'a>,
     from: usize,
     ask: bool,
-) -> Option<Turn<'a, S>> {
+) -> Option<Stored<'a, S>> {
     // The optimiser must not see what round keys are: else it fills half of the registers with them and
     // spills the hash.
     if const { S::BLOCKS > 1 } {
@@ -107,14 +107,14 @@ fn first<'a, S: Isa, M: Multiply<S>>(
     key: &Material,
     counters: &mut impl Counters<S>,
     text: &mut InOut<'a>,
-) -> Option<Turn<'a, S>> {
-    let mut first = text.whole_turn(s)?;
-    if const { S::BLOCKS > 1 } {
-        turn::<S, M>(s, &key.schedule, black_box(&key.tables).more(s), counters, &mut first, &NoHash);
+) -> Option<Stored<'a, S>> {
+    let first = text.whole_turn(s)?;
+    let (out, _) = if const { S::BLOCKS > 1 } {
+        turn::<S, M>(s, &key.schedule, black_box(&key.tables).more(s), counters, &first, &NoHash)
     } else {
-        turn::<S, M>(s, &key.schedule, black_box(&key.schedule), counters, &mut first, &NoHash);
-    }
-    Some(first)
+        turn::<S, M>(s, &key.schedule, black_box(&key.schedule), counters, &first, &NoHash)
+    };
+    Some(store(s, first, out))
 }
 
 /// [`turns`] with these round keys.
@@ -126,11 +126,11 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     keys: impl RoundKeys<S>,
     counters: &mut impl Counters<S>,
     hash: &mut S::V,
-    mut pending: Option<Turn<'a, S>>,
+    mut pending: Option<Stored<'a, S>>,
     text: &mut InOut<'a>,
     from: usize,
     ask: bool,
-) -> Option<Turn<'a, S>> {
+) -> Option<Stored<'a, S>> {
     let schedule = &key.schedule;
     if SEAL && pending.is_none() {
         return None; // else every turn asks again whether there is one
@@ -142,18 +142,17 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         // The optimiser must not see that each turn has the same powers: else it copies them to the stack,
         // 1 KiB a call.
         let powers = black_box(&key.tables).down_from(s, TURN * S::BLOCKS);
-        let mut next = text.whole_turn(s)?;
+        let next = text.whole_turn(s)?;
         if SEAL {
-            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: Sealed(pending?) };
-            if let Some(sum) = turn::<S, M>(s, schedule, keys, counters, &mut next, &work) {
-                *hash = work.reduced::<M>(s, sum);
-            }
-            pending = Some(next);
+            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: pending? };
+            let (out, sum) = turn::<S, M>(s, schedule, keys, counters, &next, &work);
+            pending = Some(store(s, next, out));
+            *hash = work.reduced::<M>(s, sum?);
         } else {
-            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: next };
-            if let Some(sum) = turn::<S, M>(s, schedule, keys, counters, &mut next, &work) {
-                *hash = work.reduced::<M>(s, sum);
-            }
+            let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: &next };
+            let (out, sum) = turn::<S, M>(s, schedule, keys, counters, &next, &work);
+            *hash = work.reduced::<M>(s, sum?);
+            store(s, next, out);
         }
     }
     pending
@@ -213,10 +212,11 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     start: &Start,
     index: u32,
     hash: &mut Hash,
-    text: InOut<'_>,
+    mut text: InOut<'_>,
     flush: impl Fn(&mut Hash),
 ) {
-    let (mut text, all, bytes) = (text.here(), text.len(), 16 * TURN * S::BLOCKS);
+    let (all, bytes) = (text.len(), 16 * TURN * S::BLOCKS);
+    let mut text = text.here();
     let mut pending = None;
     if SEAL && all >= bytes {
         // A turn that waits is hashed beside the first of these.
@@ -326,7 +326,7 @@ pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.
 #[inline(always)]
-pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, text: InOut<'_>) {
+pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
     let mut counters = AddCounter::from_block(s, first);
     let mut text = text.here();
     while let Some(mut turn) = text.whole_turn(s) {

@@ -9,7 +9,7 @@ use crate::{
 };
 use zeroize::Zeroize;
 
-/// A key, as the functions of these modules see it. (Those of [`software`] have a type of their own.)
+/// A key, as the functions of these modules see it. (Those of [`software`](super::software) have a type of their own.)
 pub(crate) type Material = crate::material::Material<Powers>;
 
 /// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so

@@ -38,7 +38,7 @@
 //!
 //! [`plan`] decides which way a message goes. A short one is an end ([`tail`]): one pass, one reduction, no
 //! loop. A long one has a beginning before it ([`drive`]). A message in pieces, and a nonce of another
-//! length, is driven step by step. GCM-SIV has [`siv`], packets side by side have [`batch`], and a machine
+//! length, is driven step by step. GCM-SIV has [`siv`](mod@siv), packets side by side have [`batch`](mod@batch), and a machine
 //! without AES instructions has [`software`].
 
 mod batch;

@@ -1,12 +1,17 @@
-//! The plan: which way a message goes. All thresholds stand here, with what set them.
+//! The plan: which way a message goes. Its thresholds stand here, with what set them.
 //!
 //! A message ends with an *end* ([`tail`](super::tail)): up to eight vectors of text, the tag's mask, and
 //! before them AAD or the hash of what has been. What does not fit goes before, into the *beginning*
 //! ([`drive`](super::drive)): AAD that is hashed first, and turns of eight vectors. A test prints the plan of
 //! each width as a table (docs/plan.md), another one walks through every length and state.
 //!
+//! Thresholds of other ways stand where these ways begin: `most_once` (a key for one message) in [`gcm`](super),
+//! `most_batch` in [`batch`](mod@super::batch) and `side_by_side` in `row` (packets side by side), `FEW` in
+//! [`siv`](mod@super::siv), `LARGE` in `running` (pieces), `FIRST` in `gmac`, `COPIED` and `AAD` in `gathered`
+//! (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout` (how far memory is asked for).
+//!
 //! What set the thresholds was measured on Zen 4 (a trial, each path left out by itself) and on Emerald
-//! Rapids, where `lab/before/before.sh messages` measures a change of one beside the commit before. A
+//! Rapids, where `before.sh messages` (lab/bench/before) measures a change of one beside the commit before. A
 //! threshold that is not the number of a row's powers needs 5 % in a range of lengths on two families of
 //! processors.
 

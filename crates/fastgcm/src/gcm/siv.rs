@@ -29,7 +29,7 @@ pub(crate) fn siv<S: Isa, M: Multiply<S>>(
     generating: &Schedule,
     nonce: Nonce96,
     aad: &[u8],
-    text: InOut<'_>,
+    mut text: InOut<'_>,
     given: Option<&Block>,
 ) -> Block {
     let mut derived = Table::ZERO;
@@ -134,7 +134,7 @@ fn derive<S: Isa, M: Multiply<S>>(s: S, generating: &Schedule, nonce: Nonce96, k
 /// CTR: the tag with its last bit set is the first counter block (here in every lane), and its first four
 /// bytes count.
 #[inline(always)]
-fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, text: InOut<'_>) {
+fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text: InOut<'_>) {
     let mut counters = AddCounter::<S, true>::numbered(s, first);
     let mut text = text.here();
     let mut x = [s.state(s.splat(0)); STATES];
@@ -181,7 +181,7 @@ fn last_round<S: Isa>(s: S, schedule: &Schedule, x: S::State, data: S::V) -> S::
 fn polyval<S: Isa, M: Multiply<S>>(s: S, chains: &Chains<S>, aad: &[u8], text: &[u8]) -> S::V {
     let (of_aad, of_text) = (blocks(aad.len()), blocks(text.len()) + 1);
     // The first vector of text may have fewer blocks, in its last lanes, and before them the last of AAD.
-    // What is ahead of these begins likewise.
+    // So may the first vector of the AAD ahead of them.
     let text_lanes = (of_text - 1) % S::BLOCKS + 1;
     let beside = of_aad.min(S::BLOCKS - text_lanes);
     let ahead = of_aad - beside;

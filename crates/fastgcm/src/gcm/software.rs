@@ -179,7 +179,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     generating: &Material<M::Tables>,
     nonce: Nonce96,
     aad: &[u8],
-    text: InOut<'_>,
+    mut text: InOut<'_>,
     given: Option<&Block>,
 ) -> Block {
     // RFC 8452, section 4: the first halves of AES of the nonce with a number before it make the key of
@@ -361,7 +361,7 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
                 keystream(self.s, self.key, j0, &mut counter, pads, text.len().div_ceil(16));
                 used = 0;
             }
-            let part = text.take_blocks(N - used);
+            let mut part = text.take_blocks(N - used);
             if !black_box(seal) {
                 self.absorb(part.source());
             }

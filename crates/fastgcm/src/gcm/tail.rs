@@ -3,22 +3,22 @@
 //!
 //! A short message is nothing else. The end of a long one is a short message too, with its hash where the AAD
 //! would be. Each block meets its own power of H, so nothing waits for anything: the sum is reduced once, and
-//! its lanes are added once. Only a step of four whole vectors, before the last ones of more than four, is
-//! woven with AES by hand; the rest fits in the window of the processor, which overlaps AES and GHASH by
-//! itself.
+//! its lanes are added once. A step of four whole vectors comes before the last ones of more than four. Vectors that
+//! are there before AES, a step that was sealed or what is opened, are hashed between its rounds; the rest fits in
+//! the window of the processor, which overlaps AES and GHASH by itself.
 
 use super::{
     counter::{Counters, STATES, XorCounter},
     drive::{self, Begun},
     key::Material,
     plan::{self, Class, STEP, blocks, lengths},
-    turn::{HashWork, Hashed, NoHash, RoundKeys, Sealed, Whole, rounds},
+    turn::{HashWork, Hashed, NoHash, RoundKeys, Whole, rounds},
 };
 use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, Down, Multiply},
-    inout::{InOut, TURN, Turn, load_bytes},
+    inout::{InOut, Stored, TURN, load_bytes},
     isa::Isa,
     nonce::{Nonce96, Start},
 };
@@ -115,8 +115,8 @@ impl<'a, S: Isa, P: Ask<S>> Header<'a, S, P> {
     #[inline(always)]
     fn pending(&self, s: S) -> Option<PendingTurn<'a, S, P::Down<'a>>> {
         let Some(Begun { pending: Some(text), hash, .. }) = self.begun else { return None };
-        let (powers, turn) = (self.powers.down_from(s, TURN * S::BLOCKS), Turn::stored_at(s, *text));
-        Some(Hashed { powers, hash: hash.load(s, 0), text: Sealed(turn) })
+        let powers = self.powers.down_from(s, TURN * S::BLOCKS);
+        Some(Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) })
     }
 
     /// `sum` and its products.
@@ -367,12 +367,12 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
     fn open_last<const WHOLE: usize, const N: usize, const ALL: usize>(self, s: S) -> Block {
-        let (powers, mut text) = (self.powers.down_from(s, self.n), self.text.at_least::<S>(WHOLE));
-        let (hash, whole, mut sum) = (s.splat(0), Whole::<WHOLE>(&self.text), self.sum);
+        let (powers, mut sum) = (self.powers.down_from(s, self.n), self.sum);
         // Two vectors or more are hashed between the rounds.
         let woven = const { if WHOLE >= 2 { WHOLE } else { 0 } };
         let x = if const { WHOLE >= 2 } {
-            let work = Hashed::<S, _, _, WHOLE> { powers, hash, text: whole };
+            let work =
+                Hashed::<S, _, _, WHOLE> { powers, hash: s.splat(0), text: Whole::<WHOLE>(&self.text) };
             let (x, more) = self.aes::<N, ALL, M::Short>(s, &work);
             if let Some(more) = more {
                 sum = M::Short::add(s, sum, more);
@@ -381,7 +381,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         } else {
             self.aes::<N, ALL, M::Short>(s, &NoHash).0
         };
-        let mut mask = s.splat(0);
+        let (mut text, mut mask) = (self.text.at_least::<S>(WHOLE), s.splat(0));
         each!(I in 0 1 2 3 => { if const { I < N } {
             let input = text.load::<S, I, WHOLE>(s);
             let output = self.schedule.last_round(s, x[I], input);
@@ -402,7 +402,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
 }
 
 /// A turn before an end.
-type PendingTurn<'a, S, D> = Hashed<S, D, Sealed<'a, S>, TURN>;
+type PendingTurn<'a, S, D> = Hashed<S, D, Stored<'a, S>, TURN>;
 
 /// What is hashed beside the last vectors: nothing, or what was sealed before them.
 trait Beside<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
@@ -443,7 +443,7 @@ fn add<S: Isa, M: Multiply<S>>(s: S, sum: Sum<S, M>, v: S::V, entries: (S::V, S:
 
 impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for PendingTurn<'_, S, D> {
     type By = M;
-    /// Its hash is a block before those that are left.
+    /// Its hash is a block before the blocks that are left.
     #[inline(always)]
     fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
         let entries = end.powers.down_from(s, end.n).vector(0);

@@ -48,10 +48,10 @@ fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
     key: &Material,
     start: &Start,
     aad: &[u8],
-    text: InOut<'_>,
+    mut text: InOut<'_>,
     pieces: &[usize],
 ) -> Block {
-    let (mut hash, mut text, all, mut index) = (Hash::ZERO, text, text.len(), 0);
+    let (mut hash, all, mut index) = (Hash::ZERO, text.len(), 0);
     drive::hash(s, multiply, key, &mut hash, aad);
     for piece in pieces.iter().chain([&usize::MAX]) {
         let piece = text.take_len(piece.saturating_mul(16));

@@ -12,7 +12,7 @@ use super::counter::{Counters, STATES};
 use crate::{
     aes::{KeySize, Schedule, WOVEN},
     ghash::{Down, Multiply},
-    inout::{InOut, Part, TURN, Turn},
+    inout::{InOut, Part, Stored, TURN, Turn},
     isa::Isa,
 };
 
@@ -72,20 +72,18 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>, T: Source<S>, const N: usize> HashWork<
 }
 
 /// What is opened: not overwritten yet.
-impl<S: Isa> Source<S> for Turn<'_, S> {
+impl<S: Isa> Source<S> for &Turn<'_, S> {
     #[inline(always)]
     fn vector<const I: usize>(&self, s: S) -> S::V {
         self.load::<I>(s)
     }
 }
 
-/// A turn that is sealed.
-pub(crate) struct Sealed<'a, S: Isa>(pub(crate) Turn<'a, S>);
-
-impl<S: Isa> Source<S> for Sealed<'_, S> {
+/// What was sealed.
+impl<S: Isa> Source<S> for Stored<'_, S> {
     #[inline(always)]
     fn vector<const I: usize>(&self, s: S) -> S::V {
-        self.0.stored::<I>(s)
+        self.load::<I>(s)
     }
 }
 
@@ -250,21 +248,27 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     }
 }
 
-/// Encrypts or decrypts a turn, and returns the sum of what was hashed meanwhile.
+/// Encrypts or decrypts a turn. Returns what is to be stored there, and the sum of what was hashed meanwhile.
 #[inline(always)]
 pub(crate) fn turn<S: Isa, M: Multiply<S>>(
     s: S,
     schedule: &Schedule,
     keys: impl RoundKeys<S>,
     counters: &mut impl Counters<S>,
-    turn: &mut Turn<'_, S>,
+    turn: &Turn<'_, S>,
     meanwhile: &impl HashWork<S, M>,
-) -> Option<M::Sum> {
+) -> ([S::V; TURN], Option<M::Sum>) {
     let mut x = [s.state(s.splat(0)); STATES];
     counters.next::<TURN>(s, schedule, &mut x);
     let sum = rounds::<S, M, _, TURN>(s, schedule, keys, &mut x, meanwhile);
     let mut out = [s.splat(0); TURN];
     each!(I in 0 1 2 3 4 5 6 7 => { out[I] = schedule.last_round(s, x[I], turn.load::<I>(s)); });
+    (out, sum)
+}
+
+/// Stores a turn.
+#[inline(always)]
+pub(crate) fn store<'a, S: Isa>(s: S, mut turn: Turn<'a, S>, out: [S::V; TURN]) -> Stored<'a, S> {
     each!(I in 0 1 2 3 4 5 6 7 => { turn.store::<I>(s, out[I]); });
-    sum
+    Stored::of(turn)
 }

@@ -279,7 +279,7 @@ pub(crate) trait Ask<S: Vectors> {
 
 /// The entries of H^n, H^(n-1) ... H^1.
 pub(crate) trait Down<S: Vectors>: Copy {
-    /// Those of one vector of blocks, behind the first `skip`.
+    /// The entries of one vector of blocks, behind the first `skip`.
     fn vector(self, skip: usize) -> (S::V, S::V);
     /// What to add to a sum that used each power of a turn once and whose lanes will be added. Of a turn only.
     fn constants(self) -> S::V;
@@ -343,7 +343,7 @@ fn with_last_of<S: Vectors>(s: S, v: S::V, other: S::V) -> S::V {
     s.xor(other, s.keep_first(s.xor(v, other), 16 * (S::BLOCKS - 1)))
 }
 
-/// Those from H^n on.
+/// The powers from H^n on.
 #[derive(Clone, Copy)]
 pub(crate) struct Window<S: Vectors> {
     few: Few<S>,

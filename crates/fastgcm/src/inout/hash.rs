@@ -1,6 +1,6 @@
 //! GHASH between two pieces of a message, and what waits for it.
 
-use super::{InOut, TURN, Table, Turn, store_bytes_of_block};
+use super::{InOut, Stored, TURN, Table, Turn, store_bytes_of_block};
 use crate::{Block, isa::Vectors};
 use core::mem::MaybeUninit;
 use zeroize::{Zeroize, optimization_barrier};
@@ -84,29 +84,29 @@ impl Hash {
 
     /// Lets a turn wait that was sealed. Nothing else may wait.
     #[inline(always)]
-    pub(crate) fn let_wait<S: Vectors>(&mut self, s: S, turn: Turn<'_, S>) {
+    pub(crate) fn let_wait<S: Vectors>(&mut self, s: S, turn: Stored<'_, S>) {
         const { assert!(16 * S::BLOCKS * TURN <= WAITING) }
         let room = self.waiting.as_mut_ptr().cast::<u8>();
         each!(I in 0 1 2 3 4 5 6 7 => {
             // SAFETY: a turn fits.
-            unsafe { s.store(room.add(16 * S::BLOCKS * I), turn.stored::<I>(s)) }
+            unsafe { s.store(room.add(16 * S::BLOCKS * I), turn.load::<I>(s)) }
         });
         self.filled = 16 * S::BLOCKS * TURN;
     }
 
     /// The turn that waits, if what waits is a whole turn and there are registers for it.
     #[inline(always)]
-    pub(crate) fn take_turn<S: Vectors>(&mut self, s: S) -> Option<Turn<'static, S>> {
+    pub(crate) fn take_turn<S: Vectors>(&mut self, s: S) -> Option<Stored<'static, S>> {
         const { assert!(16 * S::BLOCKS * TURN <= WAITING) }
         if const { !S::ROOMY } || self.filled != 16 * S::BLOCKS * TURN {
             return None;
         }
         self.filled = 0;
-        let mut turn = Turn::new(s, &InOut::EMPTY); // it lies in no text
+        let mut turn = Turn::new(s, InOut::EMPTY); // it lies in no text
         let room = self.waiting.as_ptr().cast::<u8>();
         // SAFETY: so many bytes have been written.
         each!(I in 0 1 2 3 4 5 6 7 => { turn.kept[I] = unsafe { s.load(room.add(16 * S::BLOCKS * I)) }; });
-        Some(turn)
+        Some(Stored::of(turn))
     }
 }
 

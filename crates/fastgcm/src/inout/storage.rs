@@ -134,7 +134,7 @@ impl<A> Kept<A, Storage> {
             unsafe { s.store(start.add(at), zero) }
         }
         for at in (tables + 16 * blocks..all).step_by(vector) {
-            // SAFETY: likewise.
+            // SAFETY: whole vectors, of which it is made.
             unsafe { s.store(start.add(at), zero) }
         }
     }
@@ -175,7 +175,7 @@ mod tests {
             // SAFETY: it has as many bytes.
             unsafe { at.write([0xa5; _]) }
             Material::zero_around(s, &mut places[1], blocks);
-            // SAFETY: likewise, and each is written.
+            // SAFETY: it has as many bytes, and each is written.
             let bytes = unsafe { places.as_ptr().cast::<[u8; 3 * SIZE]>().read() };
             let behind = SIZE + tables + 16 * blocks..2 * SIZE;
             for (i, byte) in bytes.iter().enumerate() {

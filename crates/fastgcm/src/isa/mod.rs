@@ -132,7 +132,7 @@ macro_rules! on {
 }
 pub(crate) use on;
 
-/// Keeps an item likewise.
+/// Keeps an item where the instruction sets of a family exist.
 macro_rules! item_on {
     (any => $($item:tt)*) => { $($item)* };
     (x86 => $($item:tt)*) => {
@@ -191,7 +191,7 @@ pub trait Vectors: Copy + 'static {
         // SAFETY: the caller's promise.
         Block::from_le_bytes(unsafe { src.cast::<[u8; 16]>().read() })
     }
-    /// Writes the first `n` bytes, likewise.
+    /// Writes the first `n` bytes. No page is touched that holds none of them.
     /// # Safety
     /// `n <= 16 * BLOCKS` bytes are writable.
     unsafe fn store_first(self, dst: *mut u8, n: usize, v: Self::V);

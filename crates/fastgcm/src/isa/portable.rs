@@ -31,7 +31,7 @@ pub(crate) trait SBox: Copy + 'static {
     fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block;
 }
 
-/// That of [`aes`].
+/// The S-box of [`aes`], a circuit.
 #[derive(Clone, Copy)]
 pub(crate) struct Circuit;
 
@@ -77,7 +77,7 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
         unsafe { src.cast::<[[u8; 16]; N]>().read() }.map(Block::from_le_bytes)
     }
     unsafe fn store(self, dst: *mut u8, v: Self::V) {
-        // SAFETY: likewise.
+        // SAFETY: the caller's promise.
         unsafe { dst.cast::<[[u8; 16]; N]>().write(v.map(Block::to_le_bytes)) }
     }
     #[inline]
@@ -98,7 +98,7 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
             return unsafe { self.store(dst, v) };
         }
         let bytes = v.map(Block::to_le_bytes);
-        // SAFETY: likewise for `dst`.
+        // SAFETY: the caller's promise.
         unsafe { dst.copy_from_nonoverlapping(bytes.as_ptr().cast(), n) };
     }
 

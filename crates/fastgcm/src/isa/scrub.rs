@@ -45,7 +45,7 @@ macro_rules! wiped_after {
 }
 pub(crate) use wiped_after;
 
-/// [`Frame::try_wiped_after_all`], likewise.
+/// [`Frame::try_wiped_after_all`] as a macro, for the same reason.
 macro_rules! try_wiped_after_all {
     ($work:expr) => {{
         #[cfg(feature = "scrub")]

@@ -20,7 +20,7 @@
 //! [`portable`](super::portable): after k rounds column c of row r is found k·r columns further on, which
 //! MixColumns allows for, since it permutes bytes anyway. That makes twelve permutations a round.
 //!
-//! **GHASH** stands in [`nibbles`](super::nibbles), and all else is that of [`Portable`].
+//! **GHASH** stands in [`nibbles`], and all else is that of [`Portable`].
 
 mod tables;
 

@@ -15,7 +15,7 @@ use core::{ffi::CStr, fmt, str::FromStr};
 pub(crate) struct Row {
     pub(crate) backend: Backend,
     pub(super) messages: Messages,
-    /// Blocks of a vector, or none where AES and GHASH are not woven: see [`plan`].
+    /// Blocks of a vector, or none where AES and GHASH are not woven: see [`plan`](crate::gcm::plan).
     pub(super) blocks: usize,
     /// The most of a message that is an end (`gcm::plan::most`).
     pub(super) most: (usize, usize),

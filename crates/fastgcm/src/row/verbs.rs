@@ -2,7 +2,7 @@
 //!
 //! A line of [`verbs`] is `verb(arguments; text) -> result`, and what it is made of: with instructions for
 //! AES (`woven`), and without (`software`). From the list come, for each group of verbs, a struct of function
-//! pointers and its safe calls ([`groups`]), and in each row of the table the functions, which have the row's
+//! pointers and its safe calls (`groups!`), and in each row of the table the functions, which have the row's
 //! target features ([`functions`]). These are the one gate where vectors come to life. A key holds a
 //! reference to the group [`Messages`]; any other group is looked for when it is used (`Backend::find`), so
 //! that the linker leaves out what a program does not call.
@@ -57,7 +57,7 @@ macro_rules! verbs {
                         Tagged::of(gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun))
                     },
                     software |s, m, frame| Tagged::of(software::message(s, m, key.view(), nonce.into(), aad, text, true));
-                /// Opens likewise. Returns the tag that the message should have.
+                /// Opens a message that is an end, or the end of one that has begun. Returns the tag that it should have.
                 open_end[inline(never)](
                     key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
                 ) -> Block =>
@@ -101,7 +101,7 @@ macro_rules! verbs {
                         drive::update::<_, _, true>(s, m, key.view(), start, index, hash, text, flush)
                     },
                     software |s, m, frame| software::update(s, m, key.view(), start, index, hash, text, true);
-                /// Decrypts likewise.
+                /// Decrypts a piece of text from block `index` on, and goes on with its hash. Whole blocks.
                 open_piece(key: &Material, start: &Start, index: u32, hash: &mut Hash; text) -> () =>
                     woven |s, m, frame| {
                         let flush = |waits: &mut Hash| self::hash(frame, key, waits, &[]);
@@ -124,7 +124,7 @@ macro_rules! verbs {
             }
             /// A key in place of another.
             Rekey {
-                /// Makes what messages need, in place of a key or where [`Messages::derive`] has put zeros.
+                /// Makes what messages need, in place of a key or where `Messages::derive` has put zeros.
                 expand[inline(never)](
                     place: &mut MaybeUninit<Material>, key: &[u8], one: Option<(usize, usize)>
                 ) -> () =>
@@ -153,7 +153,8 @@ macro_rules! verbs {
                 seal_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, usize) =>
                     woven |s, m, frame| gcm::batch::<_, _, true>(s, m, key.view(), packets),
                     software |s, m, frame| (0, 0);
-                /// Opens likewise. Returns how many, and of how many the tag is wrong.
+                /// Opens packets while they have the lengths of the first, which `gcm::most_batch` allows.
+                /// Returns how many, and of how many the tag is wrong.
                 open_batch(key: &Material, packets: &mut [Packet<'_>]) -> (usize, usize) =>
                     woven |s, m, frame| gcm::batch::<_, _, false>(s, m, key.view(), packets),
                     software |s, m, frame| (0, 0);

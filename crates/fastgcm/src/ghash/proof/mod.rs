@@ -1,7 +1,7 @@
 //! The proof that every multiplication of the table is that of SP 800-38D, for *all* inputs, and the bond
 //! between that proof and the code that the compiler makes.
 //!
-//! **Proof.** GHASH is written over the operations of [`Vectors`](crate::isa::Vectors), so it also runs on an
+//! **Proof.** GHASH is written over the operations of [`Vectors`], so it also runs on an
 //! instruction set whose bits are polynomials in the bits of the inputs ([`symbolic`]). What comes out is
 //! compared with what the standard's own algorithm makes of the same symbols. Polynomials over GF(2) have one
 //! normal form: if 128 of them are equal, the two functions are equal for all inputs, 2^256 for a product.
@@ -19,7 +19,7 @@
 //! **It can fail**: each of twelve faults is planted in the operations, and wherever one is met, the proof
 //! must break.
 //!
-//! **Bond** ([`compiled`]). The proof is about the source. The compiled function of each back end is put to
+//! **Bond** (`compiled`). The proof is about the source. The compiled function of each back end is put to
 //! all 128 x 128 pairs of single bits, which fix a bilinear function; and to the linearity test of Blum, Luby
 //! and Rubinfeld, which a function that is not bilinear on a fraction e of its inputs passes n times with
 //! probability (1-e)^n at most. Then whole messages of unit blocks, with hash keys of our choice, on every

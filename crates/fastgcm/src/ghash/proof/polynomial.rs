@@ -45,7 +45,7 @@ impl Polynomial {
         Self(sum)
     }
 
-    /// The monomials of a product, of which equal ones may still cancel: see [`sum`].
+    /// The monomials of a product, of which equal ones may still cancel: see `sum`.
     pub(super) fn product_into(&self, other: &Self, monomials: &mut Vec<Monomial>) {
         for &a in &self.0 {
             monomials.extend(other.0.iter().map(|&b| times(a, b)));
