@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     /// The processor levels, if not all that have AES instructions
     #[arg(long, value_delimiter = ',')]
     level: Vec<String>,
-    /// Lengths in place of ranges: a column for each
+    /// Lengths in place of ranges: a column for each, and at the end the table of README.md
     #[arg(long, value_delimiter = ',')]
     lengths: Vec<usize>,
     /// Key sizes in bits
@@ -65,6 +65,7 @@ pub(crate) fn run(asked: &Asked, peers: &[Box<dyn Peer>], others: &[String], out
     }
     let mut csv = String::from("level,key,verb,aad,bytes,contender,ns\n");
     for level in levels {
+        let (mut heads, mut cells) = (Vec::new(), vec![Vec::new(); asked.lengths.len()]);
         let here: Vec<&dyn Peer> =
             peers.iter().filter(|peer| peer.level() == level && peer.table().is_some()).map(|peer| &**peer).collect();
         print!("\n{level}, AAD {}: how many times as long as fastgcm\n\n| |", asked.aad);
@@ -87,8 +88,15 @@ pub(crate) fn run(asked: &Asked, peers: &[Box<dyn Peer>], others: &[String], out
                         times
                     })));
                 }
-                Row { work: &work, peers: &here, times }.print(others);
+                let row = Row { work: &work, peers: &here, times };
+                row.print(others);
+                heads.push(format!("AES-{bits} {verb}"));
+                cells.iter_mut().zip(&row.times).for_each(|(cells, column)| cells.push(row.beside_the_best(others, &column[0])));
             }
+        }
+        if !cells.is_empty() {
+            println!("\n| bytes | {} |\n|---:|{}", heads.join(" | "), "---|".repeat(heads.len()));
+            asked.lengths.iter().zip(cells).for_each(|(len, cells)| println!("| {len} | {} |", cells.join(" | ")));
         }
     }
     fs::create_dir_all(out)?;
@@ -118,13 +126,26 @@ impl Row<'_> {
         println!("| AES-{} {}, {name} |{cells}", self.work.bits, self.work.verb);
     }
 
-    /// First what decides, the best rival at each length; then each contender.
-    fn print(&self, others: &[String]) {
+    /// Which of them are not ours.
+    fn rivals(&self, others: &[String]) -> Vec<usize> {
         let is_ours = |name: &str| {
             name.starts_with("fastgcm ")
                 || others.iter().any(|other| name.strip_prefix(other.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
         };
-        let rivals = Vec::from_iter((0..self.peers.len()).filter(|&at| !is_ours(&self.peers[at].name())));
+        Vec::from_iter((0..self.peers.len()).filter(|&at| !is_ours(&self.peers[at].name())))
+    }
+
+    /// A cell of the table of lengths: our nanoseconds, how many times as long the best rival takes, and its name.
+    fn beside_the_best(&self, others: &[String], times: &[f64]) -> String {
+        let ours = if times[0] < 1000.0 { format!("{:.1}", times[0]) } else { format!("{:.0}", times[0]) };
+        let best =
+            self.rivals(others).into_iter().filter(|&at| !times[at].is_nan()).min_by(|&one, &other| times[one].total_cmp(&times[other]));
+        best.map_or(ours.clone(), |best| format!("{ours} {:.2} {}", times[best] / times[0], self.peers[best].name()))
+    }
+
+    /// First what decides, the best rival at each length; then each contender.
+    fn print(&self, others: &[String]) {
+        let rivals = self.rivals(others);
         if !rivals.is_empty() {
             self.line("**best rival**", |times| rivals.iter().map(|&at| times[at]).fold(f64::INFINITY, f64::min));
         }

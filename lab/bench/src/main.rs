@@ -13,7 +13,6 @@
 //! | `work`, `plan` | what is measured, and the list of it |
 //! | `instructions` | instead of time: instructions for one message, counted |
 //! | `published` | what these rivals have been measured at elsewhere: a rival held down makes a run worthless |
-//! | `shapes` | instead of a plan: lengths and ways of calling that are drawn, and how far the slow ones are from the middle |
 //! | `bars` | instead of a plan: ranges of lengths, one number for each row and rival |
 //! | `rare` | instead of a plan: many keys, and single messages after other work |
 //! | `report` | tables, CSV, JSON, charts, one page |
@@ -31,7 +30,6 @@ mod process;
 mod published;
 mod rare;
 mod report;
-mod shapes;
 mod work;
 
 use clap::Parser;
@@ -78,8 +76,6 @@ struct Options {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Draws lengths and ways of calling, and tells how far the slow ones are from the middle
-    Shapes(shapes::Asked),
     /// For ranges of lengths and each row, how many times as long as fastgcm the best rival takes, and every other
     Bars(bars::Asked),
     /// What a key takes to make and in memory, and what messages under many keys take
@@ -165,7 +161,6 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error + Send + Sync>> {
         machine.lines().iter().for_each(|(name, value)| println!("{name:<10} {value}"));
         let again = || libraries.iter().map(|(library, sources)| peer::load_again(library, sources.as_deref())).collect();
         match command {
-            Command::Shapes(asked) => println!("bench::shapes ok {}", shapes::run(asked, &peers, &options.out)?),
             Command::Keys(asked) => println!("bench::keys ok {}", rare::keys(asked, &peers)),
             Command::Cold(asked) => println!("bench::cold ok {}", rare::cold(asked, again)?),
             Command::Bars(asked) => println!("bench::bars ok {}", bars::run(asked, &peers, &options.before, &options.out)?),

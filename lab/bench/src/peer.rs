@@ -198,19 +198,6 @@ pub(crate) fn key_of_each_line(table: &'static Table, bytes: &[u8]) -> Option<Ve
     Some(found.into_iter().filter_map(|key| key.or_else(|| others.pop())).collect())
 }
 
-/// Keys of the same bytes at places all over their pages, whatever else a process has allocated: the place decides which lines of a key a
-/// processor takes for one that was just stored. `None` if it has no keys of that length.
-pub(crate) fn keys(table: &'static Table, bytes: &[u8], count: usize, seed: u64) -> Option<Vec<Key>> {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let mut between = Vec::new();
-    (0..count)
-        .map(|_| {
-            between.push(Vec::<u8>::with_capacity((1 + rng.usize(..256)) * 16));
-            Key::new(table, bytes)
-        })
-        .collect()
-}
-
 impl Peer for Loaded {
     fn name(&self) -> String {
         self.name.clone()
