@@ -12,7 +12,7 @@
 //!   the tag's block (`gcm::tail`).
 //! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a
 //!   hash step between the groups. Interleaving 4x or 5x, as he did, leaves room for the round keys in
-//!   registers, but not more: `lab/arm/loops.py` has models count cycles.
+//!   registers, but not more: `lab/asm/arm.py` has models count cycles.
 //! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower
 //!   powers: the blocks stay where they are and the *powers* are read from right to left
 //!   (`ghash::powers`), with zeros behind H^1.
