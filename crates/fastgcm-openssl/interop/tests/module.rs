@@ -3,7 +3,7 @@
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_openssl_lab::{Context, OpenSsl, Whose, control};
+use fastgcm_openssl_interop::{Context, OpenSsl, Whose, control};
 use std::{
     env, fs,
     io::{Read, Write},
