@@ -4,6 +4,7 @@ use crate::{
     Block, Error, Key, Nonce, Tag,
     inout::InOut,
     isa::Frame,
+    nonce::{Kind, Nonce96},
     running::Running,
     tag::{AnyTag, tags_differ},
 };
@@ -28,8 +29,10 @@ use zeroize::Zeroize;
 /// ```
 pub struct Gmac<'k> {
     key: &'k Key,
-    running: Running,
+    nonce: Nonce96,
     first: Option<First>,
+    /// From the second piece on, or from a long one on.
+    running: Option<Running>,
 }
 
 /// A first piece, which has been authenticated as if it were all, in one call: most messages have no other. If one
@@ -47,7 +50,14 @@ impl Key {
     /// Begins a message that is only authenticated.
     #[inline]
     pub fn gmac<'n>(&self, nonce: impl Into<Nonce<'n>>) -> Gmac<'_> {
-        Gmac { key: self, running: Running::begin(self.keyed(), nonce.into()), first: None }
+        let nonce = nonce.into();
+        match nonce.0 {
+            Kind::Public(nonce) => Gmac { key: self, nonce, first: None, running: None },
+            Kind::Any(_) => {
+                let running = Some(Running::begin(self.keyed(), nonce));
+                Gmac { key: self, nonce: Nonce96::ZERO, first: None, running }
+            }
+        }
     }
 }
 
@@ -60,23 +70,25 @@ impl Gmac<'_> {
     #[inline]
     pub fn update(&mut self, piece: &[u8]) -> Result<(), Error> {
         let Key { row, material, .. } = self.key;
-        if self.first.is_none()
-            && piece.len() <= FIRST
+        if piece.len() <= FIRST
             && row.is_end(piece.len(), 0)
-            && let Some(nonce) = self.running.untouched()
+            && self.first.is_none()
+            && self.running.is_none()
         {
             let first = self.first.insert(First { data: [0; FIRST], len: piece.len(), tag: 0 });
             first.data[..piece.len()].copy_from_slice(piece);
-            first.tag = row.message::<true, _>(material, nonce, piece, InOut::EMPTY, |tag| tag)?;
+            first.tag = row.message::<true, _>(material, self.nonce, piece, InOut::EMPTY, |tag| tag)?;
             return Ok(());
         }
         Frame::wiped_after_all(|| {
+            let (key, nonce) = (self.key, Nonce(Kind::Public(self.nonce)));
+            let running = self.running.get_or_insert_with(|| Running::begin(key.keyed(), nonce));
             if let Some(First { data, len, .. }) = &self.first {
                 // No error: it is short.
-                self.running.aad(material, &data[..*len])?;
+                running.aad(material, &data[..*len])?;
                 self.first = None;
             }
-            self.running.aad(material, piece)
+            running.aad(material, piece)
         })
     }
 
@@ -84,10 +96,12 @@ impl Gmac<'_> {
     fn tag(&mut self) -> Block {
         let material = &self.key.material;
         if let Some(first) = &self.first {
-            first.tag
-        } else {
-            Frame::wiped_after_all(|| self.running.finish(material))
+            return first.tag;
         }
+        let (key, nonce) = (self.key, Nonce(Kind::Public(self.nonce)));
+        Frame::wiped_after_all(|| {
+            self.running.get_or_insert_with(|| Running::begin(key.keyed(), nonce)).finish(material)
+        })
     }
 
     /// Ends the message, and returns its tag.

@@ -94,15 +94,6 @@ impl Running {
         self.hash.get().swap_bytes()
     }
 
-    /// The nonce, if no data have come yet and it is public.
-    #[inline]
-    pub(crate) fn untouched(&self) -> Option<Nonce96> {
-        match self.start {
-            Start::Public(nonce) if self.aad | self.text == 0 => Some(nonce),
-            _ => None,
-        }
-    }
-
     /// It was begun with a key of that row.
     #[cfg(feature = "hazmat")]
     #[inline]
