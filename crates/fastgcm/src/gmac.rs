@@ -29,6 +29,7 @@ use zeroize::Zeroize;
 /// ```
 pub struct Gmac<'k> {
     key: &'k Key,
+    /// Of 96 bits. With any other nonce `running` is there from the beginning.
     nonce: Nonce96,
     first: Option<First>,
     /// From the second piece on, or from a long one on.
@@ -81,8 +82,7 @@ impl Gmac<'_> {
             return Ok(());
         }
         Frame::wiped_after_all(|| {
-            let (key, nonce) = (self.key, Nonce(Kind::Public(self.nonce)));
-            let running = self.running.get_or_insert_with(|| Running::begin(key.keyed(), nonce));
+            let running = begun(&mut self.running, self.key, self.nonce);
             if let Some(First { data, len, .. }) = &self.first {
                 // No error: it is short.
                 running.aad(material, &data[..*len])?;
@@ -98,10 +98,7 @@ impl Gmac<'_> {
         if let Some(first) = &self.first {
             return first.tag;
         }
-        let (key, nonce) = (self.key, Nonce(Kind::Public(self.nonce)));
-        Frame::wiped_after_all(|| {
-            self.running.get_or_insert_with(|| Running::begin(key.keyed(), nonce)).finish(material)
-        })
+        Frame::wiped_after_all(|| begun(&mut self.running, self.key, self.nonce).finish(material))
     }
 
     /// Ends the message, and returns its tag.
@@ -119,6 +116,12 @@ impl Gmac<'_> {
         let wrong = Frame::wiped_after_all(|| tags_differ(self.tag(), tag));
         if wrong { Err(Error::Unauthentic) } else { Ok(()) }
     }
+}
+
+/// What pieces go on from, begun if it is not there.
+#[inline]
+fn begun<'r>(running: &'r mut Option<Running>, key: &Key, nonce: Nonce96) -> &'r mut Running {
+    running.get_or_insert_with(|| Running::begin(key.keyed(), Nonce(Kind::Public(nonce))))
 }
 
 impl Drop for First {
