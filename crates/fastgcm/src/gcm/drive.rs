@@ -1,8 +1,9 @@
 //! The drive: what comes before the end of a message, and messages in pieces.
 //!
 //! A whole message is a beginning, if it is long, and an end. A message in pieces has any number of updates,
-//! each of which goes on from the [`Hash`](struct@Hash) that the one before has left, and a finish. Both run one loop over
-//! turns ([`turns`]), and between turns, pieces and the end there is one kind of hash: a block, in lane 0.
+//! each of which goes on from the [`Hash`](struct@Hash) that the one before has left, and a finish. Both run
+//! one loop over turns ([`turns`]), and between turns, pieces and the end there is one kind of hash: a block,
+//! in lane 0.
 
 use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
