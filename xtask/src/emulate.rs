@@ -24,7 +24,7 @@ type Tests = [(&'static str, &'static str, &'static str)];
 const TESTS: &Tests = &[
     ("hazmat", "known_answers long_known_answers api aliasing cross_validation registers guard_pages every_length once siv", ""),
     ("hazmat", "memory", "f16"),
-    ("hazmat", "xaes", "vectors_of is_a_derived"),
+    ("draft,hazmat", "xaes committing", "vectors_of is_a_derived f01"),
 ];
 
 /// In the full run, where ten minutes more do not matter.

@@ -13,7 +13,8 @@ use std::path::Path;
 /// The library's modules from the top down, a floor in each line. A module uses those below it, never one above.
 const LAYERS: &str = "\
 lib rustcrypto internals
-hazmat parallel xaes
+hazmat parallel xaes draft
+root
 parts once gathered batch nonces siv
 seal stream gmac place
 key

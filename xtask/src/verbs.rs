@@ -44,9 +44,9 @@ const WITHOUT_SECRETS: &[(&str, &str)] = &[
     ("RandomNonces::draw", "nonces are public"),
     ("RandomNonces::new", "a count"),
     ("RandomNonces::used", "a count"),
+    ("RootKey::backend", "a name"),
     ("SealingKey::backend", "a name"),
     ("SealingKey::nonces", "nonces are public"),
-    ("Xaes256Gcm::backend", "a name"),
     ("batch::repeats_a_nonce", "nonces are public"),
     ("hazmat::is_short", "lengths"),
 ];
@@ -60,17 +60,24 @@ const PLAIN: &[(&str, &str)] = &[
     ("AnyTag", "a trait"),
     ("AesGcm", "a key and nothing else: `f16_dropped_rustcrypto_ciphers_are_wiped`"),
     ("Backend", "a name"),
+    ("CommittingTag", "tags are public"),
     ("CounterNonces", "nonces are public"),
+    ("Dndk", "the name of a scheme"),
     ("Error", "an error"),
+    ("KcXaes", "the name of a scheme"),
+    ("KcXaes256Gcm", "a `RootKey`"),
     ("Nonce", "nonces are public"),
     ("Packet", "references"),
     ("Parallel", "references"),
     ("Plan", "lengths, and values of `PartHash` on the heap"),
     ("RandomNonces", "a count"),
+    ("Scheme", "a trait"),
     ("ShortTag", "tags are public"),
     ("Tag", "tags are public"),
     ("Text", "references; and a phase, which is dropped with its `Sealer`"),
     ("UnknownBackend", "an error"),
+    ("Xaes", "the name of a scheme"),
+    ("Xaes256Gcm", "a `RootKey`"),
 ];
 
 /// Traits whose functions do with a secret no more than move or show it, or nothing.
@@ -81,8 +88,10 @@ const QUIET: &[&str] = &[
     "Debug",
     "Default",
     "Deref",
+    "Derives",
     "Display",
     "Drop",
+    "Ends",
     "Error",
     "From",
     "FromStr",
@@ -245,16 +254,22 @@ impl Public {
 /// What the rows of the table call. A row that does not call what it says is an error.
 fn rows(table: &str) -> Result<BTreeSet<String>> {
     let file = syn::parse_file(table)?;
-    let all = file.items.iter().find_map(|item| match item {
-        Item::Fn(item) if item.sig.ident == "all" => Some(item),
-        _ => None,
-    });
-    let list = all.context("the table is a function `all`")?.block.stmts.iter().find_map(|statement| match statement {
+    let statements = file.items.iter().flat_map(|item| if let Item::Fn(item) = item { &item.block.stmts[..] } else { &[] });
+    let lists = statements.filter_map(|statement| match statement {
         syn::Stmt::Macro(list) => Some(&list.mac),
         syn::Stmt::Expr(Expr::Macro(list), None) => Some(&list.mac),
+        syn::Stmt::Local(local) => match local.init.as_ref().map(|init| &*init.expr) {
+            Some(Expr::Macro(list)) => Some(&list.mac),
+            _ => None,
+        },
         _ => None,
     });
-    let list = list.context("the table is a `vec!`")?.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)?;
+    let lists = lists.filter(|list| list.path.is_ident("vec"));
+    let mut list = Vec::new();
+    for part in lists {
+        list.extend(part.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)?);
+    }
+    ensure!(!list.is_empty(), "the table is a `vec!`, or several");
     let mut called = BTreeSet::new();
     for row in &list {
         let mut call = row;
@@ -329,7 +344,7 @@ fn a_new_verb_is_noticed() {
         ("hazmat", "pub fn new_verb(key: &Key) {}", "hazmat::new_verb"),
         ("lib", "pub use once::new_verb;", "new_verb"),
         ("hazmat", "pub use crate::parts::new_verb;", "hazmat::new_verb"),
-        ("xaes", "impl NewTrait for Xaes256Gcm { fn new_verb(&self) {} }", "Xaes256Gcm::new_verb"),
+        ("siv", "impl NewTrait for AesGcmSiv { fn new_verb(&self) {} }", "AesGcmSiv::new_verb"),
         ("parts", "impl PartHash { pub const fn new_verb(self) {} }", "PartHash::new_verb"),
         ("hazmat", "pub trait NewTrait { fn new_verb(&self) {} } impl NewTrait for Key {}", "NewTrait::new_verb"),
         ("hazmat", "pub mod more { pub fn new_verb(key: &Key) {} }", "hazmat::more::new_verb"),

@@ -273,7 +273,7 @@ pub fn open_once_unverified<'n>(
     aad: &[u8],
     text: &mut [u8],
 ) -> Result<Tag, Error> {
-    once::decrypt(backend.row()?, key, nonce.into(), aad, text, Tag::of)
+    once::decrypt(backend.row()?, key, nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
 /// Encrypts one block in place with AES (FIPS 197, section 5.1), for example for the mask of QUIC's header

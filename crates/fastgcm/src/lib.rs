@@ -106,6 +106,8 @@ pub mod stream;
 
 mod aes;
 pub mod batch;
+#[cfg(feature = "draft")]
+pub mod draft;
 mod error;
 pub mod gathered;
 mod gcm;
@@ -134,6 +136,7 @@ mod parallel;
 #[cfg_attr(not(feature = "hazmat"), allow(unreachable_pub))]
 mod parts;
 mod place;
+mod root;
 mod row;
 mod running;
 #[cfg(feature = "aead06")]
@@ -150,11 +153,12 @@ pub use once::{open_once, seal_once};
 pub use packet::{Packet, Text};
 #[cfg(feature = "rayon")]
 pub use parallel::Parallel;
+pub use root::{RootKey, Scheme};
 pub use row::{Backend, UnknownBackend};
 pub use siv::AesGcmSiv;
 pub use stream::Sealer;
-pub use tag::{AnyTag, ShortTag, TAG_LEN, Tag};
-pub use xaes::Xaes256Gcm;
+pub use tag::{AnyTag, CommittingTag, ShortTag, TAG_LEN, Tag};
+pub use xaes::{KcXaes, KcXaes256Gcm, Xaes, Xaes256Gcm};
 
 /// A 128-bit block, its bytes in memory order: the first is the lowest.
 pub(crate) type Block = u128;

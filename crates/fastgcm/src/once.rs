@@ -39,7 +39,7 @@ pub fn seal_once<'n>(
     aad: &[u8],
     text: &mut [u8],
 ) -> Result<Tag, Error> {
-    seal(Backend::best(), key, nonce.into(), aad, text)
+    seal(Backend::best(), key, nonce.into(), aad, InOut::in_place(text), Tag::of)
 }
 
 /// Decrypts `text` in place under a key that is used for this message only. The result is that of
@@ -73,7 +73,7 @@ impl Backend {
         aad: &[u8],
         text: &mut [u8],
     ) -> Result<Tag, Error> {
-        seal(self.row()?, key, nonce.into(), aad, text)
+        seal(self.row()?, key, nonce.into(), aad, InOut::in_place(text), Tag::of)
     }
 
     /// Does what [`open_once`] does, with this back end.
@@ -94,19 +94,23 @@ impl Backend {
     }
 }
 
+/// Encrypts, and returns what `then` makes of the tag.
 #[inline(always)]
-pub(crate) fn seal(
+pub(crate) fn seal<T>(
     row: &'static Row,
     key: &[u8],
     nonce: Nonce<'_>,
     aad: &[u8],
-    text: &mut [u8],
-) -> Result<Tag, Error> {
+    mut text: InOut<'_>,
+    then: impl FnOnce(Block) -> T + Copy,
+) -> Result<T, Error> {
     check(key)?;
-    if let Some(tag) = row.once(key, nonce, aad, InOut::in_place(text), true, Tag::of) {
-        return Ok(tag);
+    if let Some(done) = row.once(key, nonce, aad, text.here(), true, then) {
+        return Ok(done);
     }
-    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| key.seal(nonce, aad, text))
+    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| {
+        key.seal_inout(nonce, aad, text).map(then)
+    })
 }
 
 #[inline(always)]
@@ -118,7 +122,7 @@ pub(crate) fn open(
     text: &mut [u8],
     tag: &impl AnyTag,
 ) -> Result<(), Error> {
-    verdict(decrypt(row, key, nonce, aad, text, |found| tags_differ(found, tag))?, text)
+    verdict(decrypt(row, key, nonce, aad, InOut::in_place(text), |found| tags_differ(found, tag))?, text)
 }
 
 /// Decrypts, and returns what `then` makes of the tag that the message should have.
@@ -128,16 +132,14 @@ pub(crate) fn decrypt<T>(
     key: &[u8],
     nonce: Nonce<'_>,
     aad: &[u8],
-    text: &mut [u8],
+    mut text: InOut<'_>,
     then: impl FnOnce(Block) -> T + Copy,
 ) -> Result<T, Error> {
     check(key)?;
-    if let Some(done) = row.once(key, nonce, aad, InOut::in_place(text), false, then) {
+    if let Some(done) = row.once(key, nonce, aad, text.here(), false, then) {
         return Ok(done);
     }
-    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| {
-        key.open_inout(nonce, aad, InOut::in_place(text), then)
-    })
+    with_key(row, key, lengths(nonce, aad.len(), text.len()), |key| key.open_inout(nonce, aad, text, then))
 }
 
 /// Does a message with a key of its own. With feature `scrub` that has a frame of its own too: the compiler

@@ -42,13 +42,20 @@ pub struct Tag(pub [u8; 16]);
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
+/// The tag of a message of a scheme that commits to its key: 16 bytes as in [`Tag`], then a commitment of 32
+/// bytes. Opening compares both at once, and its error says nothing of which was wrong.
+///
+/// It derefs to its bytes; `==` compares in constant time.
+#[derive(Clone, Copy, Debug)]
+pub struct CommittingTag(pub [u8; 48]);
+
 /// A tag that [`Key::open`] accepts: `Tag`, or a `ShortTag` of a length that the standard allows. Other
 /// crates cannot implement this trait.
 pub trait AnyTag: sealed::Sealed {}
 
 impl<T: sealed::Sealed> AnyTag for T {}
 
-mod sealed {
+pub(crate) mod sealed {
     /// What nobody else can implement, or call.
     pub trait Sealed {
         /// How many bytes.
@@ -56,7 +63,16 @@ mod sealed {
         /// The bytes, zeros behind.
         fn block(&self) -> crate::Block;
     }
+
+    /// What a message of a scheme ends in that derives keys.
+    pub trait Ends {
+        const LEN: usize;
+        fn of(tag: crate::Block, commitment: &[crate::Block]) -> Self;
+        /// Whether tag or commitment is another one. Constant time: one bit for both.
+        fn differs(&self, tag: crate::Block, commitment: &[crate::Block]) -> bool;
+    }
 }
+use sealed::Ends;
 
 impl Tag {
     #[inline(always)]
@@ -148,6 +164,92 @@ impl TryFrom<&[u8]> for Tag {
     /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
     fn try_from(tag: &[u8]) -> Result<Self, Error> {
         tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
+    }
+}
+
+impl CommittingTag {
+    /// The tag is block 0, the commitment blocks 1 and 2.
+    #[inline(always)]
+    fn block(&self, i: usize) -> Block {
+        Block::from_le_bytes(self.0.as_chunks().0[i])
+    }
+}
+
+impl Deref for CommittingTag {
+    type Target = [u8; 48];
+
+    #[inline]
+    fn deref(&self) -> &[u8; 48] {
+        &self.0
+    }
+}
+
+impl AsRef<[u8]> for CommittingTag {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<[u8; 48]> for CommittingTag {
+    fn from(tag: [u8; 48]) -> Self {
+        Self(tag)
+    }
+}
+
+impl TryFrom<&[u8]> for CommittingTag {
+    type Error = Error;
+
+    /// Copies 48 bytes.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes.
+    fn try_from(tag: &[u8]) -> Result<Self, Error> {
+        tag.try_into().map(Self).map_err(|_| Error::InvalidLength)
+    }
+}
+
+impl PartialEq for CommittingTag {
+    /// Compares all bytes, in constant time.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        !self.differs(other.block(0), &[other.block(1), other.block(2)])
+    }
+}
+
+impl Eq for CommittingTag {}
+
+impl Ends for Tag {
+    const LEN: usize = TAG_LEN;
+
+    #[inline(always)]
+    fn of(tag: Block, _: &[Block]) -> Self {
+        Self::of(tag)
+    }
+
+    #[inline(always)]
+    fn differs(&self, tag: Block, _: &[Block]) -> bool {
+        tags_differ(tag, self)
+    }
+}
+
+impl Ends for CommittingTag {
+    const LEN: usize = 48;
+
+    #[inline(always)]
+    fn of(tag: Block, commitment: &[Block]) -> Self {
+        let mut bytes = [0; 48];
+        for (bytes, block) in bytes.as_chunks_mut().0.iter_mut().zip([tag, commitment[0], commitment[1]]) {
+            *bytes = block.to_le_bytes();
+        }
+        Self(bytes)
+    }
+
+    #[inline(always)]
+    fn differs(&self, tag: Block, commitment: &[Block]) -> bool {
+        let of = |i, block| self.block(i) ^ block;
+        let all = of(0, tag) | of(1, commitment[0]) | of(2, commitment[1]);
+        // A word: whatever the compiler makes of 128 bits, the verdict is one bit of this.
+        differ(Block::from(all as u64 | (all >> 64) as u64), 0, 16)
     }
 }
 

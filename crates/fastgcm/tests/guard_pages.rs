@@ -114,7 +114,7 @@ fn f07_nothing_beside_the_buffers_of_any_verb_is_touched() {
             let parts = [bytes(key, 1), bytes(nonce, 4), bytes(AADS[i % AADS.len()], 3), bytes(verb.text(length), 2)];
             let message = Message::sealed_by(&mut portable, verb, parts.each_ref().map(|part| &part[..]));
             let mut forged = message.clone();
-            forged.tag.0[i % verb.tag] ^= 1;
+            forged.flip(8 * (i % verb.tag));
             for keys in all.iter_mut().filter(|keys| verb.runs_on(keys.key.backend())) {
                 keys.set(verb, &message.key);
                 for (side, right) in
@@ -130,6 +130,7 @@ fn f07_nothing_beside_the_buffers_of_any_verb_is_touched() {
                         from: memory.from.put(side, &from),
                         to: memory.to.put(side, &to),
                         tag: memory.tag.put_tag(side, message.tag),
+                        commitment: memory.commitment.put(side, &message.commitment),
                         heap: &mut heap,
                     };
                     if right {
@@ -367,12 +368,13 @@ struct Memory {
     from: Guarded,
     to: Guarded,
     tag: Guarded,
+    commitment: Guarded,
 }
 
 impl Memory {
     fn new() -> Self {
-        let [key, nonce, aad, from, to, tag] = std::array::from_fn(|_| Guarded::new(LONGEST));
-        Self { key, nonce, aad, from, to, tag }
+        let [key, nonce, aad, from, to, tag, commitment] = std::array::from_fn(|_| Guarded::new(LONGEST));
+        Self { key, nonce, aad, from, to, tag, commitment }
     }
 
     /// One message in place and copied, sealed and opened and refused. Returns the number of calls.

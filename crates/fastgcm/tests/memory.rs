@@ -134,7 +134,7 @@ fn f16_dropped_values_are_wiped() {
             };
         }
         dropped!("Key", ROUND_KEYS, |number| support::key(&secret(32, number), backend));
-        dropped!("Xaes256Gcm", ROUND_KEYS + 12, |number| {
+        dropped!("RootKey", ROUND_KEYS + 12, |number| {
             Xaes256Gcm::with_backend(secret(32, number).first_chunk().unwrap(), backend).unwrap()
         });
         dropped!("AesGcmSiv", ROUND_KEYS, |number| AesGcmSiv::with_backend(&secret(32, number), backend).unwrap());

@@ -183,7 +183,8 @@ impl<'t> Mix<'t> {
         let mut own = referee::message(verb.form, &key, &nonce, &message.aad, &message.text[..verb.text(message.text.len())]);
         let forges = verb.opens() && random.below(2) == 0;
         if forges {
-            let parts: [&mut [u8]; 5] = [&mut own.key, &mut own.nonce, &mut own.aad, &mut own.sealed, &mut own.tag.0[..verb.tag]];
+            let tag = &mut own.tag.0[..verb.tag.min(16)];
+            let parts: [&mut [u8]; 6] = [&mut own.key, &mut own.nonce, &mut own.aad, &mut own.sealed, tag, &mut own.commitment];
             let mut parts: Vec<&mut [u8]> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             let part = random.below(parts.len());
             let at = random.below(parts[part].len());
@@ -278,7 +279,7 @@ impl<'t> Mix<'t> {
 
     /// AAD and text in any number of chunks.
     fn list(&mut self, message: &Message) {
-        let Message { key, nonce, aad, text, sealed, tag } = message;
+        let Message { key, nonce, aad, text, sealed, tag, .. } = message;
         let (key, nonce) = (self.key(key), Nonce::any(nonce).unwrap());
         let random = &mut self.random;
         let n = text.len();
@@ -330,7 +331,7 @@ impl<'t> Mix<'t> {
 
     /// One message in pieces, among which others are refused.
     fn pieces(&mut self, message: &Message) {
-        let Message { key, nonce, aad, text, sealed, tag } = message;
+        let Message { key, nonce, aad, text, sealed, tag, .. } = message;
         let (key, nonce) = (self.key(key), Nonce::any(nonce).unwrap());
         let random = &mut self.random;
         let [aads, texts] = [aad.len(), text.len()].map(|n| cuts(random, n));
@@ -430,7 +431,7 @@ impl<'t> Mix<'t> {
     #[cfg(feature = "hazmat")]
     fn parts(&mut self, message: &Message) {
         use fastgcm::hazmat::{PartHash, Plan, combine, hash_part, open_part, seal_part, seal_part_to};
-        let Message { key: bytes, nonce, aad, text, sealed, tag } = message;
+        let Message { key: bytes, nonce, aad, text, sealed, tag, .. } = message;
         let any = Nonce::any(nonce).unwrap();
         let mut starts: Vec<usize> = cuts(&mut self.random, text.len() / 16).iter().map(|n| 16 * n).collect();
         starts.push(text.len() % 16);

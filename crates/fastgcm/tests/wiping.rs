@@ -484,9 +484,9 @@ fn f16_every_verb_leaves_nothing_behind() {
                     let left = after(&mut call, call::Call::perform);
                     assert_eq!(call.verdict, !forged, "{backend}, {public:?}");
                     // A tag that is sealed is the caller's, wherever it stands. (There is none of a right one that somebody else has made.)
-                    let behind = verb.lengths(public.text).1 == public.text + 16;
-                    let tag = if behind { call.to[public.text..][..16].try_into().unwrap() } else { call.tag.0 };
-                    (left, tag)
+                    let behind = verb.lengths(public.text).1 > public.text;
+                    let apart = [&call.tag.0[..], &call.commitment].concat();
+                    (left, if behind { call.to[public.text..][..verb.behind()].to_vec() } else { apart })
                 };
                 left(11);
                 let ((a, tag_a), (b, tag_b)) = (left(12), left(13));

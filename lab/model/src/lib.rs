@@ -1,6 +1,6 @@
 //! AES-GCM as the standards print it: the referee of fastgcm's tests, fuzzers and studies.
 //!
-//! Two documents, one file (and in [`siv`] and [`xaes`] what is made of them). Everything bears the name that the documents give it and says where it is found there:
+//! Two documents, one file (and in [`siv`], [`xaes`] and [`dndk`] what is made of them). Everything bears the name that the documents give it and says where it is found there:
 //!
 //! * **FIPS 197** (AES): SubBytes, ShiftRows, MixColumns, AddRoundKey, KeyExpansion, Cipher;
 //! * **SP 800-38D** (GCM): inc<sub>32</sub>, multiplication of blocks, GHASH, GCTR, GCM-AE and GCM-AD.
@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod dndk;
 pub mod siv;
 pub mod xaes;
 

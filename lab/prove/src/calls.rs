@@ -37,6 +37,9 @@ pub enum Form {
     Gcm,
     Gmac,
     Xaes,
+    KcXaes,
+    /// DNDK-GCM, and whether it commits.
+    Dndk(bool),
     Siv,
     Ctr,
     Blocks,
@@ -97,6 +100,8 @@ impl Verb {
                 "Gcm" => Form::Gcm,
                 "Gmac" => Form::Gmac,
                 "Xaes" => Form::Xaes,
+                "KcXaes" => Form::KcXaes,
+                form if form.starts_with("Dndk") => Form::Dndk(form.ends_with("true)")),
                 "Siv" => Form::Siv,
                 "Ctr" => Form::Ctr,
                 "Blocks" => Form::Blocks,
@@ -129,6 +134,11 @@ impl Verb {
             keys: list(keys),
             nonces: list(nonces),
         })
+    }
+
+    /// Bytes of a tag, and of a commitment behind it.
+    pub fn behind(&self) -> usize {
+        self.tag.max(16)
     }
 
     /// Bytes of text near `n` that it takes.
@@ -250,9 +260,9 @@ impl Subject {
         let (from_len, to_len) = match verb.shape {
             Shape::InPlace => (0, text),
             Shape::Apart => (text, text),
-            Shape::InPlaceBehind => (0, text + 16),
-            Shape::Behind if verb.opens => (text + 16, text),
-            Shape::Behind => (text, text + 16),
+            Shape::InPlaceBehind => (0, text + verb.behind()),
+            Shape::Behind if verb.opens => (text + verb.behind(), text),
+            Shape::Behind => (text, text + verb.behind()),
             Shape::Read => (text, 0),
         };
         let mut next = self.arena.start + 4096;
@@ -263,7 +273,7 @@ impl Subject {
         };
         let [a, b, c, d, e, f] = case.layout.moved;
         let (key, nonce, aad) = (buffer(case.key, a), buffer(case.nonce, b), buffer(case.aad, c));
-        let (from, to, tag) = (buffer(from_len, d), buffer(to_len, e), buffer(16, f));
+        let (from, to, tag) = (buffer(from_len, d), buffer(to_len, e), buffer(verb.behind(), f));
         let heap_len = 8 * text + (32 << 10);
         let heap = buffer(heap_len, 0);
         let place = buffer(64 << 10, 0);
@@ -315,7 +325,7 @@ impl Subject {
             places.to,
             len(places.to_len),
             places.tag,
-            16,
+            len(self.verbs[case.verb].behind()),
             heap.start,
             heap.end - heap.start,
             place.start,

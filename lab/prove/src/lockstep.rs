@@ -40,7 +40,7 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
     let mut unknown = Unknown::new(seed);
     let mut message = Message::of_numbers(&mut unknown, case, verb);
     if verb.opens && case.right {
-        message.given = message.tag;
+        message.given = message.tag.clone();
     }
     let stale = vec![byte(0xa5); case.text + 16];
     for (at, what) in message.buffers(verb, &subject.places(case)?, &stale) {

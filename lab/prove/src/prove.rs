@@ -84,23 +84,23 @@ pub struct Message {
     pub aad: Vec<Byte>,
     /// The text that is read.
     pub text: Vec<Byte>,
-    /// The tag that is given.
-    pub given: Block,
-    /// What the standard makes of it: the other text, and the tag.
+    /// The tag that is given, and a commitment if the scheme has one.
+    pub given: Vec<Byte>,
+    /// What the standard makes of it: the other text, and the tag with the commitment.
     pub other: Vec<Byte>,
-    pub tag: Block,
+    pub tag: Vec<Byte>,
 }
 
 impl Message {
     /// Symbols, and the standard's answer.
     pub fn new(unknown: &mut Unknown, case: &Case, verb: &Verb) -> Self {
-        let strings = [case.key, case.nonce, case.aad, case.text, 16].map(|n| unknown.random.string(n));
+        let strings = [case.key, case.nonce, case.aad, case.text, verb.behind()].map(|n| unknown.random.string(n));
         Self::of(unknown, strings, verb)
     }
 
     /// Numbers.
     pub fn of_numbers(unknown: &mut Unknown, case: &Case, verb: &Verb) -> Self {
-        let lengths = [case.key, case.nonce, case.aad, case.text, 16];
+        let lengths = [case.key, case.nonce, case.aad, case.text, verb.behind()];
         let strings = lengths.map(|n| (0..n).map(|_| byte(unknown.random.word() as u8)).collect());
         Self::of(unknown, strings, verb)
     }
@@ -110,22 +110,33 @@ impl Message {
         if verb.counts {
             nonce.iter_mut().for_each(|symbols| *symbols = byte(unknown.random.word() as u8));
         }
-        let given: Block = given.try_into().expect("16 bytes");
-        let asked = opens.then_some(&given);
+        let first: Block = *given.first_chunk().expect("16 bytes");
+        let asked = opens.then_some(&first);
+        let mut commitment = Vec::new();
         let (other, tag) = match form {
             Form::Gcm | Form::Gmac => Gcm::new(unknown, &key).run(unknown, &nonce, &aad, &text, asked),
             Form::Xaes => spec::xaes(unknown, &key, &nonce, &aad, &text, asked),
+            Form::KcXaes => {
+                commitment = spec::xaes_commitment(unknown, &key, &nonce);
+                spec::xaes(unknown, &key, &nonce, &aad, &text, asked)
+            }
+            Form::Dndk(commits) => {
+                let (derived, named, tail) = spec::dndk(unknown, &key, &nonce, commits);
+                commitment = named;
+                Gcm::new(unknown, &derived).run(unknown, &tail, &aad, &text, asked)
+            }
             Form::Siv => spec::siv(unknown, &key, &nonce, &aad, &text, asked),
             Form::Ctr => {
-                let first: &Block = nonce.first_chunk().expect("a counter block");
-                (Gcm::new(unknown, &key).ctr(unknown, first, &text), given)
+                let counter: &Block = nonce.first_chunk().expect("a counter block");
+                (Gcm::new(unknown, &key).ctr(unknown, counter, &text), first)
             }
             Form::Blocks => {
                 let keys = spec::expand(unknown, &key);
                 let blocks = text.as_chunks().0.iter();
-                (blocks.flat_map(|block| spec::cipher(unknown, &keys, block)).collect(), given)
+                (blocks.flat_map(|block| spec::cipher(unknown, &keys, block)).collect(), first)
             }
         };
+        let tag = [&tag[..], &commitment].concat();
         Self { key, nonce, aad, text, given, other, tag }
     }
 
@@ -175,7 +186,7 @@ fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, h
     let computed: &[Byte] = if opens { &[] } else { &message.tag };
     let unused = machine.memory.unused();
     let public: HashSet<&Byte> =
-        [&ciphertext[..], &message.given, computed, &message.aad, &message.nonce, first, &unused].into_iter().flatten().collect();
+        [&ciphertext[..], &message.given[..], computed, &message.aad, &message.nonce, first, &unused].into_iter().flatten().collect();
     let is_secret = |byte: &Byte| number(byte).is_none() && !public.contains(byte);
     let stack = machine.memory.left().iter().filter(|(_, byte)| is_secret(byte)).count();
     // A row without AVX-512 cannot reach registers 16 to 31. The C library's `memcpy` can, where the processor has them.
@@ -193,7 +204,7 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
     let message = Message::new(&mut machine.unknown, case, verb);
     let places = subject.places(case)?;
 
-    let stale = machine.unknown.random.string(case.text + 16);
+    let stale = machine.unknown.random.string(case.text + verb.behind());
     let (n, tag) = (case.text, &message.given[..]);
     let buffers = message.buffers(verb, &places, &stale);
     for (at, what) in &buffers {
@@ -233,7 +244,7 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
         return refuted("it accepts without a look at the tag");
     }
     let text = machine.memory.string(places.to, places.to_len)?;
-    let told = machine.memory.string(places.tag, 16)?;
+    let told = machine.memory.string(places.tag, verb.behind())?;
     let (body, behind) = text.split_at(n.min(text.len()));
     let tagged = !matches!(verb.form, Form::Ctr | Form::Blocks);
     if verb.opens && !case.right {
@@ -253,7 +264,7 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
         Shape::InPlaceBehind | Shape::Behind => equal("the tag", behind, &message.tag)?,
         _ => equal("the tag", &told, &message.tag)?,
     }
-    let may_change = [places.to..places.to + places.to_len as u64, places.tag..places.tag + 16, places.heap.clone(), places.place.clone()];
+    let may_change = [places.to..places.to + places.to_len as u64, places.tag..places.tag + verb.behind() as u64, places.heap.clone(), places.place.clone()];
     let others: Vec<u64> = machine.memory.changed().into_iter().filter(|at| !may_change.iter().any(|range| range.contains(at))).collect();
     if let Some(&at) = others.first() {
         // Of the rest only statics that hold numbers: what the processor has, where the program's allocator stands.

@@ -1,4 +1,4 @@
-//! The standards, over lifted bits: FIPS 197, SP 800-38D, RFC 8452, XAES-256-GCM. Nothing here is fast or clever.
+//! The standards, over lifted bits: FIPS 197, SP 800-38D, RFC 8452, XAES-256-GCM, and what commits to keys. Nothing here is fast or clever.
 
 use crate::{
     field::{Bit, Block, Byte, I, O, Sums, byte, bytes, xor},
@@ -223,13 +223,7 @@ pub fn siv(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], te
 
 /// XAES-256-GCM (C2SP): a key for the first half of the nonce, by CMAC of two blocks, and the rest as a nonce of GCM.
 pub fn xaes(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], text: &[Byte], given: Option<&Block>) -> Answer {
-    let keys = expand(unknown, key);
-    let l = cipher(unknown, &keys, &ZEROS);
-    // Doubled: as a number with the first byte most significant, times x.
-    let straight: [Bit; 128] = bits(&l);
-    let mut doubled: [Bit; 128] = std::array::from_fn(|i| if i < 127 { straight[i + 1] } else { O });
-    [127, 126, 125, 120].into_iter().for_each(|i| doubled[i] ^= straight[0]);
-    let k1 = block(&doubled);
+    let (keys, k1) = cmac(unknown, key);
     let mut derived = Vec::new();
     for n in [1, 2] {
         let m: Vec<Byte> = [&bytes(&[0, n, b'X', 0]), &nonce[..12]].concat();
@@ -237,4 +231,45 @@ pub fn xaes(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], aad: &[Byte], t
         derived.extend(cipher(unknown, &keys, &m));
     }
     Gcm::new(unknown, &derived).run(unknown, &nonce[12..], aad, text, given)
+}
+
+/// KC-XAES-256-GCM (IACR ePrint 2025/758): a commitment to the key, by CMAC of two blocks, twice.
+pub fn xaes_commitment(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte]) -> Vec<Byte> {
+    let (keys, k1) = cmac(unknown, key);
+    let first = [&bytes(b"XCMT"), &nonce[..12]].concat();
+    let x = cipher(unknown, &keys, first.first_chunk().expect("a block"));
+    let mut commitment = Vec::new();
+    for n in [1, 2] {
+        let last = [&nonce[12..], &bytes(&[0, 1, 0, n])].concat();
+        let m: Block = std::array::from_fn(|i| xor(&xor(&last[i], &k1[i]), &x[i]));
+        commitment.extend(cipher(unknown, &keys, &m));
+    }
+    commitment
+}
+
+/// Round keys, and the first subkey of CMAC (SP 800-38B, 6.1).
+fn cmac(unknown: &mut Unknown, key: &[Byte]) -> (Vec<Block>, Block) {
+    let keys = expand(unknown, key);
+    let l = cipher(unknown, &keys, &ZEROS);
+    // Doubled: as a number with the first byte most significant, times x.
+    let straight: [Bit; 128] = bits(&l);
+    let mut doubled: [Bit; 128] = std::array::from_fn(|i| if i < 127 { straight[i + 1] } else { O });
+    [127, 126, 125, 120].into_iter().for_each(|i| doubled[i] ^= straight[0]);
+    (keys, block(&doubled))
+}
+
+/// DNDK-GCM (draft-gueron-cfrg-dndkgcm): the key of a message, a commitment or nothing, and the nonce of the message.
+pub fn dndk(unknown: &mut Unknown, key: &[Byte], nonce: &[Byte], commits: bool) -> (Vec<Byte>, Vec<Byte>, Vec<Byte>) {
+    let keys = expand(unknown, key);
+    let padded = [nonce, &bytes(&[0; 15][..27 - nonce.len()])].concat();
+    let configuration = 128 * u8::from(commits) + 8 * (nonce.len() as u8 - 12);
+    let mut x = |i: u8| {
+        let block = [&padded[..15], &bytes(&[configuration + i])].concat();
+        cipher(unknown, &keys, block.first_chunk().expect("a block"))
+    };
+    let masked = |a: Block, b: Block, mask: &Block| a.iter().chain(&b).zip(mask.iter().chain(mask)).map(|(a, m)| xor(a, m)).collect();
+    let mask = x(0);
+    let derived = masked(x(1), x(2), &mask);
+    let commitment = if commits { masked(x(3), x(4), &mask) } else { Vec::new() };
+    (derived, commitment, padded[15..].to_vec())
 }

@@ -359,6 +359,34 @@ pub(crate) fn aes<S: Isa>(s: S, key: &Material, block: Block) -> Block {
     key.schedule.encrypt(s, block)
 }
 
+/// The most blocks that [`aes_beside`] encrypts: a scheme that derives keys asks for no more.
+pub(crate) const BESIDE: usize = 5;
+
+/// AES of the first `wanted` of these blocks, in place. Each has a vector of its own, whatever its width: the
+/// blocks hide each other's latency, and none is put together from words that were just stored.
+#[inline(always)]
+pub(crate) fn aes_beside<S: Isa>(s: S, key: &Material, blocks: &mut [Block; BESIDE], wanted: usize) {
+    if wanted <= 3 {
+        beside::<S, 3>(s, &key.schedule, blocks)
+    } else {
+        beside::<S, BESIDE>(s, &key.schedule, blocks)
+    }
+}
+
+#[inline(always)]
+fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut [Block; BESIDE]) {
+    let mut x = [s.state(s.splat(0)); BESIDE];
+    each!(I in 0 1 2 3 4 => { if const { I < N } {
+        x[I] = s.state(s.whiten(s.splat(blocks[I]), s.splat(schedule.keys[0])));
+    } });
+    schedule.each_round(s, |key| {
+        each!(I in 0 1 2 3 4 => { if const { I < N } { s.round(&mut x[I], &key); } });
+    });
+    each!(I in 0 1 2 3 4 => { if const { I < N } {
+        blocks[I] = s.fold(s.keep_first(schedule.last_round(s, x[I], s.splat(0)), 16));
+    } });
+}
+
 /// The next `N` vectors of keystream but for the last round of AES.
 #[inline(always)]
 fn keystream<S: Isa, const N: usize>(

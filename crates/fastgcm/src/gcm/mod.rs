@@ -66,7 +66,7 @@ use crate::{
 use zeroize::Zeroize;
 
 pub(crate) use batch::most_batch;
-pub(crate) use drive::Begun;
+pub(crate) use drive::{BESIDE, Begun};
 pub(crate) use key::{Material, expand, filled, wipe};
 pub(crate) use plan::lengths;
 pub(crate) use siv::siv;

@@ -7,6 +7,7 @@
 //! blocks runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes no more than the message needs.)
 
 use super::{
+    drive::BESIDE,
     plan::lengths,
     siv::{LAST, swapped_lengths},
 };
@@ -261,6 +262,22 @@ pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     let mut pads = [0; N];
     keystream(s, key, J0(block), &mut 0, &mut pads, 1);
     pads[0]
+}
+
+/// AES of the first `wanted` of these blocks, in place.
+pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
+    s: S,
+    _: By<M, N>,
+    key: &Material<M::Tables>,
+    blocks: &mut [Block; BESIDE],
+    wanted: usize,
+) {
+    const { assert!(N >= BESIDE) }
+    let mut state = [0; N];
+    state[..BESIDE].copy_from_slice(blocks);
+    s.encrypt(sliced(key), &mut state, wanted);
+    blocks.copy_from_slice(&state[..BESIDE]);
+    state.zeroize();
 }
 
 /// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.

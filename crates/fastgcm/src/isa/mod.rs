@@ -312,10 +312,27 @@ pub trait Isa: Vectors {
 pub(crate) trait Sliced<const N: usize>: Isa {
     /// Round keys as `keystream` wants them, in place of those of the standard, which stand first in each.
     fn round_keys(self, keys: &mut [[Block; 4]]);
+    /// Encrypts these blocks in place, or the first `wanted` of them.
+    fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; N], wanted: usize);
     /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32
     /// bits, for i from 0 on, in that order of bytes. The addition is modulo 2^32, without a carry into the
     /// nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
-    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
+    #[inline(always)]
+    fn keystream(
+        self,
+        keys: &[[Block; 4]],
+        first: Block,
+        order: Order,
+        pads: &mut [Block; N],
+        wanted: usize,
+    ) {
+        const LOW: Block = u32::MAX as Block;
+        for (i, pad) in pads.iter_mut().enumerate().take(wanted) {
+            let block = first & !LOW | (first as u32).wrapping_add(i as u32) as Block;
+            *pad = if order == Order::Swapped { block.swap_bytes() } else { block };
+        }
+        self.encrypt(keys, pads, wanted);
+    }
 }
 
 /// How a counter block is made of a number whose low 32 bits count.

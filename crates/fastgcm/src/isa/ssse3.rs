@@ -25,13 +25,13 @@
 mod tables;
 
 use super::{
-    Order, Portable, Sliced,
+    Portable, Sliced,
     nibbles::{self, Bytes, Lookups, Permutes},
     portable::SBox,
 };
 use crate::Block;
 use core::arch::x86_64::*;
-use tables::{A_OVER, DOUBLE_S, INTO_TOWER, INVERSE, LAST, NEXT_ROW, REVERSED, S, SHIFT_ROWS};
+use tables::{A_OVER, DOUBLE_S, INTO_TOWER, INVERSE, LAST, NEXT_ROW, S, SHIFT_ROWS};
 
 /// The proof that bytes can be permuted.
 #[derive(Clone, Copy)]
@@ -61,16 +61,9 @@ impl Sliced<8> for Portable<2, false, Ssse3> {
     }
 
     /// By twos, which hide each other's latency; four at a time are no faster.
-    fn keystream(
-        self,
-        keys: &[[Block; 4]],
-        first: Block,
-        order: Order,
-        pads: &mut [Block; 8],
-        wanted: usize,
-    ) {
+    fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 8], wanted: usize) {
         // SAFETY: the token.
-        unsafe { keystream(keys, first, order, &mut pads[..wanted]) };
+        unsafe { encrypt(keys, &mut blocks[..wanted]) };
     }
 }
 
@@ -112,31 +105,23 @@ fn round_keys(keys: &mut [[Block; 4]]) {
 }
 
 #[target_feature(enable = "ssse3")]
-fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]) {
-    let order = if order == Order::Swapped { &REVERSED } else { &SHIFT_ROWS[0] };
-    let mut counter = Register::from(first);
-    let (pairs, alone) = pads.as_chunks_mut::<2>();
-    for pads in pairs {
-        encrypt(keys, &mut counter, order, pads);
+fn encrypt(keys: &[[Block; 4]], blocks: &mut [Block]) {
+    let (pairs, alone) = blocks.as_chunks_mut::<2>();
+    for blocks in pairs {
+        encrypt_beside(keys, blocks);
     }
-    for pad in alone {
-        encrypt(keys, &mut counter, order, core::array::from_mut(pad));
+    for block in alone {
+        encrypt_beside(keys, core::array::from_mut(block));
     }
 }
 
-/// The next `N` blocks. (Here and above no closures: one that is not inlined loses the target feature.)
+/// `N` blocks side by side. (Here and above no closures: one that is not inlined loses the target feature.)
 #[inline(always)]
-fn encrypt<const N: usize>(
-    keys: &[[Block; 4]],
-    counter: &mut Register,
-    order: &[u8; 16],
-    pads: &mut [Block; N],
-) {
+fn encrypt_beside<const N: usize>(keys: &[[Block; 4]], blocks: &mut [Block; N]) {
     let [first, between @ .., last] = keys else { return };
-    let mut x = [*counter; N];
-    for x in &mut x {
-        *x = tower(counter.lookup(Register::of(order))).xor(Register::from(first[0]));
-        *counter = counter.one_more();
+    let mut x = [Register::from(0); N];
+    for n in 0..N {
+        x[n] = tower(Register::from(blocks[n])).xor(Register::from(first[0]));
     }
     for (i, key) in between.iter().enumerate() {
         for x in &mut x {
@@ -144,7 +129,7 @@ fn encrypt<const N: usize>(
         }
     }
     for n in 0..N {
-        pads[n] = last_round(x[n], Register::from(last[0]), &SHIFT_ROWS[(keys.len() - 1) % 4]).into();
+        blocks[n] = last_round(x[n], Register::from(last[0]), &SHIFT_ROWS[(keys.len() - 1) % 4]).into();
     }
 }
 
@@ -223,12 +208,6 @@ impl Register {
         // SAFETY: sixteen bytes, wherever they are.
         Self(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }
-    /// The next counter, in the lowest four bytes.
-    #[inline(always)]
-    fn one_more(self) -> Self {
-        // SAFETY: SSE2 is there on every x86-64 that this file is compiled for.
-        Self(unsafe { _mm_add_epi32(self.0, _mm_cvtsi32_si128(1)) })
-    }
 }
 
 // SAFETY (of every block below): what is called from the functions above, which have the feature; no memory
@@ -302,7 +281,7 @@ fn count(bits: u32) -> __m128i {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{Isa, features};
+    use crate::isa::{Isa, Order, features};
     use std::println;
 
     fn here() -> Option<Portable<2, false, Ssse3>> {

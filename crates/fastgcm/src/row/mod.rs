@@ -20,7 +20,7 @@ pub use table::{Backend, UnknownBackend};
 #[cfg(feature = "hazmat")]
 pub(crate) use verbs::Ctr;
 use verbs::{Batches, Once, Rekey};
-pub(crate) use verbs::{Siv, Steps};
+pub(crate) use verbs::{Derive, Siv, Steps};
 
 impl Row {
     /// What messages need, from the bytes of a key; or what the `one` message needs that has so many bytes of

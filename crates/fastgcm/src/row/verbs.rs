@@ -9,7 +9,7 @@
 
 use crate::{
     Block,
-    gcm::Begun,
+    gcm::{BESIDE, Begun},
     inout::{Hash, InOut, PADS, Table},
     isa::{Frame, Tagged, row_function, wiped_after},
     material::Material,
@@ -121,6 +121,13 @@ macro_rules! verbs {
                 aes(key: &Material, block: Block) -> Block =>
                     woven |s, m, frame| drive::aes(s, key.view(), block),
                     software |s, m, frame| software::aes(s, m, key.view(), block);
+            }
+            /// A key from another.
+            Derive {
+                /// AES of the first `wanted` of these blocks, in place, side by side.
+                aes_beside(key: &Material, blocks: &mut [Block; BESIDE], wanted: usize) -> () =>
+                    woven |s, m, frame| drive::aes_beside(s, key.view(), blocks, wanted),
+                    software |s, m, frame| software::aes_beside(s, m, key.view(), blocks, wanted);
             }
             /// A key in place of another.
             Rekey {

@@ -46,7 +46,7 @@ fn f01_no_plaintext_after_a_forgery() {
                     counts[1] += 1;
                 };
                 for bit in [0, 8 * verb.tag / 2, 8 * verb.tag - 1] {
-                    forge(&|message| message.tag.0[bit / 8] ^= 1 << (bit % 8));
+                    forge(&|message| message.flip(bit));
                 }
                 forge(&|message| message.key[at(key.len())] ^= 1);
                 forge(&|message| message.nonce[at(nonce.len())] ^= 0x80);
@@ -87,9 +87,9 @@ fn f02_every_bit_of_the_tag_counts() {
                 let [key, nonce, text] = [(key, 6), (nonce, 7), (verb.text(25 * i), 8)].map(|(n, seed)| bytes(n, seed + i as u64));
                 let mut message = referee::message(verb.form, &key, &nonce, b"aad", &text);
                 for bit in 0..8 * verb.tag {
-                    message.tag.0[bit / 8] ^= 1 << (bit % 8);
+                    message.flip(bit);
                     verb.run(&mut keys, &message, false);
-                    message.tag.0[bit / 8] ^= 1 << (bit % 8);
+                    message.flip(bit);
                     flips.add(&keys.key, 1);
                 }
                 verb.run(&mut keys, &message, true);

@@ -45,6 +45,7 @@ pub(crate) struct Call {
     /// Where a `Vec` is made.
     pub(crate) heap: Vec<u8>,
     pub(crate) tag: Tag,
+    pub(crate) commitment: [u8; 32],
     pub(crate) public: Public,
     pub(crate) verdict: bool,
     /// Whether nonces of all lengths, and AAD, are what everybody knows.
@@ -58,10 +59,11 @@ impl Call {
             key_bytes: [0; 32],
             nonce: [0; 60],
             aad: [0; 300],
-            from: vec![0; LONGEST + 16],
-            to: vec![0; LONGEST + 16],
+            from: vec![0; LONGEST + 48],
+            to: vec![0; LONGEST + 48],
             heap: vec![0; heap(LONGEST)],
             tag: Tag([0; 16]),
+            commitment: [0; 32],
             public: Public::new(crate::verbs::named("Key::seal"), [16, 12, 0, 0]),
             verdict: false,
             only_keys_and_texts: false,
@@ -88,15 +90,26 @@ impl Call {
         }
         self.set_keys();
         let Public { verb, text, .. } = public;
-        self.tag = Tag([0; 16]);
+        (self.tag, self.commitment) = (Tag([0; 16]), [0; 32]);
         if verb.opens() {
-            self.tag = self.keys.seal(verb.form, &self.nonce[..public.nonce], &self.aad[..public.aad], &mut self.from[..text]);
+            let (nonce, aad) = (&self.nonce[..public.nonce], &self.aad[..public.aad]);
+            let (tag, commitment) = self.keys.seal(verb.form, nonce, aad, &mut self.from[..text]);
+            self.tag = tag;
+            self.commitment[..commitment.len()].copy_from_slice(&commitment);
         }
         if let Some(byte) = public.wrong {
-            self.tag.0[byte] ^= 1;
+            let byte = if byte < 16 { &mut self.tag.0[byte] } else { &mut self.commitment[byte - 16] };
+            *byte ^= 1;
         }
-        self.from[text..][..16].copy_from_slice(&self.tag.0);
-        self.to[..text + 16].copy_from_slice(&self.from[..text + 16]);
+        self.put_tag();
+    }
+
+    /// Puts the tag behind the text too.
+    fn put_tag(&mut self) {
+        let end = &mut self.from[self.public.text..];
+        end[..16].copy_from_slice(&self.tag.0);
+        end[16..48].copy_from_slice(&self.commitment);
+        self.to[..self.public.text + 48].copy_from_slice(&self.from[..self.public.text + 48]);
     }
 
     /// The keys of these bytes, where they stay.
@@ -107,10 +120,8 @@ impl Call {
     /// Has it open a message with a tag that has nothing of the right one.
     #[allow(dead_code)] // one of the two that share this file
     pub(crate) fn forge(&mut self) {
-        let text = self.public.text;
-        self.tag.0.fill(0x77);
-        self.from[text..][..16].fill(0x77);
-        self.to[text..][..16].fill(0x77);
+        (self.tag, self.commitment) = (Tag([0x77; 16]), [0x77; 32]);
+        self.put_tag();
     }
 
     /// Lets `then` mark what is secret.
@@ -119,9 +130,10 @@ impl Call {
         let public = self.public;
         then(&mut self.key_bytes);
         then(&mut self.aad);
-        then(&mut self.from[..public.text + 16]);
-        then(&mut self.to[..public.text + 16]);
+        then(&mut self.from[..public.text + 48]);
+        then(&mut self.to[..public.text + 48]);
         then(&mut self.tag.0);
+        then(&mut self.commitment);
         if !public.nonce_is_public() {
             then(&mut self.nonce);
         }
@@ -130,7 +142,7 @@ impl Call {
     /// The call itself; its verdict is in `verdict`.
     #[inline(never)]
     pub(crate) extern "sysv64" fn perform(&mut self) {
-        let Self { keys, key_bytes, nonce, aad, from, to, heap, tag, public, verdict, .. } = self;
+        let Self { keys, key_bytes, nonce, aad, from, to, heap, tag, commitment, public, verdict, .. } = self;
         let lengths = public.verb.lengths(public.text);
         let mut job = Job {
             keys,
@@ -140,6 +152,7 @@ impl Call {
             from: &from[..lengths.0],
             to: &mut to[..lengths.1],
             tag,
+            commitment: &mut commitment[..public.verb.behind() - 16],
             heap,
         };
         *verdict = (public.verb.call)(&mut job).is_ok();

@@ -5,6 +5,8 @@
 #![allow(dead_code)] // no test file needs all of it
 
 use crate::allocator::allocating_in;
+#[cfg(feature = "draft")]
+use fastgcm::draft;
 #[cfg(feature = "hazmat")]
 use fastgcm::hazmat::{self, PartHash, Pieces, Plan, UnverifiedOpener};
 #[cfg(feature = "aead06")]
@@ -13,7 +15,7 @@ use fastgcm::rustcrypto::{
     aead::{array::Array, inout::InOutBuf},
 };
 use fastgcm::{
-    AesGcmSiv, Backend, Error, Key, Nonce, Packet, Tag, Xaes256Gcm, batch,
+    AesGcmSiv, Backend, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, Packet, RootKey, Scheme, Tag, Xaes256Gcm, batch,
     nonces::{self, CounterNonces, SealingKey},
     open_once, seal_once,
 };
@@ -26,6 +28,9 @@ pub(crate) enum Form {
     /// AES-GCM of AAD alone.
     Gmac,
     Xaes,
+    KcXaes,
+    /// DNDK-GCM: bytes of its nonces, and whether it commits.
+    Dndk(usize, bool),
     Siv,
     /// AES-CTR from a counter of 16 bytes, the nonce here. No AAD, no tag.
     Ctr,
@@ -100,6 +105,8 @@ pub(crate) struct Job<'a> {
     pub(crate) from: &'a [u8],
     pub(crate) to: &'a mut [u8],
     pub(crate) tag: &'a mut Tag,
+    /// What stands behind the tag: nothing, or 32 bytes if the scheme commits to its key.
+    pub(crate) commitment: &'a mut [u8],
     /// What is allocated, and what a verb writes beside `to`: [`heap`] says how much that is.
     pub(crate) heap: &'a mut [u8],
 }
@@ -113,6 +120,15 @@ pub(crate) const fn heap(text: usize) -> usize {
 pub(crate) struct Keys {
     pub(crate) key: Box<Key>,
     xaes: Box<Xaes256Gcm>,
+    kc_xaes: Box<KcXaes256Gcm>,
+    #[cfg(feature = "draft")]
+    dndk24: Box<draft::DndkGcm24>,
+    #[cfg(feature = "draft")]
+    dndk12: Box<draft::DndkGcm12>,
+    #[cfg(feature = "draft")]
+    kc_dndk24: Box<draft::KcDndkGcm24>,
+    #[cfg(feature = "draft")]
+    kc_dndk12: Box<draft::KcDndkGcm12>,
     siv: Box<AesGcmSiv>,
     #[cfg(feature = "aead06")]
     cipher: Box<Aes256Gcm>,
@@ -124,7 +140,16 @@ impl Keys {
         assert_eq!(key.backend(), backend);
         Self {
             key,
-            xaes: Box::new(Xaes256Gcm::with_backend(&[0; 32], backend).unwrap()),
+            xaes: root(&[0; 32], backend),
+            kc_xaes: root(&[0; 32], backend),
+            #[cfg(feature = "draft")]
+            dndk24: root(&[0; 32], backend),
+            #[cfg(feature = "draft")]
+            dndk12: root(&[0; 32], backend),
+            #[cfg(feature = "draft")]
+            kc_dndk24: root(&[0; 32], backend),
+            #[cfg(feature = "draft")]
+            kc_dndk12: root(&[0; 32], backend),
             siv: Box::new(AesGcmSiv::with_backend(&[0; 32], backend).unwrap()),
             #[cfg(feature = "aead06")]
             cipher: Box::new(Aes256Gcm::new(&Array([0; 32]))),
@@ -136,7 +161,16 @@ impl Keys {
         self.key.rekey(bytes).unwrap();
         let backend = self.key.backend();
         match (verb.form, bytes.try_into()) {
-            (Form::Xaes, Ok(bytes)) => *self.xaes = Xaes256Gcm::with_backend(bytes, backend).unwrap(),
+            (Form::Xaes, Ok(bytes)) => *self.xaes = RootKey::with_backend(bytes, backend).unwrap(),
+            (Form::KcXaes, Ok(bytes)) => *self.kc_xaes = RootKey::with_backend(bytes, backend).unwrap(),
+            #[cfg(feature = "draft")]
+            (Form::Dndk(24, false), Ok(bytes)) => *self.dndk24 = RootKey::with_backend(bytes, backend).unwrap(),
+            #[cfg(feature = "draft")]
+            (Form::Dndk(12, false), Ok(bytes)) => *self.dndk12 = RootKey::with_backend(bytes, backend).unwrap(),
+            #[cfg(feature = "draft")]
+            (Form::Dndk(24, true), Ok(bytes)) => *self.kc_dndk24 = RootKey::with_backend(bytes, backend).unwrap(),
+            #[cfg(feature = "draft")]
+            (Form::Dndk(12, true), Ok(bytes)) => *self.kc_dndk12 = RootKey::with_backend(bytes, backend).unwrap(),
             (Form::Siv, _) => *self.siv = siv(bytes, backend).unwrap(),
             #[cfg(feature = "aead06")]
             (_, Ok(bytes)) if backend == Backend::detect() => *self.cipher = Aes256Gcm::new(&Array(*bytes)),
@@ -147,9 +181,18 @@ impl Keys {
 
 impl Keys {
     /// Seals in place, by the plainest verb of that form.
-    pub(crate) fn seal(&self, form: Form, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Tag {
-        match form {
+    pub(crate) fn seal(&self, form: Form, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> (Tag, Vec<u8>) {
+        let tag = match form {
             Form::Xaes => self.xaes.seal(nonce.try_into().unwrap(), aad, text),
+            Form::KcXaes => return ends(self.kc_xaes.seal(nonce.try_into().unwrap(), aad, text)),
+            #[cfg(feature = "draft")]
+            Form::Dndk(24, false) => self.dndk24.seal(nonce.try_into().unwrap(), aad, text),
+            #[cfg(feature = "draft")]
+            Form::Dndk(12, false) => self.dndk12.seal(nonce.try_into().unwrap(), aad, text),
+            #[cfg(feature = "draft")]
+            Form::Dndk(24, true) => return ends(self.kc_dndk24.seal(nonce.try_into().unwrap(), aad, text)),
+            #[cfg(feature = "draft")]
+            Form::Dndk(12, true) => return ends(self.kc_dndk12.seal(nonce.try_into().unwrap(), aad, text)),
             Form::Siv => self.siv.seal(nonce.try_into().unwrap(), aad, text),
             #[cfg(feature = "hazmat")]
             Form::Ctr => {
@@ -162,9 +205,44 @@ impl Keys {
                 Ok(Tag([0; 16]))
             }
             _ => self.key.seal(Nonce::any(nonce).unwrap(), aad, text),
-        }
-        .unwrap()
+        };
+        (tag.unwrap(), vec![])
     }
+}
+
+/// Tag and commitment.
+fn ends(tag: Result<CommittingTag, Error>) -> (Tag, Vec<u8>) {
+    let tag = tag.unwrap();
+    let (first, commitment) = tag.split_first_chunk().unwrap();
+    (Tag(*first), commitment.to_vec())
+}
+
+fn root<S: Scheme>(bytes: &[u8; 32], backend: Backend) -> Box<RootKey<S>> {
+    Box::new(RootKey::with_backend(bytes, backend).unwrap())
+}
+
+/// A scheme whose key is made outside of the call.
+trait Made: Scheme {
+    fn key(keys: &Keys) -> &RootKey<Self>;
+}
+
+macro_rules! made {
+    ($($(#[$when:meta])? $key:ident $scheme:ty;)+) => {$(
+        $(#[$when])?
+        impl Made for $scheme {
+            fn key(keys: &Keys) -> &RootKey<Self> {
+                &keys.$key
+            }
+        }
+    )+};
+}
+made! {
+    xaes fastgcm::Xaes;
+    kc_xaes fastgcm::KcXaes;
+    #[cfg(feature = "draft")] dndk24 draft::Dndk<24, false>;
+    #[cfg(feature = "draft")] dndk12 draft::Dndk<12, false>;
+    #[cfg(feature = "draft")] kc_dndk24 draft::Dndk<24, true>;
+    #[cfg(feature = "draft")] kc_dndk12 draft::Dndk<12, true>;
 }
 
 fn siv(bytes: &[u8], backend: Backend) -> Result<AesGcmSiv, Error> {
@@ -197,6 +275,26 @@ impl<'a> Job<'a> {
     fn counted(&self) -> CounterNonces {
         let (fixed, next) = self.nonce.split_first_chunk().unwrap();
         CounterNonces::starting_at(*fixed, u64::from_be_bytes(next.try_into().unwrap())).unwrap()
+    }
+
+    /// The nonce of a scheme that derives keys.
+    fn nonce_of<S: Scheme>(&self) -> S::Nonce {
+        S::Nonce::try_from(self.nonce).ok().unwrap()
+    }
+
+    /// Its tag.
+    fn tag_of<S: Scheme>(&self) -> S::Tag {
+        let (mut bytes, n) = ([0; 48], 16 + self.commitment.len());
+        bytes[..16].copy_from_slice(&self.tag.0);
+        bytes[16..n].copy_from_slice(self.commitment);
+        S::Tag::try_from(&bytes[..n]).ok().unwrap()
+    }
+
+    /// Takes its tag.
+    fn tells(&mut self, tag: impl AsRef<[u8]>) {
+        let (tag, commitment) = tag.as_ref().split_at(16);
+        self.tag.0.copy_from_slice(tag);
+        self.commitment.copy_from_slice(commitment);
     }
 
     /// What one key does: seals in place.
@@ -251,12 +349,15 @@ fn verdict(right: bool) -> Result<(), Error> {
 fn row(form: Form, does: Does, shape: Shape, functions: &'static [&'static str], call: Call) -> Verb {
     let (keys, nonces): (&[usize], &[usize]) = match form {
         Form::Gcm | Form::Gmac => (&[16, 24, 32], &[]),
-        Form::Xaes => (&[32], &[24]),
+        Form::Xaes | Form::KcXaes | Form::Dndk(24, _) => (&[32], &[24]),
+        Form::Dndk(..) => (&[32], TWELVE),
         Form::Siv => (&[16, 32], &[12]),
         Form::Ctr => (&[16, 24, 32], &[16]),
         Form::Blocks => (&[16, 24, 32], &[0]),
     };
-    let (best, refused, tag, leaves, long) = (false, Refused::Zeros, 16, None, matches!(form, Form::Xaes | Form::Siv));
+    let tag = if matches!(form, Form::KcXaes | Form::Dndk(_, true)) { 48 } else { 16 };
+    let long = matches!(form, Form::Xaes | Form::KcXaes | Form::Dndk(..) | Form::Siv);
+    let (best, refused, leaves) = (false, Refused::Zeros, None);
     let looks = if does == Does::Opens { [1, 1] } else { [0, 0] };
     Verb { functions, form, does, shape, call, keys, nonces, best, refused, tag, looks, leaves, long }
 }
@@ -282,7 +383,7 @@ const TWELVE: &[usize] = &[12];
 fn all() -> Vec<Verb> {
     use Does::{Opens, Seals};
     use Shape::{Apart, Behind, InPlace, InPlaceBehind, Read};
-    vec![
+    let mut all = vec![
         // Keys, however they are made.
         Verb { best: true, leaves: BY_VALUE, ..seals(InPlace, &["Key::new"], |job| job.seal_by(&Key::new(job.key_bytes)?)) },
         Verb {
@@ -616,60 +717,16 @@ fn all() -> Vec<Verb> {
                 returned(heap, job.to, || nonces::open_vec(&job.keys.key, job.aad, message))
             })
         },
-        row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_random_vec"], |job| {
-            job.to.fill(0);
-            let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
-            let message = prefixed(buffer, [job.nonce, job.from]);
-            returned(heap, job.to, || job.keys.xaes.open_random_vec(job.aad, message))
-        }),
-        #[cfg(feature = "getrandom")]
+        // What a root key opens, sealed again.
         Verb {
-            looks: [1, 1],
-            leaves: Some("the nonce is another each time"),
-            ..row(Form::Xaes, Does::SealsAndOpens, Apart, &["Xaes256Gcm::seal_random_vec"], |job| {
-                allocating_in(job.heap, || {
-                    let message = job.keys.xaes.seal_random_vec(job.aad, job.from)?;
-                    given(&job.keys.xaes.open_random_vec(job.aad, &message)?, job.to);
-                    Ok(())
-                })
-            })
-        },
-        // XAES-256-GCM.
-        Verb {
-            best: true,
-            leaves: BY_VALUE,
-            ..row(Form::Xaes, Seals, InPlace, &["Xaes256Gcm::new"], |job| {
-                let xaes = Xaes256Gcm::new(job.key_bytes.try_into().unwrap());
-                xaes.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
-            })
-        },
-        Verb {
-            leaves: BY_VALUE,
-            ..row(Form::Xaes, Seals, InPlace, &["Xaes256Gcm::with_backend"], |job| {
-                let xaes = Xaes256Gcm::with_backend(job.key_bytes.try_into().unwrap(), job.backend())?;
-                xaes.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
-            })
-        },
-        row(Form::Xaes, Seals, InPlace, &["Xaes256Gcm::seal"], |job| {
-            job.keys.xaes.seal(job.nonce.try_into().unwrap(), job.aad, job.to).map(|tag| *job.tag = tag)
-        }),
-        row(Form::Xaes, Opens, InPlace, &["Xaes256Gcm::open"], |job| {
-            job.keys.xaes.open(job.nonce.try_into().unwrap(), job.aad, job.to, job.tag)
-        }),
-        row(Form::Xaes, Seals, Behind, &["Xaes256Gcm::seal_vec"], |job| {
-            returned(job.heap, job.to, || job.keys.xaes.seal_vec(job.nonce.try_into().unwrap(), job.aad, job.from))
-        }),
-        row(Form::Xaes, Opens, Behind, &["Xaes256Gcm::open_vec"], |job| {
-            job.to.fill(0);
-            returned(job.heap, job.to, || job.keys.xaes.open_vec(job.nonce.try_into().unwrap(), job.aad, job.from))
-        }),
-        #[cfg(feature = "getrandom")]
-        Verb {
-            looks: [1, 1],
-            leaves: Some("the nonce is another each time"),
-            ..row(Form::Xaes, Does::SealsAndOpens, InPlace, &["Xaes256Gcm::seal_random"], |job| {
-                let (nonce, tag) = job.keys.xaes.seal_random(job.aad, job.to)?;
-                job.keys.xaes.open(&nonce, job.aad, job.to, &tag)
+            looks: [2, 1],
+            leaves: HANDED_OUT,
+            ..row(Form::KcXaes, Opens, InPlace, &["CommittingTag::eq"], |job| {
+                let (nonce, tag) = (job.nonce_of::<fastgcm::KcXaes>(), job.tag_of::<fastgcm::KcXaes>());
+                job.keys.kc_xaes.open(&nonce, job.aad, job.to, &tag)?;
+                let again = &mut job.heap[..job.to.len()];
+                again.copy_from_slice(job.to);
+                verdict(job.keys.kc_xaes.seal(&nonce, job.aad, again)? == tag)
             })
         },
         // AES-GCM-SIV.
@@ -1003,6 +1060,112 @@ fn all() -> Vec<Verb> {
                 job.keys.cipher.decrypt_inout_detached(&nonce, job.aad, buffers, &tag).map_err(|_| Error::Unauthentic)
             })
         },
+    ];
+    all.extend(derived::<fastgcm::Xaes>(Form::Xaes));
+    all.extend(derived::<fastgcm::KcXaes>(Form::KcXaes));
+    #[cfg(feature = "getrandom")]
+    all.extend(random::<fastgcm::Xaes>(Form::Xaes));
+    #[cfg(feature = "getrandom")]
+    all.extend(random::<fastgcm::KcXaes>(Form::KcXaes));
+    // Of the others a few, in the order of `derived`: their functions are those of the first two.
+    #[cfg(feature = "draft")]
+    {
+        all.extend(derived::<draft::Dndk<24, true>>(Form::Dndk(24, true)).into_iter().step_by(3));
+        all.extend(derived::<draft::Dndk<12, true>>(Form::Dndk(12, true)).into_iter().skip(1).step_by(5));
+        all.extend(derived::<draft::Dndk<24, false>>(Form::Dndk(24, false)).into_iter().skip(1).step_by(5));
+        all.extend(derived::<draft::Dndk<12, false>>(Form::Dndk(12, false)).into_iter().skip(1).step_by(5));
+    }
+    all
+}
+
+/// What a root key does, for one scheme.
+fn derived<S: Made>(form: Form) -> Vec<Verb> {
+    use Does::{Opens, Seals};
+    use Shape::{Apart, Behind, InPlace, InPlaceBehind};
+    vec![
+        row(form, Seals, InPlace, &["RootKey::seal"], |job| {
+            let tag = S::key(job.keys).seal(&job.nonce_of::<S>(), job.aad, job.to)?;
+            job.tells(tag);
+            Ok(())
+        }),
+        row(form, Opens, InPlace, &["RootKey::open"], |job| {
+            let (nonce, tag) = (job.nonce_of::<S>(), job.tag_of::<S>());
+            S::key(job.keys).open(&nonce, job.aad, job.to, &tag)
+        }),
+        Verb {
+            best: true,
+            leaves: BY_VALUE,
+            ..row(form, Seals, InPlace, &["RootKey::new"], |job| {
+                let key = RootKey::<S>::new(job.key_bytes.try_into().unwrap());
+                let tag = key.seal(&job.nonce_of::<S>(), job.aad, job.to)?;
+                job.tells(tag);
+                Ok(())
+            })
+        },
+        row(form, Seals, Apart, &["RootKey::seal_detached_to"], |job| {
+            let tag = S::key(job.keys).seal_detached_to(&job.nonce_of::<S>(), job.aad, job.from, job.to)?;
+            job.tells(tag);
+            Ok(())
+        }),
+        row(form, Opens, Apart, &["RootKey::open_detached_to"], |job| {
+            let (nonce, tag) = (job.nonce_of::<S>(), job.tag_of::<S>());
+            S::key(job.keys).open_detached_to(&nonce, job.aad, job.from, job.to, &tag)
+        }),
+        Verb {
+            leaves: BY_VALUE,
+            ..row(form, Seals, InPlace, &["RootKey::with_backend"], |job| {
+                let key = RootKey::<S>::with_backend(job.key_bytes.try_into().unwrap(), job.backend())?;
+                let tag = key.seal(&job.nonce_of::<S>(), job.aad, job.to)?;
+                job.tells(tag);
+                Ok(())
+            })
+        },
+        row(form, Seals, InPlaceBehind, &["RootKey::seal_appended"], |job| {
+            S::key(job.keys).seal_appended(&job.nonce_of::<S>(), job.aad, job.to)
+        }),
+        row(form, Opens, InPlaceBehind, &["RootKey::open_appended"], |job| {
+            S::key(job.keys).open_appended(&job.nonce_of::<S>(), job.aad, job.to).map(drop)
+        }),
+        row(form, Seals, Behind, &["RootKey::seal_to"], |job| S::key(job.keys).seal_to(&job.nonce_of::<S>(), job.aad, job.from, job.to)),
+        row(form, Opens, Behind, &["RootKey::open_to"], |job| S::key(job.keys).open_to(&job.nonce_of::<S>(), job.aad, job.from, job.to)),
+        row(form, Seals, Behind, &["RootKey::seal_vec"], |job| {
+            let nonce = job.nonce_of::<S>();
+            returned(job.heap, job.to, || S::key(job.keys).seal_vec(&nonce, job.aad, job.from))
+        }),
+        row(form, Opens, Behind, &["RootKey::open_vec"], |job| {
+            let nonce = job.nonce_of::<S>();
+            job.to.fill(0);
+            returned(job.heap, job.to, || S::key(job.keys).open_vec(&nonce, job.aad, job.from))
+        }),
+        row(form, Opens, Behind, &["RootKey::open_random_vec"], |job| {
+            job.to.fill(0);
+            let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
+            let message = prefixed(buffer, [job.nonce, job.from]);
+            returned(heap, job.to, || S::key(job.keys).open_random_vec(job.aad, message))
+        }),
+    ]
+}
+
+/// And where it draws the nonce.
+#[cfg(feature = "getrandom")]
+fn random<S: Made<Nonce = [u8; 24]>>(form: Form) -> Vec<Verb> {
+    let drawn = |shape, functions, call| Verb {
+        looks: [1, 1],
+        leaves: Some("the nonce is another each time"),
+        ..row(form, Does::SealsAndOpens, shape, functions, call)
+    };
+    vec![
+        drawn(Shape::InPlace, &["RootKey::seal_random"], |job| {
+            let (nonce, tag) = S::key(job.keys).seal_random(job.aad, job.to)?;
+            S::key(job.keys).open(&nonce, job.aad, job.to, &tag)
+        }),
+        drawn(Shape::Apart, &["RootKey::seal_random_vec"], |job| {
+            allocating_in(job.heap, || {
+                let message = S::key(job.keys).seal_random_vec(job.aad, job.from)?;
+                given(&S::key(job.keys).open_random_vec(job.aad, &message)?, job.to);
+                Ok(())
+            })
+        }),
     ]
 }
 
@@ -1033,16 +1196,29 @@ pub(crate) struct Message {
     pub(crate) text: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
     pub(crate) tag: Tag,
+    /// Nothing, or what stands behind the tag.
+    pub(crate) commitment: Vec<u8>,
 }
 
 impl Message {
+    /// All that stands behind the text.
+    fn end(&self) -> Vec<u8> {
+        [&self.tag.0[..], &self.commitment].concat()
+    }
+
+    /// Alters a bit of that.
+    pub(crate) fn flip(&mut self, bit: usize) {
+        let byte = if bit < 128 { &mut self.tag.0[bit / 8] } else { &mut self.commitment[bit / 8 - 16] };
+        *byte ^= 1 << (bit % 8);
+    }
+
     /// As these keys seal it.
     pub(crate) fn sealed_by(keys: &mut Keys, verb: &Verb, [key, nonce, aad, text]: [&[u8]; 4]) -> Self {
         keys.set(verb, key);
         let mut sealed = text.to_vec();
-        let tag = keys.seal(verb.form, nonce, aad, &mut sealed);
+        let (tag, commitment) = keys.seal(verb.form, nonce, aad, &mut sealed);
         let [key, nonce, aad, text] = [key, nonce, aad, text].map(<[u8]>::to_vec);
-        Self { key, nonce, aad, text, sealed, tag }
+        Self { key, nonce, aad, text, sealed, tag, commitment }
     }
 }
 
@@ -1102,49 +1278,55 @@ impl Verb {
 
     /// Bytes of `from` and of `to`, with so many bytes of text.
     pub(crate) fn lengths(&self, text: usize) -> (usize, usize) {
+        let sealed = text + self.behind();
         match self.shape {
             Shape::InPlace => (0, text),
             Shape::Apart => (text, text),
-            Shape::InPlaceBehind => (0, text + 16),
-            Shape::Behind if self.opens() => (text + 16, text),
-            Shape::Behind => (text, text + 16),
+            Shape::InPlaceBehind => (0, sealed),
+            Shape::Behind if self.opens() => (sealed, text),
+            Shape::Behind => (text, sealed),
             Shape::Read => (text, 0),
         }
     }
 
     /// What it reads, and what stands in `to` before it is called.
     pub(crate) fn input(&self, message: &Message) -> (Vec<u8>, Vec<u8>) {
-        let (input, tag): (_, &[u8]) = if self.opens() { (&message.sealed, &message.tag.0) } else { (&message.text, &[STALE; 16]) };
+        let behind = self.behind();
+        let (input, tag) = if self.opens() { (&message.sealed, message.end()) } else { (&message.text, vec![STALE; behind]) };
         let n = input.len();
         match self.shape {
             Shape::InPlace => (vec![], input.clone()),
             Shape::Apart => (input.clone(), vec![STALE; n]),
-            Shape::InPlaceBehind => (vec![], [input, tag].concat()),
-            Shape::Behind if self.opens() => ([input, tag].concat(), vec![STALE; n]),
-            Shape::Behind => (input.clone(), vec![STALE; n + 16]),
+            Shape::InPlaceBehind => (vec![], [&input[..], &tag].concat()),
+            Shape::Behind if self.opens() => ([&input[..], &tag].concat(), vec![STALE; n]),
+            Shape::Behind => (input.clone(), vec![STALE; n + behind]),
             Shape::Read => (input.clone(), vec![]),
         }
     }
 
-    /// What stands in `to` and in `tag` when it has done its work.
-    pub(crate) fn output(&self, message: &Message) -> (Vec<u8>, Tag) {
+    /// What stands in `to` when it has done its work.
+    pub(crate) fn output(&self, message: &Message) -> Vec<u8> {
         let output = match self.does {
             Does::Seals => message.sealed.clone(),
             Does::Opens | Does::SealsAndOpens => message.text.clone(),
         };
-        let to = match self.shape {
+        match self.shape {
             Shape::InPlace | Shape::Apart => output,
-            Shape::InPlaceBehind => [&output[..], &message.tag.0].concat(),
+            Shape::InPlaceBehind => [output, message.end()].concat(),
             Shape::Behind if self.opens() => output,
-            Shape::Behind => [&output[..], &message.tag.0].concat(),
+            Shape::Behind => [output, message.end()].concat(),
             Shape::Read => vec![],
-        };
-        (to, message.tag)
+        }
+    }
+
+    /// Bytes of a tag that stands behind a text.
+    pub(crate) fn behind(&self) -> usize {
+        self.tag.max(16)
     }
 
     /// Bytes of `to` that are text.
     fn written(&self, to: usize) -> usize {
-        if self.shape == Shape::InPlaceBehind { to - 16 } else { to }
+        if self.shape == Shape::InPlaceBehind { to - self.behind() } else { to }
     }
 
     /// Whether it writes the tag to `tag`.
@@ -1156,9 +1338,10 @@ impl Verb {
     pub(crate) fn check(&self, job: &mut Job<'_>, message: &Message) {
         let answer = (self.call)(job);
         assert_eq!(answer, Ok(()), "{}: {}", self.name(), what(job, message));
-        let (to, tag) = self.output(message);
+        let to = self.output(message);
         assert!(*job.to == *to, "{}: {}: {:02x?} in place of {to:02x?}", self.name(), what(job, message), job.to);
-        assert!(!self.tells_the_tag() || job.tag.0 == tag.0, "{}: {}: another tag", self.name(), what(job, message));
+        let end = || [&job.tag.0[..], job.commitment].concat();
+        assert!(!self.tells_the_tag() || end() == message.end(), "{}: {}: another tag", self.name(), what(job, message));
     }
 
     /// Opens what is no message: that must be refused, and leave no plaintext.
@@ -1178,13 +1361,15 @@ impl Verb {
     /// Calls the verb with memory of its own: done right, and with this message refused, if it opens at all.
     pub(crate) fn run(&self, keys: &mut Keys, message: &Message, right: bool) {
         keys.set(self, &message.key);
-        let ((from, mut to), mut tag) = (self.input(message), message.tag);
+        let ((from, mut to), mut tag, mut commitment) = (self.input(message), message.tag, message.commitment.clone());
         if self.tells_the_tag() {
             tag = Tag([STALE; 16]);
+            commitment.fill(STALE);
         }
         let mut heap = vec![0; heap(message.text.len())];
         let Message { key: key_bytes, nonce, aad, .. } = message;
-        let mut job = Job { keys, key_bytes, nonce, aad, from: &from, to: &mut to, tag: &mut tag, heap: &mut heap };
+        let (to, tag, commitment, heap) = (&mut to, &mut tag, &mut commitment, &mut heap);
+        let mut job = Job { keys, key_bytes, nonce, aad, from: &from, to, tag, commitment, heap };
         if right { self.check(&mut job, message) } else { self.refuse(&mut job, message) }
     }
 }

@@ -157,7 +157,8 @@ extern "C" fn perform(call: &Call) -> u64 {
     let [key, nonce, aad, from, to, tag, heap, place] =
         unsafe { [call.key, call.nonce, call.aad, call.from, call.to, call.tag, call.heap, call.place].map(|bytes| bytes.slice()) };
     let row = Backend::ALL[call.row];
-    // SAFETY: a tag is 16 bytes, and the prover's place has as many.
+    let (tag, commitment) = tag.split_at_mut(16);
+    // SAFETY: a tag is 16 bytes.
     let tag = unsafe { &mut *tag.as_mut_ptr().cast::<Tag>() };
     let done = match call.verb.checked_sub(OWN.len() + wrong::ALL.len()) {
         None => match (Nonce::any(nonce), own().nth(call.verb)) {
@@ -169,7 +170,7 @@ extern "C" fn perform(call: &Call) -> u64 {
             let verb = &verbs::table()[verb];
             let mut keys = made(verb, row, key, place);
             ready();
-            (verb.call)(&mut Job { keys: &mut keys, key_bytes: key, nonce, aad, from, to, tag, heap })
+            (verb.call)(&mut Job { keys: &mut keys, key_bytes: key, nonce, aad, from, to, tag, commitment, heap })
         }
     };
     match done {
@@ -234,11 +235,15 @@ fn told() -> String {
     }
     for verb in verbs::table() {
         let verbs::Verb { form, does, shape, refused, tag, keys, nonces, leaves, .. } = verb;
-        let name = verb.functions.join(", ");
+        let mut name = verb.functions.join(", ");
+        if name.starts_with("RootKey") {
+            name = format!("{name} of {form:?}");
+        }
         // A nonce that is counted up is a number that everybody may know.
         let counts = if name.contains("SealingKey") || name.contains("counter") { " number" } else { "" };
         let wipes = if leaves.is_none() { " wipes" } else { "" };
-        let _ = writeln!(told, "verb;{name};{form:?} {does:?} {shape:?} {refused:?} {tag}{counts}{wipes};{keys:?};{nonces:?}");
+        let form = format!("{form:?}").replace(' ', "");
+        let _ = writeln!(told, "verb;{name};{form} {does:?} {shape:?} {refused:?} {tag}{counts}{wipes};{keys:?};{nonces:?}");
     }
     for row in Backend::ALL {
         let _ = writeln!(told, "row;{row}");

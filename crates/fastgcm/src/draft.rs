@@ -1,0 +1,88 @@
+//! Schemes that are Internet-Drafts: **what they seal may not open under a later draft**, nor under a later
+//! version of this library. They leave this module when they are RFCs. It needs the library's feature `draft`.
+//!
+//! DNDK-GCM (draft-gueron-cfrg-dndkgcm, "Double Nonce Derive Key AES-GCM") derives a key for each nonce by
+//! XORs of AES blocks, a key-derivation function without CMAC, and takes nonces of 24 bytes or of 12. Both
+//! may be used under one root key: the length is a part of what is encrypted.
+//!
+//! ```
+//! # use fastgcm::draft::KcDndkGcm24;
+//! let key = KcDndkGcm24::new(&[7; 32]);
+//! let mut text = *b"to be sealed";
+//! let tag = key.seal(b"a nonce of 24 bytes.....", b"header", &mut text)?;
+//! key.open(b"a nonce of 24 bytes.....", b"header", &mut text, &tag)?;
+//! assert_eq!(&text, b"to be sealed");
+//! # Ok::<(), fastgcm::Error>(())
+//! ```
+
+use crate::{
+    Block, CommittingTag, Tag,
+    gcm::BESIDE,
+    root::{RootKey, Scheme, sealed::Derives},
+};
+
+/// A key of DNDK-GCM with nonces of 24 bytes, which may be drawn at random, without a commitment to the key.
+pub type DndkGcm24 = RootKey<Dndk<24, false>>;
+/// A key of DNDK-GCM with nonces of 12 bytes, which should be counted, without a commitment to the key.
+pub type DndkGcm12 = RootKey<Dndk<12, false>>;
+/// A key of DNDK-GCM with nonces of 24 bytes, which may be drawn at random, and a commitment of 32 bytes.
+pub type KcDndkGcm24 = RootKey<Dndk<24, true>>;
+/// A key of DNDK-GCM with nonces of 12 bytes, which should be counted, and a commitment of 32 bytes.
+pub type KcDndkGcm12 = RootKey<Dndk<12, true>>;
+
+/// DNDK-GCM with nonces of `N` bytes, with or without a commitment.
+#[derive(Debug)]
+pub enum Dndk<const N: usize, const COMMITS: bool> {}
+
+macro_rules! schemes {
+    ($($n:literal $commits:literal $tag:ty, $name:literal;)+) => {$(
+        impl Scheme for Dndk<$n, $commits> {
+            type Nonce = [u8; $n];
+            type Tag = $tag;
+        }
+
+        impl Derives for Dndk<$n, $commits> {
+            const NAME: &'static str = $name;
+
+            fn subkey(_: impl Fn(Block) -> Block) -> Block {
+                0
+            }
+
+            #[inline(always)]
+            fn derive(
+                aes: impl Fn(&mut [Block; BESIDE], usize),
+                _: Block,
+                nonce: &[u8; $n],
+            ) -> ([Block; 4], [u8; 12]) {
+                derive::<$commits>(aes, nonce)
+            }
+        }
+    )+};
+}
+schemes! {
+    24 false Tag, "DndkGcm24";
+    12 false Tag, "DndkGcm12";
+    24 true CommittingTag, "KcDndkGcm24";
+    12 true CommittingTag, "KcDndkGcm12";
+}
+
+/// The nonce, padded with zeros to 27 bytes, is a head of 15 bytes and a tail of 12, the nonce of the message
+/// (section "DNDK-GCM" of the draft). Block i is the head and a byte that says whether there is a commitment,
+/// how long the nonce is, and i. Block 0 masks all others.
+#[inline(always)]
+fn derive<const COMMITS: bool>(
+    aes: impl Fn(&mut [Block; BESIDE], usize),
+    nonce: &[u8],
+) -> ([Block; 4], [u8; 12]) {
+    let mut padded = [0; 27];
+    padded[..nonce.len()].copy_from_slice(nonce);
+    let configuration = 128 * u8::from(COMMITS) + 8 * (nonce.len() as u8 - 12);
+    let mut head = [0; 16];
+    head[..15].copy_from_slice(&padded[..15]);
+    head[15] = configuration;
+    let head = Block::from_le_bytes(head);
+    let mut blocks = core::array::from_fn(|i| head ^ (i as Block) << 120);
+    aes(&mut blocks, if COMMITS { 5 } else { 3 });
+    let [x0, x1, x2, x3, x4] = blocks;
+    ([x1 ^ x0, x2 ^ x0, x3 ^ x0, x4 ^ x0], *padded.last_chunk().unwrap())
+}

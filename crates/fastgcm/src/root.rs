@@ -1,0 +1,377 @@
+//! Schemes that derive a key of AES-256-GCM for each nonce from a root key: [`xaes`](crate::xaes),
+//! and `draft` (feature `draft`).
+//!
+//! What they have in common stands here once: a few blocks of AES under the root key make the key of the
+//! message, and the commitment to the root key if the scheme has one. The message is then what
+//! [`seal_once`](crate::seal_once) makes of it.
+
+use crate::{
+    Backend, Block, Error, Key, gcm::BESIDE, inout::InOut, isa::Frame, once, row::Derive, seal::verdict,
+    tag::sealed::Ends,
+};
+#[cfg(feature = "alloc")]
+use alloc::{vec, vec::Vec};
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
+
+/// A scheme that derives a key for each message. Other crates cannot implement this trait.
+pub trait Scheme: sealed::Derives {
+    /// Its nonces: an array of 24 bytes, or of 12.
+    type Nonce: Copy + AsRef<[u8]> + AsMut<[u8]> + for<'a> TryFrom<&'a [u8]>;
+    /// What authenticates a message: [`Tag`](crate::Tag), or [`CommittingTag`](crate::CommittingTag).
+    type Tag: Copy + AsRef<[u8]> + for<'a> TryFrom<&'a [u8]> + Ends;
+}
+
+pub(crate) mod sealed {
+    use super::{BESIDE, Block};
+
+    pub trait Derives: Sized {
+        const NAME: &'static str;
+
+        /// What the scheme keeps beside the round keys of its root key, whose AES is `aes`.
+        fn subkey(aes: impl Fn(Block) -> Block) -> Block;
+
+        /// The key of the message in two blocks, and the commitment in two (or zeros); and the nonce of the
+        /// message. `aes` encrypts the first blocks in place, as many as it is told.
+        fn derive(
+            aes: impl Fn(&mut [Block; BESIDE], usize),
+            subkey: Block,
+            nonce: &<Self as super::Scheme>::Nonce,
+        ) -> ([Block; 4], [u8; 12])
+        where
+            Self: super::Scheme;
+    }
+}
+
+/// A root key, from which a scheme derives the key of each message: [`Xaes256Gcm`](crate::Xaes256Gcm),
+/// [`KcXaes256Gcm`](crate::KcXaes256Gcm), and with feature `draft` those of `fastgcm::draft`.
+///
+/// The functions differ in where text and tag lie, as those of [`Key`] do ([`seal`](crate::seal)). A tag is
+/// `S::Tag`: 16 bytes, or 48 if the scheme commits to its key. `S::Nonce` is an array of 24 bytes, or of 12.
+///
+/// The key is wiped when it is dropped. Copies that the compiler makes when it is *moved* are not.
+///
+/// ```
+/// # use fastgcm::KcXaes256Gcm;
+/// let key = KcXaes256Gcm::new(&[7; 32]);
+/// let mut text = *b"to be sealed";
+/// let tag = key.seal(b"a nonce of 24 bytes.....", b"header", &mut text)?;
+/// assert_eq!(tag.len(), 48);
+/// key.open(b"a nonce of 24 bytes.....", b"header", &mut text, &tag)?;
+/// assert_eq!(&text, b"to be sealed");
+/// # Ok::<(), fastgcm::Error>(())
+/// ```
+pub struct RootKey<S: Scheme> {
+    /// Of this only the round keys are used.
+    key: Key,
+    subkey: Block,
+    scheme: core::marker::PhantomData<S>,
+}
+
+impl<S: Scheme> RootKey<S> {
+    /// Bytes of a nonce, and of what a sealed message ends in.
+    #[cfg(feature = "alloc")]
+    const NONCE: usize = size_of::<S::Nonce>();
+    const TAG: usize = S::Tag::LEN;
+
+    /// For the best back end of this machine.
+    #[inline]
+    pub fn new(key: &[u8; 32]) -> Self {
+        Self::of(Key::for_aes(key, Backend::best()))
+    }
+
+    /// For one back end.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+    #[inline]
+    pub fn with_backend(key: &[u8; 32], backend: Backend) -> Result<Self, Error> {
+        Ok(Self::of(Key::for_aes(key, backend.row()?)))
+    }
+
+    #[inline(always)]
+    fn of(key: Key) -> Self {
+        let subkey = S::subkey(|block| key.row.steps().aes(&key.material, block, |block| block));
+        Self { key, subkey, scheme: core::marker::PhantomData }
+    }
+
+    /// The back end that it uses.
+    pub fn backend(&self) -> Backend {
+        self.key.backend()
+    }
+
+    /// Encrypts `text` in place and returns its tag.
+    ///
+    /// # Errors
+    /// [`TooLong`](Error::TooLong) as for [`Key::seal`]: `text` is untouched.
+    #[inline]
+    pub fn seal(&self, nonce: &S::Nonce, aad: &[u8], text: &mut [u8]) -> Result<S::Tag, Error> {
+        self.seal_inout(nonce, aad, InOut::in_place(text))
+    }
+
+    /// Decrypts `text` in place.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) if anything is not as it was sealed: `text` is all zero then.
+    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
+    #[inline]
+    pub fn open(&self, nonce: &S::Nonce, aad: &[u8], text: &mut [u8], tag: &S::Tag) -> Result<(), Error> {
+        let wrong = self.open_inout(nonce, aad, InOut::in_place(text), tag)?;
+        verdict(wrong, text)
+    }
+
+    /// Encrypts `text` to `ciphertext`, which has the same length, and returns the tag.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal).
+    /// `ciphertext` is untouched.
+    #[inline]
+    pub fn seal_detached_to(
+        &self,
+        nonce: &S::Nonce,
+        aad: &[u8],
+        text: &[u8],
+        ciphertext: &mut [u8],
+    ) -> Result<S::Tag, Error> {
+        self.seal_inout(nonce, aad, InOut::copying(text, ciphertext).ok_or(Error::InvalidLength)?)
+    }
+
+    /// Decrypts `ciphertext` to `text`, which has the same length.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
+    /// [`InvalidLength`](Error::InvalidLength) if the lengths differ, `TooLong` as for [`seal`](Self::seal):
+    /// `text` is untouched.
+    #[inline]
+    pub fn open_detached_to(
+        &self,
+        nonce: &S::Nonce,
+        aad: &[u8],
+        ciphertext: &[u8],
+        text: &mut [u8],
+        tag: &S::Tag,
+    ) -> Result<(), Error> {
+        let apart = InOut::copying(ciphertext, text).ok_or(Error::InvalidLength)?;
+        let wrong = self.open_inout(nonce, aad, apart, tag)?;
+        verdict(wrong, text)
+    }
+
+    /// Encrypts `buffer` in place, except for its last bytes, and writes the tag to these: 16 or 48.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) if `buffer` is shorter than a tag, `TooLong` as for
+    /// [`seal`](Self::seal). `buffer` is untouched.
+    #[inline]
+    pub fn seal_appended(&self, nonce: &S::Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<(), Error> {
+        let (text, end) = split_end::<S>(buffer).ok_or(Error::InvalidLength)?;
+        end.copy_from_slice(self.seal(nonce, aad, text)?.as_ref());
+        Ok(())
+    }
+
+    /// Decrypts `buffer` in place, except for its last bytes, which are the tag, and returns the text.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `buffer` is shorter than a
+    /// tag: all but the tag is zero then. `TooLong` as for [`seal`](Self::seal): `buffer` is untouched.
+    #[inline]
+    pub fn open_appended<'b>(
+        &self,
+        nonce: &S::Nonce,
+        aad: &[u8],
+        buffer: &'b mut [u8],
+    ) -> Result<&'b mut [u8], Error> {
+        let (text, end) = split_end::<S>(buffer).ok_or(Error::Unauthentic)?;
+        self.open(nonce, aad, text, &tag_of::<S>(end)?)?;
+        Ok(text)
+    }
+
+    /// Encrypts `text` to `sealed`, which is longer by a tag and receives ciphertext and tag.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) unless `sealed` is 16 or 48 bytes longer than `text`, `TooLong`
+    /// as for [`seal`](Self::seal). `sealed` is untouched.
+    #[inline]
+    pub fn seal_to(&self, nonce: &S::Nonce, aad: &[u8], text: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        let (ciphertext, end) = split_end::<S>(sealed).ok_or(Error::InvalidLength)?;
+        end.copy_from_slice(self.seal_detached_to(nonce, aad, text, ciphertext)?.as_ref());
+        Ok(())
+    }
+
+    /// Decrypts `sealed`, ciphertext and tag, to `text`, which is shorter by a tag.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open): `text` is all zero then.
+    /// [`InvalidLength`](Error::InvalidLength) unless `text` is 16 or 48 bytes shorter than `sealed`,
+    /// `TooLong` as for [`seal`](Self::seal): `text` is untouched.
+    #[inline]
+    pub fn open_to(&self, nonce: &S::Nonce, aad: &[u8], sealed: &[u8], text: &mut [u8]) -> Result<(), Error> {
+        let length = sealed.len().checked_sub(Self::TAG).ok_or(Error::InvalidLength)?;
+        let (ciphertext, end) = sealed.split_at(length);
+        self.open_detached_to(nonce, aad, ciphertext, text, &tag_of::<S>(end)?)
+    }
+
+    /// Encrypts `text` to a new vector, which holds ciphertext and tag, as the scheme has them.
+    ///
+    /// # Errors
+    /// As for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn seal_vec(&self, nonce: &S::Nonce, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+        self.seal_behind(&[], nonce, aad, text)
+    }
+
+    /// Decrypts `sealed`, ciphertext and tag, to a new vector.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `sealed` is shorter than a
+    /// tag; `TooLong` as for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&self, nonce: &S::Nonce, aad: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Error> {
+        let length = sealed.len().checked_sub(Self::TAG).ok_or(Error::Unauthentic)?;
+        crate::limits::check(aad.len(), length)?;
+        let mut text = vec![0; length];
+        self.open_to(nonce, aad, sealed, &mut text)?;
+        Ok(text)
+    }
+
+    /// Decrypts `message`, which holds a nonce, ciphertext and tag, to a new vector.
+    ///
+    /// # Errors
+    /// [`Unauthentic`](Error::Unauthentic) as for [`open`](Self::open), and if `message` is shorter than a
+    /// nonce and a tag; `TooLong` as for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn open_random_vec(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
+        let (nonce, sealed) = message.split_at_checked(Self::NONCE).ok_or(Error::Unauthentic)?;
+        let nonce = S::Nonce::try_from(nonce).map_err(|_| Error::Unauthentic)?;
+        self.open_vec(&nonce, aad, sealed)
+    }
+
+    /// A new vector: what stands in `front`, then ciphertext and tag.
+    #[cfg(feature = "alloc")]
+    fn seal_behind(&self, front: &[u8], nonce: &S::Nonce, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+        crate::limits::check(aad.len(), text.len())?;
+        let mut message = vec![0; front.len() + text.len() + Self::TAG];
+        message[..front.len()].copy_from_slice(front);
+        self.seal_to(nonce, aad, text, &mut message[front.len()..])?;
+        Ok(message)
+    }
+
+    #[inline(always)]
+    fn seal_inout(&self, nonce: &S::Nonce, aad: &[u8], text: InOut<'_>) -> Result<S::Tag, Error> {
+        self.with_derived(nonce, |key, nonce, commitment| {
+            let tag = once::seal(self.key.row, key, nonce.into(), aad, text, |tag| tag)?;
+            Ok(S::Tag::of(tag, commitment))
+        })
+    }
+
+    /// Whether the tag is a wrong one.
+    #[inline(always)]
+    fn open_inout(&self, nonce: &S::Nonce, aad: &[u8], text: InOut<'_>, tag: &S::Tag) -> Result<bool, Error> {
+        self.with_derived(nonce, |key, nonce, commitment| {
+            let differs = |found| tag.differs(found, commitment);
+            once::decrypt(self.key.row, key, nonce.into(), aad, text, differs)
+        })
+    }
+
+    /// Does a message with what is derived for it: its key, its nonce, its commitment.
+    #[inline(always)]
+    fn with_derived<T>(
+        &self,
+        nonce: &S::Nonce,
+        message: impl FnOnce(&[u8], [u8; 12], &[Block]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        Frame::try_wiped_after_all(|| {
+            let derive = self.key.row.backend.find::<Derive>();
+            let aes = |blocks: &mut [Block; BESIDE], wanted: usize| {
+                derive.aes_beside(&self.key.material, blocks, wanted, |()| ());
+            };
+            let (mut derived, of_message) = S::derive(aes, self.subkey, nonce);
+            let mut key = [0; 32];
+            key[..16].copy_from_slice(&derived[0].to_le_bytes());
+            key[16..].copy_from_slice(&derived[1].to_le_bytes());
+            let result = message(&key, of_message, &derived[2..]);
+            (key, derived) = ([0; 32], [0; 4]);
+            optimization_barrier(&key);
+            optimization_barrier(&derived);
+            result
+        })
+    }
+}
+
+#[cfg(feature = "getrandom")]
+impl<S: Scheme<Nonce = [u8; 24]>> RootKey<S> {
+    /// Encrypts `text` in place under a nonce from the operating system. Returns the nonce, which goes with
+    /// the message, and the tag.
+    ///
+    /// It needs the library's feature `getrandom`: `fastgcm = { ..., features = ["getrandom"] }`.
+    ///
+    /// # Errors
+    /// [`NoEntropy`](Error::NoEntropy) if the operating system gives no random bytes, else as for
+    /// [`seal`](Self::seal): `text` is untouched.
+    ///
+    /// ```
+    /// # use fastgcm::KcXaes256Gcm;
+    /// let key = KcXaes256Gcm::new(&[7; 32]);
+    /// let mut text = *b"to be sealed";
+    /// let (nonce, tag) = key.seal_random(b"header", &mut text)?; // send nonce, text and tag
+    /// key.open(&nonce, b"header", &mut text, &tag)?;
+    /// assert_eq!(&text, b"to be sealed");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[inline]
+    pub fn seal_random(&self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 24], S::Tag), Error> {
+        let nonce = crate::nonces::random()?;
+        Ok((nonce, self.seal(&nonce, aad, text)?))
+    }
+
+    /// Encrypts `text` under a nonce from the operating system, to a new vector, which holds nonce,
+    /// ciphertext and tag: 40 bytes more than the text, or 72.
+    ///
+    /// It needs the library's feature `getrandom`. [`open_random_vec`](Self::open_random_vec), which opens
+    /// the result, does not.
+    ///
+    /// # Errors
+    /// As for [`seal_random`](Self::seal_random).
+    ///
+    /// ```
+    /// # use fastgcm::KcXaes256Gcm;
+    /// let key = KcXaes256Gcm::new(&[7; 32]);
+    /// let message = key.seal_random_vec(b"header", b"text")?;
+    /// assert_eq!(key.open_random_vec(b"header", &message)?, b"text");
+    /// # Ok::<(), fastgcm::Error>(())
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn seal_random_vec(&self, aad: &[u8], text: &[u8]) -> Result<Vec<u8>, Error> {
+        let nonce = crate::nonces::random()?;
+        self.seal_behind(&nonce, &nonce, aad, text)
+    }
+}
+
+/// The text, and the bytes of the tag behind it.
+fn split_end<S: Scheme>(buffer: &mut [u8]) -> Option<(&mut [u8], &mut [u8])> {
+    Some(buffer.split_at_mut(buffer.len().checked_sub(S::Tag::LEN)?))
+}
+
+fn tag_of<S: Scheme>(bytes: &[u8]) -> Result<S::Tag, Error> {
+    S::Tag::try_from(bytes).map_err(|_| Error::InvalidLength)
+}
+
+impl<S: Scheme> Clone for RootKey<S> {
+    fn clone(&self) -> Self {
+        Self { key: self.key.clone(), ..*self }
+    }
+}
+
+impl<S: Scheme> Drop for RootKey<S> {
+    fn drop(&mut self) {
+        self.subkey.zeroize();
+    }
+}
+
+impl<S: Scheme> ZeroizeOnDrop for RootKey<S> {}
+
+impl<S: Scheme> fmt::Debug for RootKey<S> {
+    /// The scheme and the back end; nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", S::NAME, self.backend())
+    }
+}
