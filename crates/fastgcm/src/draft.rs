@@ -18,6 +18,7 @@
 use crate::{
     Block, CommittingTag, Tag,
     gcm::BESIDE,
+    inout::Table,
     root::{RootKey, Scheme, sealed::Derives},
 };
 
@@ -41,6 +42,7 @@ macro_rules! schemes {
             type Tag = $tag;
         }
 
+        #[allow(private_bounds, private_interfaces)] // nobody else can name the trait
         impl Derives for Dndk<$n, $commits> {
             const NAME: &'static str = $name;
 
@@ -50,11 +52,12 @@ macro_rules! schemes {
 
             #[inline(always)]
             fn derive(
-                aes: impl Fn(&mut [Block; BESIDE], usize),
+                aes: impl Fn(&mut Table<BESIDE>, usize),
                 _: Block,
                 nonce: &[u8; $n],
-            ) -> ([Block; 4], [u8; 12]) {
-                derive::<$commits>(aes, nonce)
+                blocks: &mut Table<BESIDE>,
+            ) -> [u8; 12] {
+                derive::<$commits>(aes, nonce, blocks)
             }
         }
     )+};
@@ -71,9 +74,10 @@ schemes! {
 /// how long the nonce is, and i. Block 0 masks all others.
 #[inline(always)]
 fn derive<const COMMITS: bool>(
-    aes: impl Fn(&mut [Block; BESIDE], usize),
+    aes: impl Fn(&mut Table<BESIDE>, usize),
     nonce: &[u8],
-) -> ([Block; 4], [u8; 12]) {
+    blocks: &mut Table<BESIDE>,
+) -> [u8; 12] {
     let mut padded = [0; 27];
     padded[..nonce.len()].copy_from_slice(nonce);
     let configuration = 128 * u8::from(COMMITS) + 8 * (nonce.len() as u8 - 12);
@@ -81,8 +85,10 @@ fn derive<const COMMITS: bool>(
     head[..15].copy_from_slice(&padded[..15]);
     head[15] = configuration;
     let head = Block::from_le_bytes(head);
-    let mut blocks = core::array::from_fn(|i| head ^ (i as Block) << 120);
-    aes(&mut blocks, if COMMITS { 5 } else { 3 });
-    let [x0, x1, x2, x3, x4] = blocks;
-    ([x1 ^ x0, x2 ^ x0, x3 ^ x0, x4 ^ x0], *padded.last_chunk().unwrap())
+    let wanted = if COMMITS { 5 } else { 3 };
+    (0..wanted).for_each(|i| blocks.set(i, head ^ (i as Block) << 120));
+    aes(blocks, wanted);
+    let mask = blocks.get(0);
+    (1..wanted).for_each(|i| blocks.set(i - 1, blocks.get(i) ^ mask));
+    *padded.last_chunk().unwrap()
 }

@@ -6,13 +6,19 @@
 //! [`seal_once`](crate::seal_once) makes of it.
 
 use crate::{
-    Backend, Block, Error, Key, gcm::BESIDE, inout::InOut, isa::Frame, once, row::Derive, seal::verdict,
+    Backend, Block, Error, Key,
+    gcm::BESIDE,
+    inout::{InOut, Table},
+    isa::Frame,
+    once,
+    row::Derive,
+    seal::verdict,
     tag::sealed::Ends,
 };
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
 use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop, optimization_barrier};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A scheme that derives a key for each message. Other crates cannot implement this trait.
 pub trait Scheme: sealed::Derives {
@@ -23,7 +29,7 @@ pub trait Scheme: sealed::Derives {
 }
 
 pub(crate) mod sealed {
-    use super::{BESIDE, Block};
+    use super::{BESIDE, Block, Table};
 
     pub trait Derives: Sized {
         const NAME: &'static str;
@@ -31,13 +37,16 @@ pub(crate) mod sealed {
         /// What the scheme keeps beside the round keys of its root key, whose AES is `aes`.
         fn subkey(aes: impl Fn(Block) -> Block) -> Block;
 
-        /// The key of the message in two blocks, and the commitment in two (or zeros); and the nonce of the
-        /// message. `aes` encrypts the first blocks in place, as many as it is told.
+        /// Leaves the key of the message in the first two of `blocks`, and the commitment in the next two if
+        /// the scheme has one. Returns the nonce of the message. `aes` encrypts the first blocks in place, as
+        /// many as it is told.
+        #[allow(private_bounds, private_interfaces)] // nobody else can name the trait
         fn derive(
-            aes: impl Fn(&mut [Block; BESIDE], usize),
+            aes: impl Fn(&mut Table<BESIDE>, usize),
             subkey: Block,
             nonce: &<Self as super::Scheme>::Nonce,
-        ) -> ([Block; 4], [u8; 12])
+            blocks: &mut Table<BESIDE>,
+        ) -> [u8; 12]
         where
             Self: super::Scheme;
     }
@@ -258,8 +267,7 @@ impl<S: Scheme> RootKey<S> {
     #[inline(always)]
     fn seal_inout(&self, nonce: &S::Nonce, aad: &[u8], text: InOut<'_>) -> Result<S::Tag, Error> {
         self.with_derived(nonce, |key, nonce, commitment| {
-            let tag = once::seal(self.key.row, key, nonce.into(), aad, text, |tag| tag)?;
-            Ok(S::Tag::of(tag, commitment))
+            once::seal(self.key.row, key, nonce.into(), aad, text, |tag| S::Tag::of(tag, commitment))
         })
     }
 
@@ -281,17 +289,15 @@ impl<S: Scheme> RootKey<S> {
     ) -> Result<T, Error> {
         Frame::try_wiped_after_all(|| {
             let derive = self.key.row.backend.find::<Derive>();
-            let aes = |blocks: &mut [Block; BESIDE], wanted: usize| {
+            let aes = |blocks: &mut Table<BESIDE>, wanted: usize| {
                 derive.aes_beside(&self.key.material, blocks, wanted, |()| ());
             };
-            let (mut derived, of_message) = S::derive(aes, self.subkey, nonce);
-            let mut key = [0; 32];
-            key[..16].copy_from_slice(&derived[0].to_le_bytes());
-            key[16..].copy_from_slice(&derived[1].to_le_bytes());
-            let result = message(&key, of_message, &derived[2..]);
-            (key, derived) = ([0; 32], [0; 4]);
-            optimization_barrier(&key);
-            optimization_barrier(&derived);
+            let mut derived = Table::ZERO;
+            let of_message = S::derive(aes, self.subkey, nonce, &mut derived);
+            let commitment = [derived.get(2), derived.get(3)];
+            // The key is not copied: a copy by words would be waited for.
+            let result = message(&derived.bytes()[..32], of_message, &commitment);
+            derived.zeroize();
             result
         })
     }

@@ -9,9 +9,11 @@
 use crate::{
     Block, CommittingTag, Tag,
     gcm::BESIDE,
+    inout::Table,
     nonce::Nonce96,
     root::{RootKey, Scheme, sealed::Derives},
 };
+use zeroize::Zeroize;
 
 /// A key of XAES-256-GCM: <https://c2sp.org/XAES-256-GCM>.
 ///
@@ -67,6 +69,7 @@ impl Scheme for KcXaes {
     type Tag = CommittingTag;
 }
 
+#[allow(private_bounds, private_interfaces)] // nobody else can name the trait
 impl Derives for Xaes {
     const NAME: &'static str = "Xaes256Gcm";
 
@@ -80,17 +83,19 @@ impl Derives for Xaes {
 
     #[inline(always)]
     fn derive(
-        aes: impl Fn(&mut [Block; BESIDE], usize),
+        aes: impl Fn(&mut Table<BESIDE>, usize),
         k1: Block,
         nonce: &[u8; 24],
-    ) -> ([Block; 4], [u8; 12]) {
+        blocks: &mut Table<BESIDE>,
+    ) -> [u8; 12] {
         let (first, rest) = halves(nonce);
-        let mut blocks = key_blocks(first, k1, 0);
-        aes(&mut blocks, 2);
-        ([blocks[0], blocks[1], 0, 0], rest.to_array())
+        key_blocks(first, k1, blocks);
+        aes(blocks, 2);
+        rest.to_array()
     }
 }
 
+#[allow(private_bounds, private_interfaces)] // nobody else can name the trait
 impl Derives for KcXaes {
     const NAME: &'static str = "KcXaes256Gcm";
 
@@ -103,19 +108,22 @@ impl Derives for KcXaes {
     /// of the nonce; then the second half, 00 01 00, and the number of the block.
     #[inline(always)]
     fn derive(
-        aes: impl Fn(&mut [Block; BESIDE], usize),
+        aes: impl Fn(&mut Table<BESIDE>, usize),
         k1: Block,
         nonce: &[u8; 24],
-    ) -> ([Block; 4], [u8; 12]) {
+        blocks: &mut Table<BESIDE>,
+    ) -> [u8; 12] {
         let (first, rest) = halves(nonce);
-        let label = Block::from(u32::from_le_bytes(*b"XCMT"));
-        let mut blocks = key_blocks(first, k1, behind(first, label));
-        aes(&mut blocks, 3);
-        let [key0, key1, x, ..] = blocks;
-        let end = |i: u32| x ^ k1 ^ rest.with_counter(0x0001_0000 | i);
-        blocks = [end(1), end(2), 0, 0, 0];
-        aes(&mut blocks, 2);
-        ([key0, key1, blocks[0], blocks[1]], rest.to_array())
+        key_blocks(first, k1, blocks);
+        blocks.set(2, behind(first, Block::from(u32::from_le_bytes(*b"XCMT"))));
+        aes(blocks, 3);
+        let x = blocks.get(2) ^ k1;
+        let mut ends = Table::ZERO;
+        (0..2).for_each(|i| ends.set(i, x ^ rest.with_counter(0x0001_0001 + i as u32)));
+        aes(&mut ends, 2);
+        (0..2).for_each(|i| blocks.set(2 + i, ends.get(i)));
+        ends.zeroize();
+        rest.to_array()
     }
 }
 
@@ -132,9 +140,10 @@ fn behind(half: Nonce96, four: Block) -> Block {
 }
 
 /// CMAC of one block for each half of a key, before AES: a counter of 16 bits, the label "X", a zero, and as
-/// much of the nonce (section "Overview" of XAES-256-GCM's specification). And a third block.
+/// much of the nonce (section "Overview" of XAES-256-GCM's specification).
 #[inline(always)]
-fn key_blocks(first: Nonce96, k1: Block, third: Block) -> [Block; BESIDE] {
+fn key_blocks(first: Nonce96, k1: Block, blocks: &mut Table<BESIDE>) {
     let block = behind(first, Block::from(b'X') << 16) ^ k1;
-    [block ^ 1 << 8, block ^ 2 << 8, third, 0, 0]
+    blocks.set(0, block ^ 1 << 8);
+    blocks.set(1, block ^ 2 << 8);
 }

@@ -18,7 +18,7 @@ use suite::passed;
 const BY_HAND: [(&str, &str, usize); 10] = [
     ("isa/scrub_x86.rs", "mov {}, rsp", 1),
     ("isa/scrub_x86.rs", "/* wipe */", 1),
-    ("isa/x86.rs", "/*{0}*/", 3),
+    ("isa/x86.rs", "/*{0}*/", 4),
     ("isa/x86.rs", "shl {0}, 32", 1),
     ("isa/aarch64.rs", "/*{0:v}*/", 2),
     ("isa/aarch64.rs", "orr {0}, {1}, {0}, lsl #32", 1),

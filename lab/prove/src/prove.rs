@@ -264,7 +264,12 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
         Shape::InPlaceBehind | Shape::Behind => equal("the tag", behind, &message.tag)?,
         _ => equal("the tag", &told, &message.tag)?,
     }
-    let may_change = [places.to..places.to + places.to_len as u64, places.tag..places.tag + verb.behind() as u64, places.heap.clone(), places.place.clone()];
+    let may_change = [
+        places.to..places.to + places.to_len as u64,
+        places.tag..places.tag + verb.behind() as u64,
+        places.heap.clone(),
+        places.place.clone(),
+    ];
     let others: Vec<u64> = machine.memory.changed().into_iter().filter(|at| !may_change.iter().any(|range| range.contains(at))).collect();
     if let Some(&at) = others.first() {
         // Of the rest only statics that hold numbers: what the processor has, where the program's allocator stands.

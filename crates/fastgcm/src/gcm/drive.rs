@@ -365,7 +365,7 @@ pub(crate) const BESIDE: usize = 5;
 /// AES of the first `wanted` of these blocks, in place. Each has a vector of its own, whatever its width: the
 /// blocks hide each other's latency, and none is put together from words that were just stored.
 #[inline(always)]
-pub(crate) fn aes_beside<S: Isa>(s: S, key: &Material, blocks: &mut [Block; BESIDE], wanted: usize) {
+pub(crate) fn aes_beside<S: Isa>(s: S, key: &Material, blocks: &mut Table<BESIDE>, wanted: usize) {
     if wanted <= 3 {
         beside::<S, 3>(s, &key.schedule, blocks)
     } else {
@@ -374,16 +374,18 @@ pub(crate) fn aes_beside<S: Isa>(s: S, key: &Material, blocks: &mut [Block; BESI
 }
 
 #[inline(always)]
-fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut [Block; BESIDE]) {
+fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut Table<BESIDE>) {
     let mut x = [s.state(s.splat(0)); BESIDE];
     each!(I in 0 1 2 3 4 => { if const { I < N } {
-        x[I] = s.state(s.whiten(s.splat(blocks[I]), s.splat(schedule.keys[0])));
+        let block = blocks.get(I);
+        let words = [block as u64, (block >> 64) as u64];
+        x[I] = s.state(s.whiten(s.splat_words(words), s.splat(schedule.keys[0])));
     } });
     schedule.each_round(s, |key| {
         each!(I in 0 1 2 3 4 => { if const { I < N } { s.round(&mut x[I], &key); } });
     });
     each!(I in 0 1 2 3 4 => { if const { I < N } {
-        blocks[I] = s.fold(s.keep_first(schedule.last_round(s, x[I], s.splat(0)), 16));
+        blocks.set(I, s.fold(s.keep_first(schedule.last_round(s, x[I], s.splat(0)), 16)));
     } });
 }
 

@@ -269,14 +269,14 @@ pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &Material<M::Tables>,
-    blocks: &mut [Block; BESIDE],
+    blocks: &mut Table<BESIDE>,
     wanted: usize,
 ) {
     const { assert!(N >= BESIDE) }
     let mut state = [0; N];
-    state[..BESIDE].copy_from_slice(blocks);
+    state.iter_mut().zip(0..wanted).for_each(|(state, i)| *state = blocks.get(i));
     s.encrypt(sliced(key), &mut state, wanted);
-    blocks.copy_from_slice(&state[..BESIDE]);
+    state.iter().zip(0..wanted).for_each(|(state, i)| blocks.set(i, *state));
     state.zeroize();
 }
 

@@ -209,6 +209,12 @@ pub trait Vectors: Copy + 'static {
     fn splat_nonce(self, first: u32, rest: u64) -> Self::V {
         self.splat(first as Block | (rest as Block) << 32)
     }
+    /// Two words of a block, in every lane: of a block that was just stored by words, which a load of all of it
+    /// would wait for.
+    #[inline(always)]
+    fn splat_words(self, [low, high]: [u64; 2]) -> Self::V {
+        self.splat(Block::from(low) | Block::from(high) << 64)
+    }
     /// `block` in lane 0, zeros behind.
     fn first(self, block: Block) -> Self::V;
     /// `v` with its last lane replaced.

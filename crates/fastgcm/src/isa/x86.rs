@@ -60,6 +60,7 @@ macro_rules! isa {
             #[inline(always)] fn splat(self, block: Block) -> $v { registers! { $splat(vector(block)) } }
             #[inline(always)] fn splat_masked(self, v: $v, mask: Block) -> $v { registers! { $splat(_mm_and_si128($lane::$lane_fn::<false>(v), vector(mask))) } }
             #[inline(always)] fn splat_nonce(self, first: u32, rest: u64) -> $v { registers! { $splat(xmm::nonce(first, rest)) } }
+            #[inline(always)] fn splat_words(self, words: [u64; 2]) -> $v { registers! { $splat(block_of(words)) } }
             #[inline(always)] fn first(self, block: Block) -> $v { registers! { $first(vector(block)) } }
             #[inline(always)] fn put_last(self, v: $v, block: Block) -> $v { registers! { $put_last(v, vector(block)) } }
             #[inline(always)] fn lanes_from(self, a: $v, b: $v, n: usize) -> $v { registers! { $lane::lanes_from(a, b, n) } }
@@ -187,6 +188,14 @@ unsafe fn load_key(src: *const u8) -> Block {
     // SAFETY: no instruction.
     unsafe { asm!("/*{0}*/", inout(xmm_reg) v, options(nomem, nostack, preserves_flags)) };
     block(v)
+}
+
+/// Two words. The optimiser is not told where they come from: it would load both at once.
+#[inline(always)]
+fn block_of([mut low, high]: [u64; 2]) -> __m128i {
+    // SAFETY: no instruction.
+    unsafe { asm!("/*{0}*/", inout(reg) low, options(pure, nomem, nostack, preserves_flags)) };
+    vector(Block::from(low) | Block::from(high) << 64)
 }
 
 /// Two words as one. The optimiser is not told how: it would load both at once, or store each by itself.

@@ -125,7 +125,7 @@ macro_rules! verbs {
             /// A key from another.
             Derive {
                 /// AES of the first `wanted` of these blocks, in place, side by side.
-                aes_beside(key: &Material, blocks: &mut [Block; BESIDE], wanted: usize) -> () =>
+                aes_beside(key: &Material, blocks: &mut Table<BESIDE>, wanted: usize) -> () =>
                     woven |s, m, frame| drive::aes_beside(s, key.view(), blocks, wanted),
                     software |s, m, frame| software::aes_beside(s, m, key.view(), blocks, wanted);
             }
