@@ -1,6 +1,6 @@
 //! x86-64: one page of one-line operations for each width.
 
-use super::{Isa, Vectors};
+use super::{Isa, Vectors, rarely};
 use crate::Block;
 use core::arch::{asm, x86_64::*};
 
@@ -489,9 +489,6 @@ mod zmm {
     /// address and a length, which are public.
     #[inline(always)]
     fn crosses<const WIDTH: usize>(at: *const u8, n: usize) -> bool {
-        #[cold]
-        #[inline(always)]
-        fn rarely() {}
         let crosses = n == 0 || at as usize % PAGE > PAGE - WIDTH;
         if crosses {
             rarely();
