@@ -102,7 +102,7 @@ macro_rules! isa {
             #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
             #[inline(always)] fn state(self, v: $v) -> $v { v }
             #[inline(always)] fn round(self, x: &mut $v, key: &$v) { *x = registers! { $aesenc(*x, *key) } }
-            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $xor($aesenclast(x, last), data) } }
+            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $aesenclast(x, $xor(last, data)) } }
             #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { registers! { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin_state(self, x: &mut $v) { self.pin(x) }
             #[inline(always)] fn unset(self) -> $v {
