@@ -502,11 +502,11 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
         memory! {
-            _mm512_zextsi128_si512(if crosses::<16>(src, n) {
-                xmm::load_first(src, n)
+            if !crosses::<16>(src, n) {
+                _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(n) as u16, src.cast()))
             } else {
-                _mm_maskz_loadu_epi8(mask(n) as u16, src.cast())
-            })
+                load_last(src, n)
+            }
         }
     }
 
@@ -521,16 +521,21 @@ mod zmm {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
             } else if !crosses::<64>(src, n) {
                 _mm512_maskz_loadu_epi8(bytes, src.cast())
-            } else if n > 0 {
-                // The vector that ends with the last byte: what its mask leaves out stands before the first,
-                // on that byte's page.
-                let ahead = 64 - n;
-                let v = _mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast());
-                keep_first(moved(v, ahead), n)
             } else {
-                _mm512_setzero_si512()
+                load_last(src, n)
             }
         }
+    }
+
+    /// Where a page ends. The vector that ends with the last byte: what its mask leaves out stands before the first, on
+    /// that byte's page.
+    #[inline(always)]
+    unsafe fn load_last(src: *const u8, n: usize) -> __m512i {
+        if n == 0 {
+            return registers! { _mm512_setzero_si512() };
+        }
+        let ahead = 64 - n;
+        memory! { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
     }
 
     #[inline(always)]
