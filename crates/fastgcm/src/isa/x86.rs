@@ -227,7 +227,7 @@ mod xmm {
     /// Ones, then zeros: a window of it is the mask of the first n bytes.
     #[repr(C, align(64))]
     struct Ones([u8; 64]);
-    static ONES: Ones = Ones({
+    const ONES: &Ones = &Ones({
         let mut ones = [0; 64];
         let mut i = 0;
         while i < 32 {
@@ -404,7 +404,7 @@ mod zmm {
     }
 
     /// Positions of halves of lanes.
-    static HALVES: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const HALVES: &[u64; 16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
@@ -467,7 +467,7 @@ mod zmm {
     /// Counts up: with a number added to each byte, it moves a vector by so many bytes.
     #[repr(C, align(64))]
     struct Bytes([u8; 64]);
-    static BYTES: Bytes = Bytes({
+    const BYTES: &Bytes = &Bytes({
         let mut bytes = [0; 64];
         let mut i = 0;
         while i < 64 {
