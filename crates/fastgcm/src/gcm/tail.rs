@@ -218,16 +218,21 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         if plan::has_step(S::BLOCKS, self.text.len()) {
             self.open_step(s);
         }
-        if self.fits(Class::Empty) {
-            self.open_last::<0, 0, 1>(s)
-        } else if self.fits(Class::OneLane) {
-            self.open_last::<0, 1, 1>(s)
-        } else if self.fits(Class::One) {
-            self.open_last::<0, 1, 2>(s)
-        } else if self.fits(Class::TwoLane) {
-            self.open_last::<1, 2, 2>(s)
+        if self.fits(Class::One) {
+            if self.fits(Class::Empty) {
+                rarely();
+                self.open_last::<0, 0, 1>(s)
+            } else if self.fits(Class::OneLane) {
+                self.open_last::<0, 1, 1>(s)
+            } else {
+                self.open_last::<0, 1, 2>(s)
+            }
         } else if self.fits(Class::Two) {
-            self.open_last::<1, 2, 3>(s)
+            if self.fits(Class::TwoLane) {
+                self.open_last::<1, 2, 2>(s)
+            } else {
+                self.open_last::<1, 2, 3>(s)
+            }
         } else if self.fits(Class::Three) {
             self.open_last::<2, 3, 4>(s)
         } else {
