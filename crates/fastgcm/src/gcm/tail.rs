@@ -18,7 +18,7 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, Down, Multiply},
-    inout::{InOut, Stored, TURN, load_bytes},
+    inout::{InOut, Stored, TURN, load_bytes, load_vector},
     isa::{Isa, rarely},
     nonce::{Nonce96, Start},
 };
@@ -139,9 +139,13 @@ impl<'a, P> Header<'a, P> {
         let mut more = self.aad.get(const { plan::beside_lengths(S::BLOCKS) }..).unwrap_or_default();
         while !more.is_empty() {
             let entries = self.powers.down_from(s, blocks(more.len()) + text + 1).vector(0);
-            let (part, behind) = more.split_at(more.len().min(16 * S::BLOCKS));
-            sum = add::<S, M>(s, sum, s.byte_swap(load_bytes(s, part)), entries);
-            more = behind;
+            let v = if let Some((vector, behind)) = more.split_at_checked(16 * S::BLOCKS) {
+                more = behind;
+                load_vector(s, vector)
+            } else {
+                load_bytes(s, core::mem::take(&mut more))
+            };
+            sum = add::<S, M>(s, sum, s.byte_swap(v), entries);
         }
         sum
     }
@@ -284,13 +288,12 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// The last vectors in AES, behind a step or a turn that is hashed beside them.
     #[inline(always)]
     fn behind(&mut self, s: S, beside: &impl Beside<S, M>) -> States<S> {
-        let vectors = self.text.len().div_ceil(16 * S::BLOCKS);
-        if vectors <= 2 {
+        if self.fits(Class::Two) {
             let ([b, a, ..], j0) = self.states::<2, 3, _>(s, beside);
-            if vectors == 2 { ([b, a, a, a], j0) } else { ([a; 4], j0) }
+            if self.fits(Class::One) { ([a; 4], j0) } else { ([b, a, a, a], j0) }
         } else {
             let ([d, c, b, a], j0) = self.states::<4, 5, _>(s, beside);
-            if vectors == 4 { ([d, c, b, a], j0) } else { ([c, b, a, a], j0) }
+            if self.fits(Class::Three) { ([c, b, a, a], j0) } else { ([d, c, b, a], j0) }
         }
     }
 
