@@ -152,7 +152,13 @@ impl Schedule {
     /// The last round, XOR `data`.
     #[inline(always)]
     pub(crate) fn last_round<S: Isa>(&self, s: S, x: S::State, data: S::V) -> S::V {
-        s.last_round(x, s.state(s.splat(*self.before_last())), s.state(s.splat(self.last)), data)
+        self.last_round_by(s, &s.state(s.splat(self.last)), x, data)
+    }
+
+    /// The last round, whose key is there already, XOR `data`.
+    #[inline(always)]
+    pub(crate) fn last_round_by<S: Isa>(&self, s: S, last: &S::State, x: S::State, data: S::V) -> S::V {
+        s.last_round(x, s.state(s.splat(*self.before_last())), *last, data)
     }
 
     /// AES of one block.

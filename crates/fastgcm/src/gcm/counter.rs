@@ -55,13 +55,13 @@ const fn changes_with_j0(blocks: usize) -> Table<8> {
     all
 }
 
-static OF_4: Changes = changes(4);
-static OF_8: Changes = changes(8);
-static OF_16: Changes = changes(16);
-static OF_32: Changes = changes(32);
-static J0_2: Table<8> = changes_with_j0(2);
-static J0_4: Table<8> = changes_with_j0(4);
-static J0_8: Table<8> = changes_with_j0(8);
+const OF_4: &Changes = &changes(4);
+const OF_8: &Changes = &changes(8);
+const OF_16: &Changes = &changes(16);
+const OF_32: &Changes = &changes(32);
+const J0_2: &Table<8> = &changes_with_j0(2);
+const J0_4: &Table<8> = &changes_with_j0(4);
+const J0_8: &Table<8> = &changes_with_j0(8);
 
 /// The counter of a 96-bit nonce. It goes on in whole groups.
 #[derive(Clone, Copy)]
@@ -102,10 +102,10 @@ impl<S: Isa> XorCounter<S> {
     #[inline(always)]
     fn group<const N: usize, const GROUP: usize>(&self, s: S, next: S::V, x: &mut [S::State; STATES]) {
         let changes = match GROUP * S::BLOCKS {
-            4 => &OF_4,
-            8 => &OF_8,
-            16 => &OF_16,
-            _ => &OF_32,
+            4 => OF_4,
+            8 => OF_8,
+            16 => OF_16,
+            _ => OF_32,
         };
         each!(I in 0 1 2 3 4 5 6 7 => { if const { I < N } {
             // Lanes before the group's last two blocks.
@@ -136,9 +136,9 @@ impl<S: Isa> XorCounter<S> {
     #[inline(always)]
     pub(crate) fn last_with_j0<const N: usize>(&self, s: S, x: &mut [S::State; STATES]) {
         let changes = match N * S::BLOCKS {
-            2 => &J0_2,
-            4 => &J0_4,
-            _ => &J0_8,
+            2 => J0_2,
+            4 => J0_4,
+            _ => J0_8,
         };
         each!(I in 0 1 => { if const { I < N } {
             let change = changes.load(s, I * S::BLOCKS);
@@ -166,7 +166,7 @@ pub(crate) struct AddCounter<S: Isa, const STRAIGHT: bool = false>(S::V);
 const MOST_BLOCKS: usize = 4;
 
 /// How many blocks lane l is ahead of lane 0.
-static LANES: Table<MOST_BLOCKS> = {
+const LANES: &Table<MOST_BLOCKS> = &{
     let mut lanes = Table::ZERO;
     lanes.set(1, 1);
     lanes.set(2, 2);

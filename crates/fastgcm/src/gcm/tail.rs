@@ -18,8 +18,8 @@ use crate::{
     Block,
     aes::Schedule,
     ghash::{Ask, Down, Multiply},
-    inout::{InOut, Stored, TURN, load_bytes},
-    isa::Isa,
+    inout::{InOut, Stored, TURN, load_bytes, load_vector},
+    isa::{Isa, rarely},
     nonce::{Nonce96, Start},
 };
 
@@ -33,8 +33,6 @@ struct End<'a, S: Isa, M: Multiply<S>, P: Ask<S> + 'a, K> {
     powers: &'a P,
     counters: XorCounter<S>,
     text: InOut<'a>,
-    /// Blocks of the text, and that of the lengths.
-    n: usize,
     sum: Sum<S, M>,
 }
 
@@ -57,12 +55,12 @@ pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
         return drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text);
     }
     let (schedule, powers) = (&key.schedule, &key.tables);
-    let header = Header::new(s, powers, aad, text.len(), begun);
+    let header = Header::new(powers, aad, text.len(), begun);
     if const { S::BLOCKS > 1 } {
         let keys = key.tables.more(s);
-        End::<S, M, _, _>::new(s, schedule, keys, powers, nonce, text, begun).any::<SEAL>(s, header)
+        End::<S, M, _, _>::new(s, schedule, keys, powers, nonce, text).any::<SEAL>(s, header)
     } else {
-        End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, text, begun).any::<SEAL>(s, header)
+        End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, text).any::<SEAL>(s, header)
     }
 }
 
@@ -80,54 +78,59 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     seal: bool,
 ) -> Block {
     assert!(text.len() <= 16 * S::BLOCKS);
-    let header = Header::new(s, powers, aad, text.len(), None);
-    let mut end = End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, text, None);
+    let header = Header::new(powers, aad, text.len(), None);
+    let mut end = End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, text);
     if seal {
         let states = end.states::<1, 2, _>(s, &NoHash);
         end.seal_last(s, states, header)
     } else {
-        end.sum = header.add::<M>(s, end.sum);
+        end.sum = header.add::<S, M>(s, end.sum);
         end.open_last::<0, 1, 2>(s)
     }
 }
 
 /// What is ahead of the text, and the lengths: one vector. (Vectors of one block take one each.)
-struct Header<'a, S: Isa, P: Ask<S> + 'a> {
+struct Header<'a, P> {
     powers: &'a P,
-    /// Those of all blocks.
-    all: P::Down<'a>,
     aad: &'a [u8],
     begun: Option<&'a Begun<'a>>,
     /// Bytes of the text.
     text: usize,
-    /// Blocks of the text, and that of the lengths.
-    n: usize,
 }
 
-impl<'a, S: Isa, P: Ask<S>> Header<'a, S, P> {
+impl<'a, P> Header<'a, P> {
     #[inline(always)]
-    fn new(s: S, powers: &'a P, aad: &'a [u8], text: usize, begun: Option<&'a Begun<'a>>) -> Self {
-        let n = blocks(text) + 1;
-        Self { powers, all: powers.down_from(s, blocks(aad.len()) + n), aad, begun, text, n }
+    fn new(powers: &'a P, aad: &'a [u8], text: usize, begun: Option<&'a Begun<'a>>) -> Self {
+        Self { powers, aad, begun, text }
     }
 
-    /// The turn that is sealed, and not hashed, if there is one.
+    /// The turn that is sealed, and not hashed, if there is one, and the blocks with it.
     #[inline(always)]
-    fn pending(&self, s: S) -> Option<PendingTurn<'a, S, P::Down<'a>>> {
-        let Some(Begun { pending: Some(text), hash, .. }) = self.begun else { return None };
+    fn pending<S: Isa>(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::Down<'a>>)>
+    where
+        P: Ask<S>,
+    {
+        let begun = self.begun?;
+        rarely();
+        let Begun { pending: Some(text), hash, done, .. } = begun else { return None };
         let powers = self.powers.down_from(s, TURN * S::BLOCKS);
-        Some(Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) })
+        Some((*done, Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) }))
     }
 
     /// `sum` and its products.
     #[inline(always)]
-    fn add<M: Multiply<S>>(&self, s: S, sum: Sum<S, M>) -> Sum<S, M> {
+    fn add<S: Isa, M: Multiply<S>>(&self, s: S, sum: Sum<S, M>) -> Sum<S, M>
+    where
+        P: Ask<S>,
+    {
         let (header, lengths) = if let Some(begun) = self.begun {
+            rarely();
             (if begun.pending.is_some() { s.splat(0) } else { begun.hash.load(s, 0) }, begun.lengths)
         } else {
             (s.byte_swap(load_bytes(s, self.aad)), lengths(self.aad.len() as u64, self.text as u64))
         };
-        let entries = self.all.vector(0);
+        let (ahead, text) = (blocks(self.aad.len()), blocks(self.text));
+        let entries = self.powers.down_from(s, ahead + text + 1).vector(0);
         let mut sum = add::<S, M>(s, sum, s.put_last(header, lengths), self.powers.with_last(s, entries));
         if const { S::BLOCKS == 1 } && (self.begun.is_some() || !self.aad.is_empty()) {
             sum = add::<S, M>(s, sum, header, entries);
@@ -135,10 +138,14 @@ impl<'a, S: Isa, P: Ask<S>> Header<'a, S, P> {
         // What the lengths have no room beside.
         let mut more = self.aad.get(const { plan::beside_lengths(S::BLOCKS) }..).unwrap_or_default();
         while !more.is_empty() {
-            let entries = self.powers.down_from(s, blocks(more.len()) + self.n).vector(0);
-            let (part, behind) = more.split_at(more.len().min(16 * S::BLOCKS));
-            sum = add::<S, M>(s, sum, s.byte_swap(load_bytes(s, part)), entries);
-            more = behind;
+            let entries = self.powers.down_from(s, blocks(more.len()) + text + 1).vector(0);
+            let v = if let Some((vector, behind)) = more.split_at_checked(16 * S::BLOCKS) {
+                more = behind;
+                load_vector(s, vector)
+            } else {
+                load_bytes(s, core::mem::take(&mut more))
+            };
+            sum = add::<S, M>(s, sum, s.byte_swap(v), entries);
         }
         sum
     }
@@ -146,25 +153,19 @@ impl<'a, S: Isa, P: Ask<S>> Header<'a, S, P> {
 
 impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
     #[inline(always)]
-    fn new(
-        s: S,
-        schedule: &'a Schedule,
-        keys: K,
-        powers: &'a P,
-        nonce: Nonce96,
-        text: InOut<'a>,
-        begun: Option<&Begun<'_>>,
-    ) -> Self {
-        let mut counters = XorCounter::new(s, schedule, nonce);
-        if let Some(begun) = begun {
-            counters.skip(s, begun.done);
-        }
-        let (n, sum) = (blocks(text.len()) + 1, M::Short::zero(s));
-        Self { schedule, keys, powers, counters, text, n, sum }
+    fn new(s: S, schedule: &'a Schedule, keys: K, powers: &'a P, nonce: Nonce96, text: InOut<'a>) -> Self {
+        let counters = XorCounter::new(s, schedule, nonce);
+        Self { schedule, keys, powers, counters, text, sum: M::Short::zero(s) }
+    }
+
+    /// The powers of what is left, from that of its first block on. The lengths have the last.
+    #[inline(always)]
+    fn down(&self, s: S) -> P::Down<'a> {
+        self.powers.down_from(s, blocks(self.text.len()) + 1)
     }
 
     #[inline(always)]
-    fn any<const SEAL: bool>(self, s: S, header: Header<'a, S, P>) -> Block {
+    fn any<const SEAL: bool>(self, s: S, header: Header<'a, P>) -> Block {
         if SEAL { self.seal(s, header) } else { self.open(s, header) }
     }
 
@@ -172,21 +173,34 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// instructions in order, and begins with the AES of this message while the one before is being finished.
     /// (16 bytes: 1.3 ns on Zen 4, with six instructions more than behind the header.) Each class makes its states;
     /// header, last round, GHASH and tag stand once.
+    ///
+    /// A message that is an end goes straight on; what has begun, and steps, stand behind it.
     #[inline(always)]
-    fn seal(mut self, s: S, header: Header<'a, S, P>) -> Block {
+    fn seal(mut self, s: S, header: Header<'a, P>) -> Block {
         let states = if plan::has_step(S::BLOCKS, self.text.len()) {
-            let step = self.seal_step(s, &header.pending(s));
+            rarely();
+            let step = if let Some((done, turn)) = &header.pending(s) {
+                self.counters.skip(s, *done);
+                self.seal_step(s, turn)
+            } else {
+                self.seal_step(s, &NoHash)
+            };
             self.behind(s, &step)
-        } else if let Some(turn) = &header.pending(s) {
+        } else if let Some((done, turn)) = &header.pending(s) {
+            self.counters.skip(s, *done);
             self.behind(s, turn)
-        } else if self.fits(Class::OneLane) {
-            self.states::<1, 1, _>(s, &NoHash)
         } else if self.fits(Class::One) {
-            self.states::<1, 2, _>(s, &NoHash)
-        } else if self.fits(Class::TwoLane) {
-            self.states::<2, 2, _>(s, &NoHash)
+            if self.fits(Class::OneLane) {
+                self.states::<1, 1, _>(s, &NoHash)
+            } else {
+                self.states::<1, 2, _>(s, &NoHash)
+            }
         } else if self.fits(Class::Two) {
-            self.states::<2, 3, _>(s, &NoHash)
+            if self.fits(Class::TwoLane) {
+                self.states::<2, 2, _>(s, &NoHash)
+            } else {
+                self.states::<2, 3, _>(s, &NoHash)
+            }
         } else if self.fits(Class::Three) {
             self.states::<3, 4, _>(s, &NoHash)
         } else {
@@ -199,21 +213,30 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// Opening hashes what is there already, so nothing waits for AES: what counts is that products and rounds
     /// alternate, from the header on. (With AES first, 129 to 256 bytes took 11 % longer on Zen 5.)
     #[inline(always)]
-    fn open(mut self, s: S, header: Header<'_, S, P>) -> Block {
-        self.sum = header.add::<M>(s, self.sum);
+    fn open(mut self, s: S, header: Header<'_, P>) -> Block {
+        if let Some(begun) = header.begun {
+            rarely();
+            self.counters.skip(s, begun.done);
+        }
+        self.sum = header.add::<S, M>(s, self.sum);
         if plan::has_step(S::BLOCKS, self.text.len()) {
             self.open_step(s);
         }
-        if self.fits(Class::Empty) {
-            self.open_last::<0, 0, 1>(s)
-        } else if self.fits(Class::OneLane) {
-            self.open_last::<0, 1, 1>(s)
-        } else if self.fits(Class::One) {
-            self.open_last::<0, 1, 2>(s)
-        } else if self.fits(Class::TwoLane) {
-            self.open_last::<1, 2, 2>(s)
+        if self.fits(Class::One) {
+            if self.fits(Class::Empty) {
+                rarely();
+                self.open_last::<0, 0, 1>(s)
+            } else if self.fits(Class::OneLane) {
+                self.open_last::<0, 1, 1>(s)
+            } else {
+                self.open_last::<0, 1, 2>(s)
+            }
         } else if self.fits(Class::Two) {
-            self.open_last::<1, 2, 3>(s)
+            if self.fits(Class::TwoLane) {
+                self.open_last::<1, 2, 2>(s)
+            } else {
+                self.open_last::<1, 2, 3>(s)
+            }
         } else if self.fits(Class::Three) {
             self.open_last::<2, 3, 4>(s)
         } else {
@@ -229,19 +252,11 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
 
     /// The next four vectors, encrypted, and meanwhile a turn that is pending is hashed.
     #[inline(always)]
-    fn seal_step(
-        &mut self,
-        s: S,
-        turn: &Option<PendingTurn<'_, S, P::Down<'a>>>,
-    ) -> Hashed<S, P::Down<'a>, [S::V; STEP], STEP> {
-        let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.powers.down_from(s, self.n));
+    fn seal_step<B: Beside<S, M>>(&mut self, s: S, beside: &B) -> Hashed<S, P::Down<'a>, [S::V; STEP], STEP> {
+        let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
-        if let Some(turn) = turn {
-            if let Some(sum) = rounds::<S, M, _, STEP>(s, self.schedule, self.keys, &mut x, turn) {
-                turn.add(s, self, sum);
-            }
-        } else {
-            rounds::<S, M, _, STEP>(s, self.schedule, self.keys, &mut x, &NoHash);
+        if let Some(sum) = rounds::<S, B::By, _, STEP>(s, self.schedule, self.keys, &mut x, beside) {
+            beside.add(s, self, sum);
         }
         let text = self.apply_step(s, &x);
         Hashed { powers, hash: s.splat(0), text }
@@ -250,7 +265,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// The next four vectors, decrypted, and meanwhile hashed.
     #[inline(always)]
     fn open_step(&mut self, s: S) {
-        let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.powers.down_from(s, self.n));
+        let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
         let work = Hashed::<S, _, _, STEP> { powers, hash: s.splat(0), text: Whole::<STEP>(&self.text) };
         if let Some(sum) = rounds::<S, M::Short, _, STEP>(s, self.schedule, self.keys, &mut x, &work) {
@@ -267,20 +282,18 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
             out[I] = self.schedule.last_round(s, x[I], these.load::<S, I, STEP>(s));
             these.store::<S, I, STEP>(s, out[I]);
         });
-        self.n -= STEP * S::BLOCKS;
         out
     }
 
     /// The last vectors in AES, behind a step or a turn that is hashed beside them.
     #[inline(always)]
     fn behind(&mut self, s: S, beside: &impl Beside<S, M>) -> States<S> {
-        let vectors = self.text.len().div_ceil(16 * S::BLOCKS);
-        if vectors <= 2 {
+        if self.fits(Class::Two) {
             let ([b, a, ..], j0) = self.states::<2, 3, _>(s, beside);
-            if vectors == 2 { ([b, a, a, a], j0) } else { ([a; 4], j0) }
+            if self.fits(Class::One) { ([a; 4], j0) } else { ([b, a, a, a], j0) }
         } else {
             let ([d, c, b, a], j0) = self.states::<4, 5, _>(s, beside);
-            if vectors == 4 { ([d, c, b, a], j0) } else { ([c, b, a, a], j0) }
+            if self.fits(Class::Three) { ([c, b, a, a], j0) } else { ([d, c, b, a], j0) }
         }
     }
 
@@ -331,18 +344,23 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// megabyte.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
-    fn seal_last(self, s: S, (x, j0): States<S>, header: Header<'_, S, P>) -> Block {
-        let mut sum = header.add::<M>(s, self.sum);
+    fn seal_last(self, s: S, (x, j0): States<S>, header: Header<'_, P>) -> Block {
+        let mut sum = header.add::<S, M>(s, self.sum);
+        // Once, for all: else LLVM broadcasts it again on each way.
+        let mut last = s.state(s.splat(self.schedule.last));
+        if const { S::BLOCKS > 1 } {
+            s.pin_state(&mut last);
+        }
         let (mut whole, mut cut) = self.text.split_cut::<S>();
         let n = if cut.len() > 0 {
-            let output = self.schedule.last_round(s, x[0], cut.load::<S, 0, 0>(s));
+            let output = self.schedule.last_round_by(s, &last, x[0], cut.load::<S, 0, 0>(s));
             cut.store::<S, 0, 0>(s, output);
             let (v, n) = (s.byte_swap(s.keep_first(output, cut.len())), blocks(cut.len()) + 1);
             sum = add::<S, M>(s, sum, v, self.powers.down_from(s, n).vector(0));
             n
         } else {
             if let Some(mut one) = whole.take_last::<S>() {
-                let output = self.schedule.last_round(s, x[0], one.load::<S, 0, 1>(s));
+                let output = self.schedule.last_round_by(s, &last, x[0], one.load::<S, 0, 1>(s));
                 one.store::<S, 0, 1>(s, output);
                 let entries = self.powers.down_from(s, S::BLOCKS + 1).vector(0);
                 sum = add::<S, M>(s, sum, s.byte_swap(output), entries);
@@ -353,12 +371,12 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         'whole: {
             each!(I in 1 2 3 => {
                 let Some(mut one) = whole.take_last::<S>() else { break 'whole };
-                let output = self.schedule.last_round(s, x[I], one.load::<S, 0, 1>(s));
+                let output = self.schedule.last_round_by(s, &last, x[I], one.load::<S, 0, 1>(s));
                 one.store::<S, 0, 1>(s, output);
                 sum = add::<S, M>(s, sum, s.byte_swap(output), ahead.vector((3 - I) * S::BLOCKS));
             });
         }
-        let mask = self.schedule.last_round(s, j0, s.splat(0));
+        let mask = self.schedule.last_round_by(s, &last, j0, s.splat(0));
         s.fold_with::<true>(s.byte_swap(M::Short::reduce(s, sum, s.splat(0))), mask)
     }
 
@@ -367,7 +385,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
     fn open_last<const WHOLE: usize, const N: usize, const ALL: usize>(self, s: S) -> Block {
-        let (powers, mut sum) = (self.powers.down_from(s, self.n), self.sum);
+        let (powers, mut sum) = (self.down(s), self.sum);
         // Two vectors or more are hashed between the rounds.
         let woven = const { if WHOLE >= 2 { WHOLE } else { 0 } };
         let x = if const { WHOLE >= 2 } {
@@ -446,7 +464,7 @@ impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for PendingTurn<'_, S, D> 
     /// Its hash is a block before the blocks that are left.
     #[inline(always)]
     fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
-        let entries = end.powers.down_from(s, end.n).vector(0);
+        let entries = end.powers.down_from(s, blocks(end.text.len()) + 1).vector(0);
         end.sum = add::<S, M>(s, end.sum, self.reduced::<M>(s, sum), entries);
     }
 }

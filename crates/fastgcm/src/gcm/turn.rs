@@ -180,15 +180,8 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     meanwhile: &H,
 ) -> Option<M::Sum> {
     // The rounds that longer keys have more come first, alone: seal's hashing waits for what the turn before
-    // has just stored. Where registers are many they are a loop, for half of the code. (Where they are few,
-    // LLVM keeps what it has loaded across it, and spills.)
-    if const { S::ROOMY } {
-        let mut done = 0;
-        while done < schedule.size as usize {
-            each!(R in 1 2 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(done + R))); });
-            done += 2;
-        }
-    } else if schedule.size != KeySize::Aes128 {
+    // has just stored.
+    if schedule.size != KeySize::Aes128 {
         each!(R in 1 2 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(R))); });
         if schedule.size == KeySize::Aes256 {
             each!(R in 3 4 => { aes::<S, M, H, N, ALL>(s, x, keys.key(s, before::<S>(R))); });

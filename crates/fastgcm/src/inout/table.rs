@@ -71,8 +71,9 @@ impl<const N: usize> Table<N> {
     #[inline(always)]
     pub(crate) fn part_before(&self, end: usize, n: usize, blocks: usize) -> Part<'_> {
         assert!(n <= end && end - n + blocks <= N);
-        // SAFETY: just checked. (As `part(end - n, ..)` it takes two instructions more.)
-        Part(unsafe { core::slice::from_raw_parts(self.0.as_ptr().add(end).sub(n), blocks) })
+        // SAFETY: just checked. (As `part(end - n, ..)` it takes two instructions more; by blocks, not bytes, up to
+        // five in an end, since `n` was made of a number of bytes.)
+        Part(unsafe { core::slice::from_raw_parts(self.0.as_ptr().add(end).byte_sub(16 * n), blocks) })
     }
 }
 

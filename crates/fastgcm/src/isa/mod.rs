@@ -94,6 +94,12 @@ pub(crate) fn joined(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
+/// Says that a program seldom comes here: code for it stands behind all other, so that a short message goes straight
+/// on. (A jump that is taken costs it 0.1 ns on Zen 5.)
+#[cold]
+#[inline(always)]
+pub(crate) fn rarely() {}
+
 /// Keeps an expression where the instruction sets of a family exist, and gives `None` elsewhere.
 macro_rules! on {
     (any => $some:expr) => {

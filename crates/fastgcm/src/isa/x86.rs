@@ -1,6 +1,6 @@
 //! x86-64: one page of one-line operations for each width.
 
-use super::{Isa, Vectors};
+use super::{Isa, Vectors, rarely};
 use crate::Block;
 use core::arch::{asm, x86_64::*};
 
@@ -103,7 +103,7 @@ macro_rules! isa {
             #[inline(always)] fn whiten(self, x: $v, key0: $v) -> $v { self.xor(x, key0) }
             #[inline(always)] fn state(self, v: $v) -> $v { v }
             #[inline(always)] fn round(self, x: &mut $v, key: &$v) { *x = registers! { $aesenc(*x, *key) } }
-            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $xor($aesenclast(x, last), data) } }
+            #[inline(always)] fn last_round(self, x: $v, _prev: $v, last: $v, data: $v) -> $v { registers! { $aesenclast(x, $xor(last, data)) } }
             #[inline(always)] fn next_words<const ROTATE: bool>(self, four: Block, last: Block, rcon: u8) -> Block { registers! { next_words::<ROTATE>(four, last, rcon) } }
             #[inline(always)] fn pin_state(self, x: &mut $v) { self.pin(x) }
             #[inline(always)] fn unset(self) -> $v {
@@ -236,7 +236,7 @@ mod xmm {
     /// Ones, then zeros: a window of it is the mask of the first n bytes.
     #[repr(C, align(64))]
     struct Ones([u8; 64]);
-    static ONES: Ones = Ones({
+    const ONES: &Ones = &Ones({
         let mut ones = [0; 64];
         let mut i = 0;
         while i < 32 {
@@ -413,7 +413,7 @@ mod zmm {
     }
 
     /// Positions of halves of lanes.
-    static HALVES: [u64; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const HALVES: &[u64; 16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
@@ -476,7 +476,7 @@ mod zmm {
     /// Counts up: with a number added to each byte, it moves a vector by so many bytes.
     #[repr(C, align(64))]
     struct Bytes([u8; 64]);
-    static BYTES: Bytes = Bytes({
+    const BYTES: &Bytes = &Bytes({
         let mut bytes = [0; 64];
         let mut i = 0;
         while i < 64 {
@@ -498,9 +498,6 @@ mod zmm {
     /// address and a length, which are public.
     #[inline(always)]
     fn crosses<const WIDTH: usize>(at: *const u8, n: usize) -> bool {
-        #[cold]
-        #[inline(always)]
-        fn rarely() {}
         let crosses = n == 0 || at as usize % PAGE > PAGE - WIDTH;
         if crosses {
             rarely();
@@ -514,11 +511,11 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
         memory! {
-            _mm512_zextsi128_si512(if crosses::<16>(src, n) {
-                xmm::load_first(src, n)
+            if !crosses::<16>(src, n) {
+                _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(n) as u16, src.cast()))
             } else {
-                _mm_maskz_loadu_epi8(mask(n) as u16, src.cast())
-            })
+                load_last(src, n)
+            }
         }
     }
 
@@ -533,16 +530,21 @@ mod zmm {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
             } else if !crosses::<64>(src, n) {
                 _mm512_maskz_loadu_epi8(bytes, src.cast())
-            } else if n > 0 {
-                // The vector that ends with the last byte: what its mask leaves out stands before the first,
-                // on that byte's page.
-                let ahead = 64 - n;
-                let v = _mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast());
-                keep_first(moved(v, ahead), n)
             } else {
-                _mm512_setzero_si512()
+                load_last(src, n)
             }
         }
+    }
+
+    /// Where a page ends. The vector that ends with the last byte: what its mask leaves out stands before the first, on
+    /// that byte's page.
+    #[inline(always)]
+    unsafe fn load_last(src: *const u8, n: usize) -> __m512i {
+        if n == 0 {
+            return registers! { _mm512_setzero_si512() };
+        }
+        let ahead = 64 - n;
+        memory! { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@ mod verbs;
 use crate::{
     Block, Error, gcm,
     inout::{InOut, made},
+    isa::rarely,
     limits,
     material::Material,
     nonce::{Kind, Nonce, Nonce96},
@@ -86,6 +87,7 @@ impl Row {
                 verbs.open_end(material, nonce, aad, None, text, then)
             });
         }
+        rarely();
         limits::check(aad.len(), text.len())?;
         Ok(if SEAL {
             verbs.seal(material, nonce, aad, text, |tagged| then(tagged.tag()))
