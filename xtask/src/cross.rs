@@ -48,8 +48,8 @@ impl Machine {
         let programs = self.needs.iter().chain([&self.linker]).filter(|program| **program != "rust-lld");
         programs.into_iter().try_for_each(|program| need(root, program, self.packages))?;
         type_in(&here(root), self.prepare)?;
-        let processors = self.on.iter().copied();
-        let processors: Vec<(&str, &str)> = processors.filter(|(processor, _)| full() || !processor.ends_with(BUILT_FOR_IT)).collect();
+        let processors: Vec<(&str, &str)> =
+            self.processors().filter(|(processor, _)| full() || !processor.ends_with(BUILT_FOR_IT)).collect();
         let Some((first, _)) = processors.first() else {
             type_in(root, &self.cargo(root, "", "build -p fastgcm --no-default-features"))?;
             println!("cross ok {} 1 (built, not run)", self.triple);
@@ -117,7 +117,7 @@ impl Machine {
         };
         let (cpu, lacking) = cpu.split_once(" lacking ").unwrap_or((cpu, ""));
         let bits = HWCAP.iter().find(|(name, _)| *name == lacking);
-        let lacking = bits.map_or(String::new(), |(_, bits)| format!("{}/xtask/lacking.sh {bits} ", root.display()));
+        let lacking = bits.map_or(String::new(), |(_, bits)| format!("{}/lab/emulate/lacking.sh {bits} ", root.display()));
         let here = here(root).display().to_string();
         let runner = format!("timeout 1800 {lacking}{}", self.runner.replace("CPU", cpu).replace("HERE", &here));
         let (triple, linker, variable) =

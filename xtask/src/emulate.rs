@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     // That is where Cargo runs tests.
     let emulate = format!(
         "cd crates/fastgcm && unset FASTGCM_FULL && export FASTGCM_ONLY={1}
-        emulate() {{ python3 '{0}/xtask/emulate.py' --timeout 3600 --file '{0}/testdata' \"$@\"; }}",
+        emulate() {{ python3 '{0}/lab/emulate/emulate.py' --timeout 3600 --file '{0}/testdata' \"$@\"; }}",
         root.display(),
         Machine::elsewhere(&rows(root)?, Some("vaes"))?.rows.join(",")
     );

@@ -2,7 +2,7 @@
 //! that its line names is not there behind it; what is opened must be what was sealed. And what the pages tell a reader to write into Cargo.toml, in a program
 //! that lies beside this repository.
 
-use crate::tools::{emptied, files, full, output, run as type_in, sh, step, write};
+use crate::tools::{emptied, files, full, run as type_in, sh, step, write};
 use anyhow::{Context, Result, bail, ensure};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -81,8 +81,6 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<()> {
     ensure!(all == marks, "README.md has {marks} blocks, of which {all} are of a language that is known");
     println!("readme ok {commands}");
     println!("manifests ok {}", manifests(root)?);
-    in_place_of_aes_gcm(root)?;
-    println!("patched ok 2");
     emptied(root.join("target/readme"))?;
     Ok(())
 }
@@ -103,42 +101,6 @@ fn manifests(root: &Path) -> Result<usize> {
         }
     }
     Ok(lines)
-}
-
-/// What docs/migrating.md has for a dependency of somebody else's: two of these, which want the newest `aes-gcm` 0.10, have ours; and so has one whose lock
-/// file has an older version. And each of our versions has the number of that which it is tested beside.
-fn in_place_of_aes_gcm(root: &Path) -> Result<()> {
-    for name in ["aes-gcm-010", "aes-gcm-011"] {
-        let manifest = fs::read_to_string(root.join("crates").join(name).join("Cargo.toml"))?;
-        let number = |mark: &str| manifest.split_once(mark).and_then(|(_, rest)| rest.split('"').next());
-        let (ours, theirs) = (number("\nversion = \""), number("\naes-gcm = { version = \"="));
-        ensure!(ours.is_some() && ours == theirs, "crates/{name} has version {ours:?}, and is tested beside {theirs:?}");
-    }
-    let page = fs::read_to_string(root.join("docs/migrating.md"))?;
-    let recipe = *blocks(&page, "sh").first().context("docs/migrating.md: no lines for a dependency of somebody else's")?;
-    let program = beside(root)?.join("program");
-    write(&program.join("src/main.rs"), "fn main() {}")?;
-    write(&program.join("Cargo.toml"), format!("{PROGRAM}pgp = \"=0.21.0\"\nwebrtc-dtls = \"=0.12.0\"\n"))?;
-    // As it is with their `aes-gcm`, which the lock file then has.
-    let before = output(&mut sh(&program, "cargo tree -i aes-gcm"))?;
-    let after = output(&mut sh(&program, recipe))?;
-    print!("{after}");
-    let (first, folder) = (after.lines().next().unwrap_or_default(), program.join("aes-gcm"));
-    ensure!(!before.contains("/aes-gcm)") && first.ends_with(&format!(" ({})", folder.display())), "Cargo takes RustCrypto's: {first}");
-    ensure!(["pgp", "webrtc-dtls"].iter().all(|name| after.contains(&format!("{name} v"))), "who uses it:\n{after}");
-
-    // With a lock file that has an earlier version Cargo does not use the patch, until it is told what the page says.
-    let folder = beside(root)?;
-    let program = folder.join("program");
-    write(&program.join("src/main.rs"), "fn main() {}")?;
-    write(&program.join("Cargo.toml"), format!("{PROGRAM}aes-gcm = \"0.10\"\n"))?;
-    type_in(&program, "cargo update --quiet -p aes-gcm --precise 0.10.2")?;
-    let before = output(&mut sh(&program, recipe))?;
-    let advice = page.split('`').find(|code| code.starts_with("cargo update -p ")).context("docs/migrating.md: nothing on lock files")?;
-    let after = output(&mut sh(&program, &format!("{advice}; cargo tree -i aes-gcm")))?;
-    let is_ours = |tree: &str| tree.lines().next().is_some_and(|first| first.ends_with("/aes-gcm)"));
-    ensure!(!is_ours(&before) && is_ours(&after), "with an old lock file:\n{before}\n{after}");
-    Ok(())
 }
 
 /// A folder for programs, beside this repository, which is `fastgcm` there.

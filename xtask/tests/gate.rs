@@ -69,7 +69,7 @@ fn each_way_to_fail_is_seen() {
     // What stands above and below the functions of `.ci/run`.
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci");
     let (run, driver) = (fs::read_to_string(own.join("run")).unwrap(), fs::read_to_string(own.join("driver")).unwrap());
-    let above = run.split_once("\n# cargo-fuzz").unwrap().0;
+    let above = run.split_once("\n# A program of crates.io").unwrap().0;
     let run = format!("{above}\ngate='good gone' full= beside=aside shared=\n{}\n. .ci/driver; exit\n", checks.collect::<String>());
     let suites = BAD.iter().map(|bad| bad.0).chain(good.map(|good| good.0)).map(|name| format!("{name}: others=2\n"));
     let table = format!("\"here\" on any: \"{flag}\"\n\"away\" on any: \"no-processor-has-this\"\n\"portable\" on any\n");
