@@ -3,11 +3,9 @@
 mod cross;
 mod emulate;
 mod faults;
-mod layers;
 mod machines;
 mod matrix;
 mod mutants;
-mod package;
 mod planted;
 mod readme;
 mod suites;
@@ -27,7 +25,6 @@ type Run = fn(&Path, &[String]) -> Result<()>;
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
     ("suites", "CHECK LOG: whether all suites have run that .ci/suites names of a check of .ci/run", suites::run),
-    ("layers", "the rules of ARCHITECTURE.md that can be read off the source", layers::run),
     ("readme", "what README.md tells a reader to type", readme::run),
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", |root, options| {
         step(sh(root, "cargo run --quiet --release --target-dir target/proof -p fastgcm-asm -- \"$@\"").arg("asm").args(options))
@@ -36,7 +33,6 @@ const COMMANDS: &[(&str, &str, Run)] = &[
               \x20          does; --all: each length with all sizes of keys; --shard I/N: a part of it; --wiped: that with `scrub` nothing is left of secrets;\n\
               \x20          --wheel PYTHON: the Python package that is installed there; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls\n\
               \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", |root, options| step(Command::new("crates/fastgcm/interop/victim/prove.sh").args(options).current_dir(root))),
-    ("package", "packs each published crate, and tests what was packed", package::run),
     ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
