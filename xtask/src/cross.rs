@@ -5,7 +5,7 @@
 //!
 //! **Detection never lies**: `tests/machine.rs` runs on many processors, and on some that lack a single feature (a hypervisor may take away any bit).
 //! Each run must give right answers on exactly the rows that the processor's features allow. qemu's own emulation has neither VPCLMULQDQ nor AVX-512,
-//! so the rows that need them must be refused everywhere here; `cargo xtask emulate` runs those.
+//! so the rows that need them must be refused everywhere here; the check `emulated` runs those.
 
 use crate::{
     machines::{MACHINES, Machine},

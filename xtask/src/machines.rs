@@ -131,8 +131,8 @@ x86_64-w64-mingw32-gcc -shared -o wine/bcryptprimitives.dll wine/prng.c -ladvapi
     },
     // No operating system, no allocation, no vector registers: `portable` alone, and only built.
     Machine { name: "bare", triple: "x86_64-unknown-none", linker: "rust-lld", ..NOTHING },
-    // `cargo xtask dispatch`. qemu's own emulation has neither VPCLMULQDQ nor AVX-512, so the rows that need them must be refused everywhere here; `cargo xtask
-    // emulate` runs those.
+    // `cargo xtask dispatch`. qemu's own emulation has neither VPCLMULQDQ nor AVX-512, so the rows that need them must be refused everywhere here; the check
+    // `emulated` runs those.
     Machine {
         name: "x86",
         triple: "x86_64-unknown-linux-gnu",

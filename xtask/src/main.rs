@@ -1,13 +1,11 @@
 //! `cargo xtask COMMAND`: what the project does with itself.
 
 mod cross;
-mod emulate;
 mod faults;
 mod machines;
 mod matrix;
 mod mutants;
 mod planted;
-mod readme;
 mod suites;
 mod tools;
 
@@ -25,7 +23,6 @@ type Run = fn(&Path, &[String]) -> Result<()>;
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
     ("suites", "CHECK LOG: whether all suites have run that .ci/suites names of a check of .ci/run", suites::run),
-    ("readme", "what README.md tells a reader to type", readme::run),
     ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", |root, options| {
         step(sh(root, "cargo run --quiet --release --target-dir target/proof -p fastgcm-asm -- \"$@\"").arg("asm").args(options))
     }),
@@ -38,7 +35,6 @@ const COMMANDS: &[(&str, &str, Run)] = &[
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
     ("matrix", "writes into SECURITY.md what ran where, from the logs of runs", matrix::run),
     ("dispatch", "random messages on many x86 processors, and without each single feature (likewise)", |root, _| cross::run(root, &["x86".into()])),
-    ("emulate", "the library's tests on an emulated processor with VAES and AVX-512 (likewise)", emulate::run),
 ];
 
 fn main() -> ExitCode {

@@ -22,13 +22,19 @@ const ELSEWHERE: [(&str, Option<&str>); 5] =
     [("aarch64", Some("arm")), ("dispatch", None), ("emulated", Some("vaes")), ("other_machines", None), ("windows", None)];
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let (rows, [check, log]) = (rows(root)?, arguments) else { bail!("suites CHECK LOG, or suites --lacks FEATURE") };
+    let (rows, [check, log]) = (rows(root)?, arguments) else { bail!("suites CHECK LOG, suites --lacks FEATURE, or suites --rows CHECK") };
     if check == "--lacks" {
         ensure!(Machine::here(&rows)?.lacks(&rows, log), "this processor runs all rows that need {log}");
         return Ok(());
     }
+    let on_rows = (check == "--rows").then_some(log);
+    let check = on_rows.unwrap_or(check);
     let on = ELSEWHERE.iter().find(|(name, _)| name == check);
     let machine = on.map_or_else(|| Machine::here(&rows), |(_, on)| Machine::elsewhere(&rows, *on))?;
+    if on_rows.is_some() {
+        println!("{}", machine.rows.join(","));
+        return Ok(());
+    }
     let (table, text) = (Suites::read(root)?, fs::read(root.join(log))?);
     let lines: Vec<String> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
     // The harness may have begun the line: `test name ... SKIPPED what: why`.
@@ -109,7 +115,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// The one that we are on.
-    pub(crate) fn here(rows: &[Row]) -> Result<Self> {
+    fn here(rows: &[Row]) -> Result<Self> {
         let family = match std::env::consts::ARCH {
             "x86_64" => "x86",
             "aarch64" => "arm",
@@ -126,7 +132,7 @@ impl Machine {
 
     /// Another one, which has all rows of that family, or those that need that feature and have not run here (all, if each has); or the suites are no
     /// matter of rows.
-    pub(crate) fn elsewhere(rows: &[Row], on: Option<&str>) -> Result<Self> {
+    fn elsewhere(rows: &[Row], on: Option<&str>) -> Result<Self> {
         let here = if full() { Vec::new() } else { Self::here(rows)?.rows };
         Self::emulated(rows, on, &here)
     }
@@ -145,7 +151,7 @@ impl Machine {
     }
 
     /// Whether it lacks a row that needs this feature.
-    pub(crate) fn lacks(&self, rows: &[Row], feature: &str) -> bool {
+    fn lacks(&self, rows: &[Row], feature: &str) -> bool {
         !lacking(rows, feature, &self.rows).is_empty()
     }
 

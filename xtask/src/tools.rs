@@ -76,13 +76,6 @@ pub(crate) fn files(root: &Path, folders: &str, name: &str) -> Result<Vec<PathBu
     Ok(found.lines().map(|file| root.join(file)).collect())
 }
 
-/// A folder that is empty, whatever was in it.
-pub(crate) fn emptied(folder: PathBuf) -> Result<PathBuf> {
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
 /// Writes a file, and its folder.
 pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
     fs::create_dir_all(path.parent().context("no folder")?)?;
