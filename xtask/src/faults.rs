@@ -11,7 +11,7 @@
 //! `cargo xtask faults --python PYTHON [NAME]...`.
 
 use crate::{
-    planted::{Copy, Fault, Verdict},
+    planted::{Copy, Fault, PROOF, Verdict},
     tools::{full, shard},
 };
 use anyhow::{Context, Result, bail, ensure};
@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let (copy, mut caught, mut missed) = (Copy::lean(root)?, 0, Vec::new());
     let line = |fault: &Fault| -> Result<String> {
         if proof {
-            return Ok(crate::prove::LINE.to_owned());
+            return Ok(PROOF.to_owned());
         }
         let Some(python) = python else { return Ok(fault.line()) };
         // The package of the copy, which Python finds before the one that is installed, has the libraries of that one.

@@ -15,12 +15,20 @@ pub(crate) struct Machine {
     pub(crate) prepare: &'static str,
     /// What runs a program on the processor `CPU`; `HERE` is that folder.
     pub(crate) runner: &'static str,
-    /// Processors, each with the rows that it must have beside `portable` (`*`: as many as this machine has). The first has all suites, and each 1,000
-    /// random messages.
-    pub(crate) on: &'static [(&'static str, &'static str)],
+    /// Lines of `ROWS: PROCESSOR; PROCESSOR`, with the rows that these must have beside `portable` (`*`: as many as this machine has). The first of all has all
+    /// suites, and each 1,000 random messages.
+    pub(crate) on: &'static str,
 }
 
-const NOTHING: Machine = Machine { name: "", triple: "", linker: "", needs: &[], packages: "", prepare: "", runner: "", on: &[] };
+impl Machine {
+    /// Processors, each with its rows.
+    pub(crate) fn processors(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let lines = self.on.lines().filter_map(|line| line.trim().split_once(':'));
+        lines.flat_map(|(rows, processors)| processors.split("; ").map(move |processor| (processor.trim(), rows)))
+    }
+}
+
+const NOTHING: Machine = Machine { name: "", triple: "", linker: "", needs: &[], packages: "", prepare: "", runner: "", on: "" };
 
 pub(crate) const MACHINES: [Machine; 9] = [
     Machine {
@@ -30,22 +38,11 @@ pub(crate) const MACHINES: [Machine; 9] = [
         needs: &["qemu-aarch64", "gdb-multiarch"],
         packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user gdb-multiarch",
         runner: "qemu-aarch64 -cpu CPU",
-        on: &[
-            // With AES and without, and what the kernel conceals of some.
-            ("max", "aes-neon-eor3 aes-neon"),
-            ("max lacking sha3", "aes-neon"),
-            ("max lacking pmull", ""),
-            ("cortex-a53", "aes-neon"),
-            ("cortex-a53 lacking aes", ""),
-            ("cortex-a72", "aes-neon"),
-            ("cortex-a72 lacking aes", ""),
-            // rustc says that it has AES; a Raspberry Pi 4 has none.
-            ("cortex-a72 lacking aes built for it", ""),
-            ("neoverse-n1", "aes-neon"),
-            ("neoverse-n1 lacking aes", ""),
-            ("a64fx", "aes-neon"),
-            ("a64fx lacking aes", ""),
-        ],
+        // With AES and without, and what the kernel conceals of some. rustc says that a Cortex-A72 has AES; a Raspberry Pi 4 has none.
+        on: "aes-neon-eor3 aes-neon: max
+            aes-neon: max lacking sha3; cortex-a53; cortex-a72; neoverse-n1; a64fx
+            : max lacking pmull; cortex-a53 lacking aes; cortex-a72 lacking aes; neoverse-n1 lacking aes; a64fx lacking aes
+            : cortex-a72 lacking aes built for it",
         ..NOTHING
     },
     Machine {
@@ -53,7 +50,7 @@ pub(crate) const MACHINES: [Machine; 9] = [
         triple: "i686-unknown-linux-gnu",
         linker: "i686-linux-gnu-gcc",
         packages: "gcc-i686-linux-gnu libc6-dev-i386-cross",
-        on: &[("native", "")],
+        on: ": native",
         ..NOTHING
     },
     Machine {
@@ -63,7 +60,7 @@ pub(crate) const MACHINES: [Machine; 9] = [
         needs: &["qemu-s390x"],
         packages: "gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user",
         runner: "qemu-s390x -cpu CPU",
-        on: &[("max", "")],
+        on: ": max",
         ..NOTHING
     },
     Machine {
@@ -73,7 +70,7 @@ pub(crate) const MACHINES: [Machine; 9] = [
         needs: &["qemu-ppc64le"],
         packages: "gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross qemu-user",
         runner: "qemu-ppc64le -cpu CPU",
-        on: &[("power10", "")],
+        on: ": power10",
         ..NOTHING
     },
     Machine {
@@ -91,17 +88,9 @@ pub(crate) const MACHINES: [Machine; 9] = [
             apt="apt-get -qq $sources -o Dir::State::Lists=$PWD/lists -o Dir::Cache=$PWD/cache"
             $apt update && $apt download qemu-user && dpkg-deb -x qemu-user_*.deb ."#,
         runner: "HERE/qemu/usr/bin/qemu-riscv64 -cpu CPU",
-        on: &[
-            // With vector cryptography, registers of 128, 256 and 1024 bits; then without each single extension that the row names.
-            ("max", "aes-zvkned"),
-            ("max,vlen=256", "aes-zvkned"),
-            ("max,vlen=1024", "aes-zvkned"),
-            ("rv64", ""),
-            ("max,zvkned=false", ""),
-            ("max,zvbc=false", ""),
-            ("max,zvkb=false,zvbb=false", ""),
-            ("max,zvkt=false", ""),
-        ],
+        // With vector cryptography, registers of 128, 256 and 1024 bits; then without each single extension that the row names.
+        on: "aes-zvkned: max; max,vlen=256; max,vlen=1024
+            : rv64; max,zvkned=false; max,zvbc=false; max,zvkb=false,zvbb=false; max,zvkt=false",
         ..NOTHING
     },
     Machine {
@@ -121,7 +110,7 @@ const module = await WebAssembly.compile(await readFile(program));
 wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
 END"#,
         runner: "node --no-warnings HERE/wasi.mjs",
-        on: &[("node", "")],
+        on: ": node",
     },
     Machine {
         name: "windows",
@@ -138,12 +127,12 @@ __declspec(dllexport) BOOL ProcessPrng(PBYTE data, SIZE_T n) { return RtlGenRand
 END
 x86_64-w64-mingw32-gcc -shared -o wine/bcryptprimitives.dll wine/prng.c -ladvapi32"#,
         runner: "env WINEDEBUG=-all WINEPREFIX=HERE/wine/c WINEPATH=Z:HERE/wine /usr/lib/wine/wine64",
-        on: &[("native", "*")],
+        on: "*: native",
     },
     // No operating system, no allocation, no vector registers: `portable` alone, and only built.
     Machine { name: "bare", triple: "x86_64-unknown-none", linker: "rust-lld", ..NOTHING },
-    // `cargo xtask dispatch`. qemu's own emulation has neither VPCLMULQDQ nor AVX-512, so the rows that need them must be refused everywhere here; `cargo xtask
-    // emulate` runs those.
+    // `cargo xtask dispatch`. qemu's own emulation has neither VPCLMULQDQ nor AVX-512, so the rows that need them must be refused everywhere here; the check
+    // `emulated` runs those.
     Machine {
         name: "x86",
         triple: "x86_64-unknown-linux-gnu",
@@ -151,37 +140,13 @@ x86_64-w64-mingw32-gcc -shared -o wine/bcryptprimitives.dll wine/prng.c -ladvapi
         needs: &["qemu-x86_64"],
         packages: "qemu-user",
         runner: "qemu-x86_64 -cpu CPU",
-        on: &[
-            // The best; without each single feature that a row needs, and without some that none needs (AVX and wider registers are of no use where the operating
-            // system cannot save them); and makers and years, of which none is asked for by name in the library.
-            ("max", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("max,-aes", "vpaes-ssse3"),
-            ("max,-pclmulqdq", "vpaes-ssse3"),
-            ("max,-ssse3", ""),
-            ("max,-sse4.1", "vpaes-ssse3"),
-            ("max,-avx", "aesni-sse vpaes-ssse3"),
-            ("max,-avx2", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("max,-bmi2", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("max,-vaes", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("max,-xsave", "aesni-sse vpaes-ssse3"),
-            ("max,-sse4.2", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("max,-movbe", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("max,-sha-ni", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("qemu64", ""),
-            ("Conroe", "vpaes-ssse3"),
-            ("Penryn", "vpaes-ssse3"),
-            ("Nehalem", "vpaes-ssse3"),
-            ("Westmere", "aesni-sse vpaes-ssse3"),
-            ("SandyBridge", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("IvyBridge", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("Haswell", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("Skylake-Client", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("Denverton", "aesni-sse vpaes-ssse3"),
-            ("Opteron_G3", ""),
-            ("Opteron_G5", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("EPYC", "aesni-avx aesni-sse vpaes-ssse3"),
-            ("EPYC-Milan", "aesni-avx aesni-sse vpaes-ssse3"),
-        ],
+        // The best; without each single feature that a row needs, and without some that none needs (AVX and wider registers are of no use where the operating
+        // system cannot save them); and makers and years, of which none is asked for by name in the library.
+        on: "aesni-avx aesni-sse vpaes-ssse3: max; max,-avx2; max,-bmi2; max,-vaes; max,-sse4.2; max,-movbe; max,-sha-ni
+            aesni-avx aesni-sse vpaes-ssse3: SandyBridge; IvyBridge; Haswell; Skylake-Client; Opteron_G5; EPYC; EPYC-Milan
+            aesni-sse vpaes-ssse3: max,-avx; max,-xsave; Westmere; Denverton
+            vpaes-ssse3: max,-aes; max,-pclmulqdq; max,-sse4.1; Conroe; Penryn; Nehalem
+            : max,-ssse3; qemu64; Opteron_G3",
         ..NOTHING
     },
 ];

@@ -1,26 +1,20 @@
 //! `cargo xtask COMMAND`: what the project does with itself.
 
-mod asm;
-mod compilers;
 mod cross;
-mod emulate;
 mod faults;
-mod layers;
 mod machines;
 mod matrix;
 mod mutants;
-mod package;
 mod planted;
-mod prove;
-mod readme;
 mod suites;
-mod supply;
 mod tools;
-#[cfg(test)]
-mod verbs;
 
 use anyhow::{Result, anyhow};
-use std::{path::Path, process::ExitCode};
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+};
+use tools::{sh, step};
 
 /// What runs a command: the root of the workspace, and what stands behind the command's name.
 type Run = fn(&Path, &[String]) -> Result<()>;
@@ -29,22 +23,18 @@ type Run = fn(&Path, &[String]) -> Result<()>;
 #[rustfmt::skip]
 const COMMANDS: &[(&str, &str, Run)] = &[
     ("suites", "CHECK LOG: whether all suites have run that .ci/suites names of a check of .ci/run", suites::run),
-    ("layers", "the rules of ARCHITECTURE.md that can be read off the source", layers::run),
-    ("readme", "what README.md tells a reader to type", readme::run),
-    ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", asm::run),
+    ("asm", "guards without a clock: machine code, and the cache lines that messages touch; --bless: these are right", |root, options| {
+        step(sh(root, "cargo run --quiet --release --target-dir target/proof -p fastgcm-asm -- \"$@\"").arg("asm").args(options))
+    }),
     ("prove", "proves whole calls from machine code, for all keys, nonces, AADs and texts of their lengths (docs/proof.md); --quick: what the gate\n\
               \x20          does; --all: each length with all sizes of keys; --shard I/N: a part of it; --wiped: that with `scrub` nothing is left of secrets;\n\
               \x20          --wheel PYTHON: the Python package that is installed there; --verb V [--row R] [--key N] [--nonce N] [--aad N] [--text N]: calls\n\
-              \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", prove::run),
-    ("package", "packs each published crate, and tests what was packed", package::run),
-    ("supply", "licences and sources of all dependencies (cargo-deny), and lists of them (SBOM) in target/sbom", supply::run),
+              \x20          of your own, such as --text 0..48,600; lengths, forms, lockstep, flips: other checks", |root, options| step(Command::new("crates/fastgcm/interop/victim/prove.sh").args(options).current_dir(root))),
     ("faults", "plants the faults of docs/security-model.md in a copy, in the full run all of each crate's faults.txt: tests must fail; or those named", faults::run),
     ("mutants", "plants a part of the faults that cargo-mutants makes of the published crates; or that part: 7/60", mutants::run),
-    ("compilers", "the known answers on builds of every kind", compilers::run),
     ("cross", "the library's tests on other machines, or on those named, under qemu (needs Debian and root)", cross::run),
     ("matrix", "writes into SECURITY.md what ran where, from the logs of runs", matrix::run),
     ("dispatch", "random messages on many x86 processors, and without each single feature (likewise)", |root, _| cross::run(root, &["x86".into()])),
-    ("emulate", "the library's tests on an emulated processor with VAES and AVX-512 (likewise)", emulate::run),
 ];
 
 fn main() -> ExitCode {

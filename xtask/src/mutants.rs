@@ -1,5 +1,5 @@
 //! `cargo xtask mutants [K/N]`: the faults that cargo-mutants makes of the published crates, in the lean copy of the planted faults. It
-//! lists them; they are planted here, one after the other, because the tests of some crates are packages of their own.
+//! (of Cargo: 27.1.0) lists them; they are planted here, one after the other, because the tests of some crates are packages of their own.
 //! `.cargo/mutants.toml` names what is left out, with the reasons; any other mutant that survives fails the check. cargo-mutants changes
 //! neither constants nor what stands in macros, which is where kernels go wrong: for those there is `faults.txt`.
 //!
@@ -9,7 +9,7 @@
 
 use crate::{
     planted::{Copy, Verdict},
-    tools::{output, sh, shard, tool},
+    tools::{output, sh, shard},
 };
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
@@ -78,8 +78,8 @@ struct Mutant {
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let part = arguments.first().cloned().unwrap_or_else(|| format!("{}/{PARTS}", shard().0));
     let (i, n): (usize, usize) = part.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?))).context("mutants K/N")?;
-    let (program, copy, path) = (tool(root, "cargo-mutants", "27.1.0")?, Copy::lean(root)?, root.join("target/mutants.txt"));
-    let mutants = listed(root, &program, &copy)?;
+    let (copy, path) = (Copy::lean(root)?, root.join("target/mutants.txt"));
+    let mutants = listed(root, &copy)?;
     let before = fs::read_to_string(&path).unwrap_or_default();
     let caught: BTreeSet<u64> = before.lines().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path)?;
@@ -123,11 +123,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
 }
 
 /// All mutants, in an order that mixes crates.
-fn listed(root: &Path, program: &Path, copy: &Copy) -> Result<Vec<Mutant>> {
+fn listed(root: &Path, copy: &Copy) -> Result<Vec<Mutant>> {
     let config = root.join(".cargo/mutants.toml");
     let mut mutants = Vec::new();
     for (of, _) in TESTS {
-        let list = format!("'{}' mutants --list --json --config '{}'", program.display(), config.display());
+        let list = format!("cargo mutants --list --json --config '{}'", config.display());
         let json: Vec<Value> = serde_json::from_str(&output(&mut sh(&copy.root.join("crates").join(of), &list))?)?;
         for value in json {
             let text = |key: &str| value[key].as_str().map(str::to_owned).with_context(|| format!("cargo-mutants says no {key}: {value}"));

@@ -14,6 +14,7 @@
 use crate::tools::{files, quietly, sh, write};
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
+use regex_lite::Regex;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -22,6 +23,12 @@ use std::{
 
 /// What leaves out the rows of x86 that are the same code once more.
 const LEAN: &str = "--cfg fastgcm_without_avx512 --cfg fastgcm_without_avx2 --cfg fastgcm_without_sse";
+
+/// The gate's proof of a program that is built in a copy of the project.
+pub(crate) const PROOF: &str = "test -e ../../proof/release/fastgcm-prove || \
+    cargo build --release --manifest-path ../../../Cargo.toml --target-dir ../../proof -p fastgcm-prove; \
+    cargo build --release -p fastgcm-proved && \
+    ../../proof/release/fastgcm-prove ../build/release/fastgcm-proved --quick --stop --row aesni-avx";
 
 /// A fault to plant.
 #[derive(Debug, Default)]
@@ -108,7 +115,7 @@ impl Fault {
     /// What one types to run the tests that must find it.
     pub(crate) fn line(&self) -> String {
         match (self.tests.starts_with('-'), &*self.of) {
-            _ if self.tests == "proof" => crate::prove::LINE.to_owned(),
+            _ if self.tests == "proof" => PROOF.to_owned(),
             (false, _) => self.tests.clone(),
             (true, "fastgcm") => format!("cargo test -p fastgcm --features hazmat {}", self.tests),
             (true, of) => format!("cargo test -p {of} {}", self.tests),
@@ -140,46 +147,37 @@ fn places(text: &str, function: &str, code: &str) -> Vec<std::ops::Range<usize>>
             }
         }
     }
-    let (code, _) = squeezed(code);
-    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let mut places = Vec::new();
-    for region in regions {
-        let (squeezed, at) = squeezed(&text[region.clone()]);
-        for (start, _) in squeezed.match_indices(&code) {
-            let end = start + code.len();
-            let cuts = |a: Option<char>, b: Option<char>| is_word(a) && is_word(b);
-            let begins_in_word = cuts(squeezed[..start].chars().next_back(), code.chars().next());
-            if !begins_in_word && !cuts(code.chars().next_back(), squeezed[end..].chars().next()) {
-                places.push(region.start + at[start]..region.start + at[end - 1] + 1);
-            }
-        }
-    }
-    places
+    let code = pattern(code);
+    let found = regions.into_iter().flat_map(|region| {
+        code.find_iter(&text[region.clone()]).map(|found| found.start() + region.start..found.end() + region.start).collect::<Vec<_>>()
+    });
+    found.collect()
 }
 
-/// Code without white space, comments and commas before closing brackets, but for a blank between two words; and where each byte was.
-fn squeezed(text: &str) -> (String, Vec<usize>) {
-    let (mut out, mut at, mut blank, mut comment) = (String::new(), Vec::new(), false, false);
-    for (i, c) in text.char_indices() {
-        comment = comment && c != '\n' || text[i..].starts_with("//") && text[..i].ends_with([' ', '\n']);
-        if comment || c.is_whitespace() {
-            blank = true;
+/// Code, however it is broken into lines: white space and comments may stand between any two words or signs (and must between two words), a comma in front of
+/// a closing bracket.
+fn pattern(code: &str) -> Regex {
+    const GAP: &str = r"(?:\s|//[^\n]*\n)";
+    let tokens = Regex::new(r"\w+|[^\w\s]").expect("a regular expression");
+    let tokens: Vec<&str> = tokens.find_iter(code).map(|token| token.as_str()).collect();
+    let is_word = |token: &str| token.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let mut pattern = String::from(if tokens.first().is_some_and(|first| is_word(first)) { r"\b" } else { "" });
+    for (at, token) in tokens.iter().enumerate() {
+        let (last, next) = (at.checked_sub(1).map_or("", |at| tokens[at]), tokens.get(at + 1).copied().unwrap_or_default());
+        let closes = |token: &str| [")", "]", "}"].contains(&token);
+        if *token == "," && closes(next) {
             continue;
         }
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        if blank && is_word(c) && out.ends_with(is_word) {
-            out.push(' ');
-            at.push(i - 1);
-        }
-        if ")]}".contains(c) && out.ends_with(',') {
-            out.pop();
-            at.pop();
-        }
-        out.push(c);
-        at.extend(i..i + c.len_utf8());
-        blank = false;
+        pattern += &match (last, *token) {
+            ("", _) => String::new(),
+            _ if is_word(last) && is_word(token) => format!("{GAP}+"),
+            _ if closes(token) => format!("{GAP}*,?{GAP}*"),
+            _ => format!("{GAP}*"),
+        };
+        pattern += &regex_lite::escape(token);
     }
-    (out, at)
+    pattern += if tokens.last().is_some_and(|last| is_word(last)) { r"\b" } else { "" };
+    Regex::new(&pattern).expect("a regular expression")
 }
 
 /// What came of running tests with a fault.

@@ -70,28 +70,10 @@ pub(crate) fn need(root: &Path, program: &str, packages: &str) -> Result<()> {
     run(root, &format!(".ci/need {program} {packages}"))
 }
 
-/// A program of crates.io, built once, cheaply.
-pub(crate) fn tool(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
-    let program = root.join("target/tools/bin").join(name);
-    if !program.exists() {
-        let cheaply = "CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16";
-        let place = "--root target/tools --target-dir target/tools/target";
-        run(root, &format!("{cheaply} cargo install --locked {name} --version {version} {place}"))?;
-    }
-    Ok(program)
-}
-
 /// Files of these folders of a project whose names are so, in order. What is built is none of them.
 pub(crate) fn files(root: &Path, folders: &str, name: &str) -> Result<Vec<PathBuf>> {
     let found = output(&mut sh(root, &format!("find {folders} -name target -prune -o -xtype f -name '{name}' -print | sort")))?;
     Ok(found.lines().map(|file| root.join(file)).collect())
-}
-
-/// A folder that is empty, whatever was in it.
-pub(crate) fn emptied(folder: PathBuf) -> Result<PathBuf> {
-    _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
 }
 
 /// Writes a file, and its folder.

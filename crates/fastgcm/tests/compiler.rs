@@ -12,7 +12,7 @@ use suite::passed;
 /// from 1.95 on (LLVM 22); llvm/llvm-project#198220 mends it. Whether LLVM's vectoriser makes such code depends on more: rustc 1.95 kills the canary
 /// with `-C target-feature=+avx512dq,+avx512vl` and with `-C target-cpu=znver4`, not with `x86-64-v4`.
 ///
-/// The library takes no signs of lanes, dead canary or not: `cargo xtask asm` and `cargo xtask compilers` look for them. So such a build has all rows.
+/// The library takes no signs of lanes, dead canary or not: `cargo xtask asm` and `.ci/run compilers` look for them. So such a build has all rows.
 #[test]
 fn f11_canary() {
     let numbers: [f64; 16] = std::array::from_fn(|i| if i % 3 == 0 { i as f64 + 1.5 } else { -(i as f64) });

@@ -3,12 +3,10 @@
 //!
 //! What is public is read off the sources, with every feature: what `lib.rs` exports, the public functions of these types and modules, and their traits.
 
-use crate::tools::files;
-use anyhow::{Context, Result, ensure};
-use fs_err as fs;
 use quote::ToTokens;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     path::Path,
 };
 use syn::{Expr, ImplItem, Item, Token, UseTree, Visibility, punctuated::Punctuated};
@@ -116,13 +114,30 @@ struct Public {
 /// A file of the library: its module's name, and what stands in it.
 type Files = BTreeMap<String, syn::File>;
 
-fn read(root: &Path) -> Result<Files> {
-    let source = root.join("crates/fastgcm/src");
-    let parsed = |file: &std::path::PathBuf| -> Result<(String, syn::File)> {
-        let name = file.strip_prefix(&source)?.with_extension("").to_string_lossy().into_owned();
-        Ok((name, syn::parse_file(&fs::read_to_string(file)?).with_context(|| file.display().to_string())?))
-    };
-    files(root, "crates/fastgcm/src", "*.rs")?.iter().map(parsed).collect()
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(folder: &Path, files: &mut Files) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read(&path, files)?;
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            let name = path.strip_prefix(package().join("src"))?.with_extension("").to_string_lossy().into_owned();
+            files.insert(name, syn::parse_file(&fs::read_to_string(&path)?).map_err(|error| format!("{}: {error}", path.display()))?);
+        }
+    }
+    Ok(())
+}
+
+/// The library's.
+fn library() -> Files {
+    let mut files = Files::new();
+    read(&package().join("src"), &mut files).unwrap();
+    files
 }
 
 /// The names at the end of a `use`, where it names any of this crate.
@@ -149,7 +164,7 @@ fn is_hidden(attributes: &[syn::Attribute]) -> bool {
 impl Public {
     fn of(files: &Files) -> Result<Self> {
         let mut public = Self::default();
-        public.module("", &files.get("lib").context("lib.rs")?.items, files)?;
+        public.module("", &files.get("lib").ok_or("lib.rs")?.items, files)?;
         // What stands wherever it stands: functions of the types, and of their traits.
         for file in files.values() {
             public.implementations(&file.items);
@@ -172,14 +187,16 @@ impl Public {
                     let file = || files.get(&name.replace("::", "/")).or_else(|| files.get(&(name.replace("::", "/") + "/mod")));
                     match &module.content {
                         Some((_, items)) => self.module(&name, items, files)?,
-                        None => self.module(&name, &file().with_context(|| name.clone())?.items, files)?,
+                        None => self.module(&name, &file().ok_or_else(|| name.clone())?.items, files)?,
                     }
                 }
                 Item::Trait(item) if is_public(&item.vis) => _ = self.traits.insert(item.ident.to_string()),
                 Item::Use(item) if is_public(&item.vis) && !item.to_token_stream().to_string().contains("aead") => {
                     let mut names = Vec::new();
                     used(&item.tree, &mut names);
-                    ensure!(!names.contains(&"*".into()), "{name}: `pub use` of all that is there hides what is public");
+                    if names.contains(&"*".into()) {
+                        return Err(format!("{name}: `pub use` of all that is there hides what is public").into());
+                    }
                     for item in names {
                         // A type has its own name wherever it is shown.
                         self.types.insert(if item.starts_with(char::is_lowercase) { named(&item) } else { item });
@@ -269,21 +286,25 @@ fn rows(table: &str) -> Result<BTreeSet<String>> {
     for part in lists {
         list.extend(part.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)?);
     }
-    ensure!(!list.is_empty(), "the table is a `vec!`, or several");
+    if list.is_empty() {
+        return Err("the table is a `vec!`, or several".into());
+    }
     let mut called = BTreeSet::new();
     for row in &list {
         let mut call = row;
         if let Expr::Struct(row) = row {
-            call = row.rest.as_deref().context("a row is a call of `row`, or ends with one")?;
+            call = row.rest.as_deref().ok_or("a row is a call of `row`, or ends with one")?;
         }
-        let Expr::Call(call) = call else { anyhow::bail!("no row: {}", call.to_token_stream()) };
-        let code = call.args.last().context("a row has its code")?.to_token_stream().to_string();
+        let Expr::Call(call) = call else { return Err(format!("no row: {}", call.to_token_stream()).into()) };
+        let code = call.args.last().ok_or("a row has its code")?.to_token_stream().to_string();
         let words: BTreeSet<&str> = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
-        let names = call.args.iter().rev().nth(1).context("a row has names")?.to_token_stream().to_string();
+        let names = call.args.iter().rev().nth(1).ok_or("a row has names")?.to_token_stream().to_string();
         for name in names.split('"').skip(1).step_by(2) {
             let function = name.rsplit("::").next().unwrap_or(name);
             let is_called = if function == "eq" { code.contains("==") } else { words.contains(function) };
-            ensure!(is_called, "a row says that it calls {name}, and does not");
+            if !is_called {
+                return Err(format!("a row says that it calls {name}, and does not").into());
+            }
             called.insert(name.to_owned());
         }
     }
@@ -296,9 +317,7 @@ fn faults(public: &Public, called: &BTreeSet<String>, memory: &str) -> Vec<Strin
     let quiet: BTreeSet<&str> = WITHOUT_SECRETS.iter().map(|(name, _)| *name).collect();
     for function in &public.functions {
         match (called.contains(function), quiet.contains(&function[..])) {
-            (false, false) => {
-                faults.push(format!("{function} has no row in crates/fastgcm/tests/support/verbs.rs (docs/adding-a-verb.md)"))
-            }
+            (false, false) => faults.push(format!("{function} has no row in tests/support/verbs.rs (docs/adding-a-verb.md)")),
             (true, true) => faults.push(format!("{function} has a row, and is said to have no secret")),
             _ => {}
         }
@@ -319,10 +338,8 @@ fn faults(public: &Public, called: &BTreeSet<String>, memory: &str) -> Vec<Strin
 
 #[test]
 fn every_public_verb_has_a_row() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let files = read(root).unwrap();
-    let public = Public::of(&files).unwrap();
-    let tests = root.join("crates/fastgcm/tests");
+    let public = Public::of(&library()).unwrap();
+    let tests = package().join("tests");
     let table = fs::read_to_string(tests.join("support/verbs.rs")).unwrap();
     let memory = fs::read_to_string(tests.join("memory.rs")).unwrap();
     let found = faults(&public, &rows(&table).unwrap(), &memory);
@@ -332,13 +349,12 @@ fn every_public_verb_has_a_row() {
         let walker = fs::read_to_string(tests.join(walker)).unwrap();
         assert!(walker.contains("table()"), "{walker}");
     }
-    println!("verbs::every_public_verb_has_a_row ok {}", public.functions.len() + public.types.len());
+    println!("public::every_public_verb_has_a_row ok {}", public.functions.len() + public.types.len());
 }
 
 /// Each way to add a verb is noticed.
 #[test]
 fn a_new_verb_is_noticed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let planted = [
         ("gmac", "impl Key { pub fn new_verb(&self) {} }", "Key::new_verb"),
         ("hazmat", "pub fn new_verb(key: &Key) {}", "hazmat::new_verb"),
@@ -352,7 +368,7 @@ fn a_new_verb_is_noticed() {
         ("gmac", "mod more { impl Key { pub fn new_verb(&self) {} } }", "Key::new_verb"),
         ("key", "new_verbs! { impl Key { pub fn new_verb(&self) {} } }", "Backend::new_verb"),
     ];
-    let library = read(root).unwrap();
+    let library = library();
     for (file, code, expected) in planted {
         let mut files = library.clone();
         files.get_mut(file).unwrap().items.extend(syn::parse_file(code).unwrap().items);
@@ -365,5 +381,5 @@ fn a_new_verb_is_noticed() {
         rows("fn all() -> Vec<Verb> { vec![seals(InPlace, &[\"Key::seal\"], |job| job.key.open())] }").is_err(),
         "it does not call what it says"
     );
-    println!("verbs::a_new_verb_is_noticed ok {}", planted.len() + 2);
+    println!("public::a_new_verb_is_noticed ok {}", planted.len() + 2);
 }

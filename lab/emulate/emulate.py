@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Run a static x86-64 Linux program on an emulated CPU that has AVX-512, VAES and VPCLMULQDQ.
 
-    python3 xtask/emulate.py [--cpu MODEL] [--no-avx512] [--timeout SECONDS] [--file [NAME=]PATH]...
+    python3 lab/emulate/emulate.py [--cpu MODEL] [--no-avx512] [--timeout SECONDS] [--file [NAME=]PATH]...
                              BINARY [ARGS...] [then BINARY [ARGS...]]...
 
 As a cargo runner, for which `--target` keeps build scripts out of it:
 
-    export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="python3 $PWD/xtask/emulate.py"
+    export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="python3 $PWD/lab/emulate/emulate.py"
     RUSTFLAGS="-C target-feature=+crt-static" cargo test --release --target x86_64-unknown-linux-gnu --lib --tests
 
 The emulator is Bochs, which models a whole machine, so the program runs under Debian's own kernel. There is no BIOS
@@ -21,7 +21,7 @@ word `then` between them, share it. They run in turn; the first that fails is th
 """
 import argparse, fcntl, os, pathlib, pty, re, select, shlex, shutil, signal, struct, subprocess, sys, tempfile, time
 
-CACHE = pathlib.Path(__file__).resolve().parents[1] / "target" / "emulate"
+CACHE = pathlib.Path(__file__).resolve().parents[2] / "target" / "emulate"
 MEMORY, SPEED = 1024, 20_000_000  # of the machine: MiB of RAM, instructions in a second of its own time
 COMMAND_LINE = " ".join((
     f"console=ttyS0,115200 loglevel=1 rdinit=/init reboot=t panic=-1 tsc_early_khz={SPEED // 1000} idle=halt",

@@ -1,14 +1,11 @@
 //! The rules of ARCHITECTURE.md that can be read off the source: which module uses which, where `unsafe` may stand, where the machine
-//! may be asked for; and which crate turns on which feature of the library.
+//! may be asked for.
 
-use crate::{
-    package::{Published, published},
-    tools::{files, output, sh},
-};
-use anyhow::{Context, Result, ensure};
-use fs_err as fs;
 use proc_macro2::{TokenStream, TokenTree};
-use std::path::Path;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// The library's modules from the top down, a floor in each line. A module uses those below it, never one above.
 const LAYERS: &str = "\
@@ -44,16 +41,27 @@ const MACHINE: &[&str] = &["isa/mod.rs", "row/table.rs"];
 /// row offers to tests.
 const PROOF: &str = "ghash/proof/";
 
-pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
-    let source = root.join("crates/fastgcm/src");
-    let (mut faults, files) = (Vec::new(), files(root, "crates/fastgcm/src", "*.rs")?);
-    for file in &files {
-        faults.extend(check(&file.strip_prefix(&source)?.to_string_lossy(), &fs::read_to_string(file)?)?);
-    }
-    // The check itself is checked: these must be found.
+fn files(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let all = entries.flat_map(|path| if path.is_dir() { files(path) } else { vec![path] });
+    all.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+}
+
+#[test]
+fn no_module_uses_one_above() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = files(source.clone());
+    let check_file = |file: &PathBuf| check(&file.strip_prefix(&source).unwrap().to_string_lossy(), &fs::read_to_string(file).unwrap());
+    let faults: Vec<String> = files.iter().flat_map(check_file).collect();
+    assert!(faults.is_empty(), "layers:\n  {}", faults.join("\n  "));
+    println!("layers::no_module_uses_one_above ok {}", files.len());
+}
+
+#[test]
+fn what_is_planted_is_found() {
     let planted = "use crate::{Block, key::Key, isa::{Isa, x86}};\nunsafe { crate::seal::x() }\n#[cfg(target_arch = \"x86_64\")]\n";
-    ensure!(check("ghash/mod.rs", planted)?.len() == 4, "the check of the layers does not find what was planted");
-    for (name, planted, faults) in [
+    assert_eq!(check("ghash/mod.rs", planted).len(), 4);
+    let planted = [
         ("gcm/turn.rs", "use super::{\n    drive::{self, begin},\n    plan::lengths,\n    siv,\n};\nsuper::lengths();\n", 4),
         ("gcm/plan.rs", "use crate::gcm::drive as up;", 1),
         ("gcm/plan.rs", "use super::super::gcm::{tail, drive::begin as b};", 2),
@@ -66,53 +74,21 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
         ("ghash/powers.rs", "use super::super::{key as k};", 1),
         ("ghash/powers.rs", "use crate::{self as root};", 1),
         ("ghash/powers.rs", "pub(crate) fn f() {} pub(super) fn g(self) {} #[cfg(test)] mod tests { use crate::key::Key; }", 0),
-    ] {
-        ensure!(check(name, planted)?.len() == faults, "the check of the layers does not find what was planted: {planted}");
+    ];
+    for (name, planted, faults) in planted {
+        assert_eq!(check(name, planted).len(), faults, "{name}: {planted}");
     }
-    ensure!(faults.is_empty(), "layers:\n  {}", faults.join("\n  "));
-    println!("layers ok {}", files.len());
-    let published = published(root)?;
-    published.iter().try_for_each(features)?;
-    published.iter().try_for_each(|published| built_alone(root, published))?;
-    println!("features ok {}", published.len());
-    Ok(())
-}
-
-/// No published crate has what is internal, and the program alone wipes after each message. Each crate is built by itself here, as by its users.
-fn features(Published { folder, name, .. }: &Published) -> Result<()> {
-    let tree = format!("cargo tree --package {name} --edges normal,build --target all --prefix none --format '{{p}} {{f}}'");
-    let text = output(&mut sh(folder, &tree))?;
-    ensure!(text.starts_with(name.as_str()), "cargo tree of {name} is of something else:\n{text}");
-    let library: Vec<&str> = text.lines().filter(|line| line.starts_with("fastgcm v")).flat_map(|line| line.split([' ', ','])).collect();
-    for (feature, may) in [("internals", false), ("scrub", name == "fastgcm-cli")] {
-        ensure!(library.contains(&feature) == may, "{name} has the library's feature {feature}: {}, not {may}", !may);
-    }
-    Ok(())
-}
-
-/// What other languages load is built by itself (`cargo rustc -p`, maturin, `build.py`, `build.js`). It is no part of what `cargo build` makes: there it would
-/// have the features that any other package turns on.
-fn built_alone(root: &Path, Published { name, folder, manifest, .. }: &Published) -> Result<()> {
-    let workspace = fs::read_to_string(root.join("Cargo.toml"))?;
-    let defaults =
-        workspace.split("\ndefault-members = [").nth(1).and_then(|rest| rest.split("\n]").next()).context("no default-members")?;
-    let is_default = defaults.contains(&format!("\"{}\"", folder.strip_prefix(root)?.display()));
-    let kinds = manifest.lines().find(|line| line.starts_with("crate-type")).unwrap_or_default();
-    ensure!(
-        !is_default || !kinds.contains("cdylib") && !kinds.contains("staticlib"),
-        "{name} is built beside other packages, with their features: {kinds}"
-    );
-    Ok(())
+    println!("layers::what_is_planted_is_found ok {}", 1 + planted.len());
 }
 
 /// What is wrong with one file.
-fn check(name: &str, text: &str) -> Result<Vec<String>> {
+fn check(name: &str, text: &str) -> Vec<String> {
     let floor = |module: &str| LAYERS.lines().position(|floor| floor.split(' ').any(|other| other == module));
     let module = name.split(['/', '.']).next().unwrap_or(name);
-    let Some(own) = floor(module) else { return Ok(vec![format!("{name}: in no layer")]) };
+    let Some(own) = floor(module) else { return vec![format!("{name}: in no layer")] };
     let code: String = text.lines().map(|line| line.split("//").next().unwrap_or(line)).collect::<Vec<_>>().join("\n");
     let is_proof = name.starts_with(PROOF);
-    let used = used(name, text)?;
+    let used = used(name, text);
     // What is in no layer is an item of the crate's root (`Block`, `Error`), or a macro. The root itself, under another name, could be any of them.
     let above = used
         .iter()
@@ -127,7 +103,7 @@ fn check(name: &str, text: &str) -> Result<Vec<String>> {
     ] {
         faults.extend(is_wrong.then_some(what));
     }
-    Ok(faults.iter().map(|fault| format!("{name}: {fault}")).collect())
+    faults.iter().map(|fault| format!("{name}: {fault}")).collect()
 }
 
 /// What a file of a module in [`INSIDE`] uses of its neighbours and of its parent that is not below it.
@@ -152,13 +128,13 @@ fn upwards_inside(name: &str, used: &[Vec<String>]) -> Vec<String> {
 
 /// All that a file names by a path from the crate's root, or from its own place in it (`super`, `self`), as paths from the root: in `use`, written out, and
 /// in macros. Its tests may name what they want.
-fn used(name: &str, text: &str) -> Result<Vec<Vec<String>>> {
+fn used(name: &str, text: &str) -> Vec<Vec<String>> {
     let place: Vec<String> =
         name.trim_end_matches(".rs").split('/').filter(|part| !["mod", "lib"].contains(part)).map(String::from).collect();
-    let tokens = text.parse::<TokenStream>().map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+    let tokens = text.parse::<TokenStream>().unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut used = Vec::new();
     walk(&place, tokens, &mut used);
-    Ok(used)
+    used
 }
 
 fn walk(place: &[String], tokens: TokenStream, used: &mut Vec<Vec<String>>) {
