@@ -8,7 +8,10 @@ use crate::{
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
 use proc_macro2::{TokenStream, TokenTree};
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 /// The library's modules from the top down, a floor in each line. A module uses those below it, never one above.
 const LAYERS: &str = "\
@@ -71,10 +74,35 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Result<()> {
     ensure!(faults.is_empty(), "layers:\n  {}", faults.join("\n  "));
     println!("layers ok {}", files.len());
     let published = published(root)?;
+    published.iter().try_for_each(|published| no_circle(&published.folder))?;
     published.iter().try_for_each(features)?;
     published.iter().try_for_each(|published| built_alone(root, published))?;
     println!("features ok {}", published.len());
     Ok(())
+}
+
+/// No modules of a crate use each other in a circle. (The proof is as above.)
+fn no_circle(folder: &Path) -> Result<()> {
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in files(folder, "src", "*.rs")? {
+        let name = file.strip_prefix(folder.join("src"))?.to_string_lossy();
+        let module = name.split(['/', '.']).next().unwrap_or(&name).to_string();
+        if !["lib", "main"].contains(&&*module) && !name.starts_with(PROOF) && !name.ends_with("tests.rs") {
+            let used = used(&name, &fs::read_to_string(&file)?)?.into_iter().filter_map(|path| path.into_iter().next());
+            uses.entry(module.clone()).or_default().extend(used.filter(|used| *used != module));
+        }
+    }
+    // What uses none of the others is in no circle, and neither is what none of the others uses.
+    loop {
+        let left: Vec<String> = uses.keys().cloned().collect();
+        uses.retain(|_, used| used.iter().any(|used| left.contains(used)));
+        let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
+        uses.retain(|module, _| used.contains(module));
+        if uses.len() == left.len() {
+            ensure!(left.is_empty(), "modules of {} use each other in a circle: {}", folder.display(), left.join(", "));
+            return Ok(());
+        }
+    }
 }
 
 /// No published crate has what is internal, and the program alone wipes after each message. Each crate is built by itself here, as by its users.
