@@ -74,10 +74,7 @@ function measured(length) {
     const all = calls(length);
     const repeats = all.map(([, , , work]) => {
         time(work, 2000 / (1 + length / 2000)); // compiled, then measured
-        return Math.max(
-            4,
-            Math.round(SLICE / Math.max(50, time(work, 1 + Math.round(2e6 / (2000 + length))))),
-        );
+        return Math.max(4, Math.round(SLICE / Math.max(50, time(work, 1 + Math.round(2e6 / (2000 + length))))));
     });
     const times = all.map(() => []);
     for (let round = 0; round < ROUNDS; round++) {
@@ -97,27 +94,23 @@ function measured(length) {
 }
 
 const printed = (time) => (time < 1e4 ? `${time.toFixed(0)} ns` : `${(time / 1000).toPrecision(3)} µs`);
-const bytes = (length) =>
-    length >= 1 << 20 ? `${length >> 20} MiB` : length >= 4096 ? `${length >> 10} KiB` : `${length}`;
+const bytes = (length) => (length >= 1 << 20 ? `${length >> 20} MiB` : length >= 4096 ? `${length >> 10} KiB` : `${length}`);
 
 function table(rows) {
     const names = [...new Set(rows.map((row) => row.name))];
-    const lines = [
-        `| bytes | ${LENGTHS.map(bytes).join(' | ')} |`,
-        `|---|${LENGTHS.map(() => '---|').join('')}`,
-    ];
+    const lines = [`| bytes | ${LENGTHS.map(bytes).join(' | ')} |`, `|---|${LENGTHS.map(() => '---|').join('')}`];
     for (const name of names) {
         const cells = LENGTHS.map((length) => {
             const row = rows.find((row) => row.name === name && row.length === length);
             if (!row) return '';
-            return row.ratio === null
-                ? printed(row.time)
-                : `${printed(row.time)}, **${row.ratio.toFixed(1)}**`;
+            return row.ratio === null ? printed(row.time) : `${printed(row.time)}, **${row.ratio.toFixed(1)}**`;
         });
         lines.push(`| \`${name}\` | ${cells.join(' | ')} |`);
     }
     return lines.join('\n');
 }
 
-console.log(`back end ${cpu().backend}, ${os.cpus()[0].model.trim()}, Node ${process.versions.node} with OpenSSL ${process.versions.openssl}\n`);
+console.log(
+    `back end ${cpu().backend}, ${os.cpus()[0].model.trim()}, Node ${process.versions.node} with OpenSSL ${process.versions.openssl}\n`,
+);
 console.log(table(LENGTHS.flatMap(measured)));
