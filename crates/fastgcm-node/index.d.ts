@@ -98,11 +98,7 @@ declare abstract class Aead {
      * buffer too.
      * @param aads A list, or one for all.
      */
-    sealBatch(
-        nonces: Bytes | readonly Bytes[],
-        datas: readonly Bytes[],
-        aads?: Bytes | readonly Bytes[] | null,
-    ): Buffer[];
+    sealBatch(nonces: Bytes | readonly Bytes[], datas: readonly Bytes[], aads?: Bytes | readonly Bytes[] | null): Buffer[];
     sealBatch(nonces: Bytes | readonly Bytes[], datas: Bytes, aads?: Bytes | readonly Bytes[] | null): Buffer;
 
     /**
@@ -111,11 +107,7 @@ declare abstract class Aead {
      * @throws {InvalidTag} if any message is not as it was sealed: `row` says which is the first, and no text
      * comes out.
      */
-    openBatch(
-        nonces: Bytes | readonly Bytes[],
-        datas: readonly Bytes[],
-        aads?: Bytes | readonly Bytes[] | null,
-    ): Buffer[];
+    openBatch(nonces: Bytes | readonly Bytes[], datas: readonly Bytes[], aads?: Bytes | readonly Bytes[] | null): Buffer[];
     openBatch(nonces: Bytes | readonly Bytes[], datas: Bytes, aads?: Bytes | readonly Bytes[] | null): Buffer;
 
     /** `sealBatch` to `out`: one sealed message behind the other. Returns `out`. */
@@ -240,10 +232,7 @@ export class SealingKey {
 }
 
 /** Options of Node's streams that may be given: those that are no functions. */
-export type StreamOptions = Omit<
-    TransformOptions,
-    'construct' | 'destroy' | 'final' | 'flush' | 'read' | 'transform' | 'write' | 'writev'
->;
+export type StreamOptions = Omit<TransformOptions, 'construct' | 'destroy' | 'final' | 'flush' | 'read' | 'transform' | 'write' | 'writev'>;
 
 export interface SealerOptions extends StreamOptions {
     /** Associated data. */
@@ -316,23 +305,13 @@ export interface FileOptions {
  * Seals the file `source` as the Cobblestone file `target`, which appears when it is complete and on the
  * disk.
  */
-export function sealFile(
-    key: Key,
-    source: string | URL,
-    target: string | URL,
-    options?: FileOptions,
-): Promise<void>;
+export function sealFile(key: Key, source: string | URL, target: string | URL, options?: FileOptions): Promise<void>;
 
 /**
  * Opens what `sealFile` has sealed. `target` appears when all of it was verified, and only its owner may read
  * it. Rejects with `InvalidTag`.
  */
-export function openFile(
-    key: Key,
-    source: string | URL,
-    target: string | URL,
-    options?: FileOptions,
-): Promise<void>;
+export function openFile(key: Key, source: string | URL, target: string | URL, options?: FileOptions): Promise<void>;
 
 /** Where a sealed file is that is not on this machine: an object in a store, say. */
 export interface FileSource {
@@ -352,11 +331,7 @@ export class SealedFile {
      *
      * @param source A path, or where else the file is.
      */
-    static open(
-        key: Key,
-        source: string | URL | FileSource,
-        options?: { context?: Bytes },
-    ): Promise<SealedFile>;
+    static open(key: Key, source: string | URL | FileSource, options?: { context?: Bytes }): Promise<SealedFile>;
     /** Bytes of text. */
     readonly length: number;
     /** The text from byte `start` up to, and without, byte `end`. Rejects with `InvalidTag`. */

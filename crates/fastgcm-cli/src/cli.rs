@@ -101,6 +101,10 @@ pub(crate) struct Locks {
     pub(crate) list: Vec<PathBuf>,
 }
 
+/// Of a build that cannot lock key files.
+#[cfg(not(feature = "age"))]
+pub(crate) const WITHOUT_AGE: &str = "this program was built without age, and so has no locked key files: `cargo install --path crates/fastgcm-cli --features age` builds it with age";
+
 #[derive(Debug, Args)]
 pub(crate) struct Share {
     /// The key file. Without it, the file that FASTGCM_KEY_FILE names, or else fastgcm/key in your configuration folder.
@@ -319,6 +323,13 @@ pub(crate) struct Machine {
     /// are. The environment variable FASTGCM_BACKEND says the same.
     #[arg(long, value_name = "NAME", value_parser = backend(), hide_possible_values = true)]
     backend: Option<Backend>,
+}
+
+impl Locks {
+    /// Whether there is any.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.passphrase || !self.recipient.is_empty() || !self.list.is_empty()
+    }
 }
 
 impl Machine {

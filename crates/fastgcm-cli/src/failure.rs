@@ -111,7 +111,7 @@ impl Failure {
         let message = self.message.map(|message| format!("fastgcm: {}\n", escaped(&message)));
         let notes = self.notes.iter().map(|note| format!("note: {}\n", escaped(note)));
         let text: String = message.into_iter().chain(notes).collect();
-        let _ = io::Write::write_all(&mut io::stderr().lock(), text.as_bytes());
+        say(&text);
         ExitCode::from(self.code as u8)
     }
 }
@@ -168,6 +168,11 @@ pub(crate) fn named(name: &str) -> impl Fn(io::Error) -> io::Error {
         io::ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("{name}: {}", reason(&error))),
     }
+}
+
+/// Says it on standard error. If nobody reads that, the exit code remains.
+pub(crate) fn say(text: &str) {
+    let _ = io::Write::write_all(&mut io::stderr().lock(), text.as_bytes());
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! What a run reads: a named file, a pipe, or standard input.
 
 use crate::{
-    failure::{Code, Failure, named},
+    failure::{Code, Failure, named, say},
     progress::Progress,
-    report,
 };
 use std::{
-    fmt,
+    env, fmt,
     fs::{File, Metadata},
     io::{self, IsTerminal, Read, Seek, SeekFrom},
     os::{
@@ -16,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
     time::SystemTime,
 };
+use zeroize::Zeroizing;
 
 /// An open input.
 pub(crate) struct Input {
@@ -134,6 +134,27 @@ fn null() -> io::Result<Identity> {
     Ok(Identity::of(&std::fs::metadata("/dev/null")?))
 }
 
+/// A path that an environment variable holds. No message shows it: it may be a secret that somebody has put there.
+pub(crate) fn by_environment(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Everything, or the first `limit` bytes, in one buffer that is wiped: a `Vec` that grows leaves copies.
+pub(crate) fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut content = Zeroizing::new(vec![0; limit]);
+    let mut len = 0;
+    loop {
+        match file.read(&mut content[len..]) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    content.truncate(len);
+    Ok(content)
+}
+
 /// An input that is read to its end.
 pub(crate) struct Watched {
     input: Input,
@@ -227,7 +248,7 @@ pub(crate) fn each(files: &[PathBuf], done: &str, quiet: bool, mut work: impl Fn
         Some(code) => Err(Failure::new(code, format_args!("{done} {} of {} files", files.len() - failed, files.len()))),
         None if quiet => Ok(()),
         None => {
-            report::say(&format!("{:<8} {} files\n", format!("{done}:"), files.len()));
+            say(&format!("{:<8} {} files\n", format!("{done}:"), files.len()));
             Ok(())
         }
     }

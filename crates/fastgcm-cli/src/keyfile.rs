@@ -2,19 +2,17 @@
 
 use crate::{
     cli,
-    failure::{Code, Failure, escaped},
-    input::{Identity, is_dash, standard},
+    failure::{Code, Failure, escaped, say},
+    input::{Identity, by_environment, is_dash, read_at_most, standard},
     lock,
     output::Target,
-    report,
     trust::{INSECURE, Others, refuse_others},
 };
 use fastgcm_file::{Backend, Error, Format, Key};
 use std::{
-    env,
     fmt::Display,
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 use zeroize::Zeroizing;
@@ -125,7 +123,7 @@ impl SealingKey<'_> {
     /// Says which key is new, if it is.
     pub(crate) fn report(&self, is_new: bool) -> Result<(), Failure> {
         match (self.new, &self.made) {
-            (Some(path), Some((key, _))) if is_new => report::made(path, key),
+            (Some(path), Some((key, _))) if is_new => made(path, key),
             _ => Ok(()),
         }
     }
@@ -174,15 +172,17 @@ pub(crate) fn fingerprint(key: &Key) -> Result<String, Failure> {
     key.fingerprint().map_err(|error| Failure::file("key", error))
 }
 
+/// Says which key is new.
+pub(crate) fn made(path: &Path, key: &Key) -> Result<(), Failure> {
+    let path = escaped(&if is_dash(path) { "standard output".into() } else { path.display().to_string() });
+    say(&format!("new key: {path}, fingerprint {} (without it nobody can open what it seals)\n", fingerprint(key)?));
+    Ok(())
+}
+
 /// Where the default key is kept: a file in the user's configuration folder.
 pub(crate) fn in_configuration_folder() -> Option<PathBuf> {
     let folder = by_environment("XDG_CONFIG_HOME").or_else(|| Some(by_environment("HOME")?.join(".config")));
     Some(folder?.join("fastgcm/key"))
-}
-
-/// A path that an environment variable holds. No message shows it: it may be a secret that somebody has put there.
-pub(crate) fn by_environment(variable: &str) -> Option<PathBuf> {
-    env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Where no key is named: a path, and what messages call it.
@@ -228,7 +228,7 @@ fn read(path: &Path, name: &str, format: Option<Format>, purpose: Purpose, readi
         let why = format!("its {} raw bytes are all printable. {NO_PASSWORD}, or say --raw-key if they are random", content.len());
         match purpose {
             Purpose::Seal => return Err(bad(&why)),
-            Purpose::Open => report::say(&format!("warning: key {}: {why}\n", escaped(name))),
+            Purpose::Open => say(&format!("warning: key {}: {why}\n", escaped(name))),
         }
     }
     Ok((key, Identity::of(&metadata)))
@@ -297,19 +297,3 @@ const NO_KEY: &str = "a key is needed: -k KEY, or a key file that FASTGCM_KEY_FI
 
 const NO_FILE: &str =
     "FASTGCM_KEY names no file: where fastgcm shall find the name of a key file, the variable is FASTGCM_KEY_FILE, or say -k KEY";
-
-/// Everything, or the first `limit` bytes, in one buffer that is wiped: a `Vec` that grows leaves copies.
-pub(crate) fn read_at_most(mut file: impl Read, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut content = Zeroizing::new(vec![0; limit]);
-    let mut len = 0;
-    loop {
-        match file.read(&mut content[len..]) {
-            Ok(0) => break,
-            Ok(read) => len += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    content.truncate(len);
-    Ok(content)
-}

@@ -2,10 +2,9 @@
 
 use crate::{
     cli,
-    failure::{Failure, escaped},
+    failure::{Failure, escaped, say},
     keyfile::{self, Purpose, Wanted},
     output::Target,
-    report,
 };
 use fastgcm_file::{Backend, Key};
 use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, path::Path};
@@ -17,7 +16,7 @@ pub(crate) fn run(args: &cli::Keygen) -> Result<(), Failure> {
     let target = Target::plan_new(path, args.locks.are_wanted())?;
     let key = Key::generate(args.format).map_err(|error| Failure::file("key", error))?;
     keyfile::create_locked(target, path, &key, &args.locks)?;
-    report::made(path, &key)
+    keyfile::made(path, &key)
 }
 
 /// Writes a key file for somebody else.
@@ -26,7 +25,7 @@ pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
         #[cfg(feature = "age")]
         return Err(Failure::usage("for whom? Say -r RECIPIENT, --for LIST, or -p for a passphrase"));
         #[cfg(not(feature = "age"))]
-        return Err(Failure::usage(crate::lock::WITHOUT));
+        return Err(Failure::usage(cli::WITHOUT_AGE));
     }
     let path: &Path = args.output.as_deref().unwrap_or("-".as_ref());
     let target = Target::plan_new(path, true)?;
@@ -35,7 +34,7 @@ pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
     let file = wanted.get()?;
     keyfile::create_locked(target, path, &file.key, &args.locks)?;
     let (name, mark) = (escaped(&file.name), keyfile::fingerprint(&file.key)?);
-    report::say(&format!("shared:  {name}, fingerprint {mark}\n"));
+    say(&format!("shared:  {name}, fingerprint {mark}\n"));
     Ok(())
 }
 

@@ -1,15 +1,9 @@
 //! Key files that are locked: age files (age-encryption.org) with the bytes of the key in them. The crate `age` makes and opens them, for which the program is
 //! built with its feature `age`.
 
-use crate::cli;
-
 /// Bytes of the longest locked key file: a recipient takes some 200.
 pub(crate) const LONGEST: usize = 64 << 10;
 pub(crate) const TOO_LONG: &str = "a locked key file has 64 KiB at most";
-
-/// Of a build that cannot lock key files.
-#[cfg(not(feature = "age"))]
-pub(crate) const WITHOUT: &str = "this program was built without age, and so has no locked key files: `cargo install --path crates/fastgcm-cli --features age` builds it with age";
 
 /// What a key file begins with that is an age file, bare or as lines of text.
 const MARKS: [&str; 2] = ["age-encryption.org/v1\n", "-----BEGIN AGE ENCRYPTED FILE-----"];
@@ -17,13 +11,6 @@ const MARKS: [&str; 2] = ["age-encryption.org/v1\n", "-----BEGIN AGE ENCRYPTED F
 /// Whether a file with that beginning is locked.
 pub(crate) fn is_locked(content: &[u8]) -> bool {
     MARKS.iter().any(|mark| content.trim_ascii_start().starts_with(mark.as_bytes()))
-}
-
-impl cli::Locks {
-    /// Whether there is any.
-    pub(crate) fn are_wanted(&self) -> bool {
-        self.passphrase || !self.recipient.is_empty() || !self.list.is_empty()
-    }
 }
 
 #[cfg(feature = "age")]
@@ -39,7 +26,7 @@ mod files {
     use zeroize::Zeroizing;
 
     fn without(name: &str) -> Failure {
-        Failure::new(Code::Key, format_args!("key {name}: {}", super::WITHOUT))
+        Failure::new(Code::Key, format_args!("key {name}: {}", cli::WITHOUT_AGE))
     }
 
     pub(crate) fn unlock(name: &str, _: &[u8], _: usize, _: &cli::Reading) -> Result<Zeroizing<Vec<u8>>, Failure> {

@@ -2,12 +2,12 @@
 
 use crate::{
     cli,
-    failure::{Code, Failure, escaped},
+    failure::{Code, Failure, escaped, say},
     input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes, standard},
     keyfile::{KeyFile, Purpose, Wanted},
     output::{Output, PRIVATE, Target},
     progress::Progress,
-    report, salvage,
+    salvage,
 };
 use fastgcm_file::RangeReader;
 use std::{
@@ -63,7 +63,7 @@ fn open(args: &cli::Open, file: &Path, wanted: &mut Wanted<'_>) -> Result<(), Fa
     if !quiet && (is_stream || args.files.len() == 1) {
         let to = if is_stream { String::new() } else { format!(" to {}", escaped(&path.display().to_string())) };
         let elsewhere = if args.output.is_none() && !is_stream && is_piped() { " (-o - opens to standard output)" } else { "" };
-        report::say(&format!("opened:  {}{to}, {len} bytes, {verified}{elsewhere}\n", escaped(&name)));
+        say(&format!("opened:  {}{to}, {len} bytes, {verified}{elsewhere}\n", escaped(&name)));
     }
     Ok(())
 }

@@ -5,12 +5,11 @@
 
 use crate::{
     cli,
-    failure::{Code, Failure, escaped},
+    failure::{Code, Failure, escaped, say},
     input::{Input, each, is_dash},
     keyfile::{Purpose, SealingKey, Wanted, fingerprint},
     output::{BY_UMASK, Output, Target},
     progress::Progress,
-    report,
 };
 use fastgcm_file::{CHUNK_LEN, Error, Key, RangeReader, Reader};
 use std::{
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &cli::Rekey) -> Result<(), Failure> {
             _ if args.files.len() == 1 => " (it was under the new key before this run)".into(),
             count => format!(" ({count} of them under the new key before this run)"),
         };
-        report::say(&format!("rekeyed: {what}{earlier}\n"));
+        say(&format!("rekeyed: {what}{earlier}\n"));
     }
     Ok(())
 }

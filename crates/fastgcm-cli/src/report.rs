@@ -2,28 +2,13 @@
 
 use crate::{
     cli,
-    failure::{Failure, escaped},
+    failure::{Failure, escaped, say},
     input::is_dash,
-    keyfile::fingerprint,
 };
-use fastgcm_file::Key;
 use std::{
     env,
-    io::{self, Write},
     path::{Path, PathBuf},
 };
-
-/// Says it on standard error. If nobody reads that, the exit code remains.
-pub(crate) fn say(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
-}
-
-/// Says which key is new.
-pub(crate) fn made(path: &Path, key: &Key) -> Result<(), Failure> {
-    let path = escaped(&if is_dash(path) { "standard output".into() } else { path.display().to_string() });
-    say(&format!("new key: {path}, fingerprint {} (without it nobody can open what it seals)\n", fingerprint(key)?));
-    Ok(())
-}
 
 /// Says what was sealed, and the command that opens it.
 pub(crate) fn sealed(args: &cli::Seal, output: &Path) {

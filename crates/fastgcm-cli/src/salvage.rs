@@ -4,12 +4,11 @@
 //! and nothing else is written but zeros in the place of what is lost.
 
 use crate::{
-    failure::{Code, Failure, escaped},
+    failure::{Code, Failure, escaped, say},
     input::{Input, Seekable},
     keyfile::KeyFile,
     output::Output,
     progress::Progress,
-    report,
 };
 use fastgcm_file::{CHUNK_LEN, Cipher, Error, HEADER_LEN, SALT_LEN, SEALED_CHUNK_LEN, TAG_LEN};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -61,7 +60,7 @@ pub(crate) fn run(key: &KeyFile, context: &[u8], input: Input, quiet: bool, mut 
     }
     output.commit()?;
     if !quiet {
-        report::say(&format!("salvaged: {shown}: {} bytes are authentic\n", saved.bytes));
+        say(&format!("salvaged: {shown}: {} bytes are authentic\n", saved.bytes));
     }
     if is_whole && !is_extended && !saved.has_gaps && header == expected {
         return Ok(());
@@ -115,7 +114,7 @@ impl Saved {
         let fail = |error: io::Error| Failure::file("output", error.into());
         if start > self.end {
             // Told at once: of a large file there may be millions.
-            report::say(&format!("note: bytes {}..{start} are lost: zeros stand for them\n", self.end));
+            say(&format!("note: bytes {}..{start} are lost: zeros stand for them\n", self.end));
             self.has_gaps = true;
             io::copy(&mut io::repeat(0).take(start - self.end), output).map_err(fail)?;
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     cli,
-    failure::{Failure, escaped},
+    failure::{Failure, escaped, say},
     input::{Input, each, is_dash, refuse_same, refuse_several, refuse_two_dashes},
     keyfile::{Purpose, SealingKey, Wanted},
     output::{BY_UMASK, NOT_HERE, Target},
@@ -36,7 +36,7 @@ fn unsealed(args: &cli::Seal) -> Result<Vec<PathBuf>, Failure> {
         return Err(Failure::usage(format_args!("{}{more}: {SKIPPED}", first.display())));
     }
     if !args.common.quiet {
-        sealed.iter().for_each(|file| report::say(&format!("skipped: {}: {SKIPPED}\n", escaped(&file.display().to_string()))));
+        sealed.iter().for_each(|file| say(&format!("skipped: {}: {SKIPPED}\n", escaped(&file.display().to_string()))));
     }
     Ok(files.into_iter().cloned().collect())
 }

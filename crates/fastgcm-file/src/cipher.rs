@@ -14,13 +14,11 @@
 
 use crate::{
     CHUNK_LEN, COMMITMENT_LEN, Error, HEADER_LEN, Key, MAX_CHUNKS, SALT_LEN, TAG_LEN,
-    key::{MAX_KEY_LEN, random},
+    key::{MAX_KEY_LEN, expand, overwrite_stack, random},
 };
-use hkdf::Hkdf;
-use sha2::Sha512;
 use std::fmt;
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// The first [`HEADER_LEN`] bytes of a sealed file: salt and commitment.
 pub type Header = [u8; HEADER_LEN];
@@ -152,32 +150,6 @@ impl Cipher {
         public.copy_from_slice(commitment);
         Ok((public, cipher))
     }
-}
-
-/// HKDF-Expand. In a function of its own, because the crates `hkdf` and `sha2` leave parts of what they make on the stack: see [`overwrite_stack`].
-#[inline(never)]
-fn expand(key: &Key, info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
-    // The crate `hkdf` wants a pseudorandom key of at least the hash's 64 bytes. HMAC pads any key with zeros to the hash's block
-    // of 128 bytes (RFC 2104), so the zeros that we add here change nothing.
-    let mut padded = Zeroizing::new([0; 64]);
-    padded[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
-    let hkdf = Hkdf::<Sha512>::from_prk(&*padded).map_err(|_| Error::KeyLength)?;
-    hkdf.expand_multi_info(info, okm).map_err(|_| Error::KeyLength)
-}
-
-/// What people tell keys apart by ([`Key::fingerprint`]). No key of a file comes of these words: what those come of begins with other ones.
-pub(crate) fn fingerprint(key: &Key) -> Result<[u16; 4], Error> {
-    let mut bytes = [0; 8];
-    expand(key, &[b"fastgcm fingerprint@v1+", key.format().aead().as_bytes()], &mut bytes)?;
-    overwrite_stack();
-    Ok([0, 2, 4, 6].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]])))
-}
-
-/// Zeros where functions that have returned had their variables.
-#[inline(never)]
-fn overwrite_stack() {
-    let mut room = [1_u8; 8192];
-    room.zeroize();
 }
 
 impl fmt::Debug for Cipher {

@@ -1,9 +1,11 @@
 //! The key that seals files. Each file has keys of its own, derived from that key ([`cipher`](crate::cipher)).
 
-use crate::{Error, Format, cipher::fingerprint};
+use crate::{Error, Format};
 use fastgcm::Backend;
+use hkdf::Hkdf;
+use sha2::Sha512;
 use std::fmt;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// The key of one person or one purpose, for any number of files. A key is wiped when it is dropped.
 ///
@@ -80,7 +82,11 @@ impl Key {
     /// # Ok::<(), fastgcm_file::Error>(())
     /// ```
     pub fn fingerprint(&self) -> Result<String, Error> {
-        let groups = fingerprint(self)?.map(|group| format!("{group:04x}"));
+        let mut bytes = [0; 8];
+        // No key of a file comes of these words: what those come of begins with other ones.
+        expand(self, &[b"fastgcm fingerprint@v1+", self.format.aead().as_bytes()], &mut bytes)?;
+        overwrite_stack();
+        let groups = [0, 2, 4, 6].map(|at| format!("{:02x}{:02x}", bytes[at], bytes[at + 1]));
         Ok(groups.join("-"))
     }
 
@@ -109,4 +115,22 @@ impl fmt::Debug for Key {
 /// Random bytes from the operating system.
 pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(|error| Error::Io(error.into()))
+}
+
+/// HKDF-Expand. In a function of its own, because the crates `hkdf` and `sha2` leave parts of what they make on the stack: see [`overwrite_stack`].
+#[inline(never)]
+pub(crate) fn expand(key: &Key, info: &[&[u8]], okm: &mut [u8]) -> Result<(), Error> {
+    // The crate `hkdf` wants a pseudorandom key of at least the hash's 64 bytes. HMAC pads any key with zeros to the hash's block
+    // of 128 bytes (RFC 2104), so the zeros that we add here change nothing.
+    let mut padded = Zeroizing::new([0; 64]);
+    padded[..key.as_bytes().len()].copy_from_slice(key.as_bytes());
+    let hkdf = Hkdf::<Sha512>::from_prk(&*padded).map_err(|_| Error::KeyLength)?;
+    hkdf.expand_multi_info(info, okm).map_err(|_| Error::KeyLength)
+}
+
+/// Zeros where functions that have returned had their variables.
+#[inline(never)]
+pub(crate) fn overwrite_stack() {
+    let mut room = [1_u8; 8192];
+    room.zeroize();
 }

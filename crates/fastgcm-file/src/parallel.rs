@@ -12,7 +12,10 @@
 //!
 //! A thread starts when there is a further unit for it, so a short file is converted by the caller alone.
 
-use crate::{CHUNK_LEN, Cipher, Error, Key, SEALED_CHUNK_LEN, TAG_LEN, reader::open_header};
+use crate::{
+    CHUNK_LEN, Cipher, Error, Key, SEALED_CHUNK_LEN, TAG_LEN,
+    reader::{fill, open_header},
+};
 use std::{
     io::{self, Read, Write},
     num::NonZero,
@@ -133,22 +136,6 @@ pub(crate) fn open_chunks(
         Ok(len)
     };
     Ok(run(sealed, text, threads, [SEALED_CHUNK_LEN, CHUNK_LEN], convert)?.written)
-}
-
-/// Reads until `buffer` is full or the input ends, and says how much that was; with an error, how much came before it. An input that says that it has given
-/// more than there was room for is broken.
-pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (io::Error, usize)> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match input.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) if read <= buffer.len() - filled => filled += read,
-            Ok(_) => return Err((io::Error::other("the input has given more than was asked for"), filled)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err((error, filled)),
-        }
-    }
-    Ok(filled)
 }
 
 /// Memory of a fixed size, used from the front. When it is dropped, what was used of it is wiped: a short file takes a short time.

@@ -1,6 +1,6 @@
 //! Opening as a stream: a chunk is verified before any of its bytes are given out.
 
-use crate::{CHUNK_LEN, Cipher, Error, HEADER_LEN, Key, SEALED_CHUNK_LEN, TAG_LEN, parallel::fill};
+use crate::{CHUNK_LEN, Cipher, Error, HEADER_LEN, Key, SEALED_CHUNK_LEN, TAG_LEN};
 use std::{
     fmt,
     io::{self, BufRead, Read},
@@ -90,6 +90,22 @@ pub(crate) fn open_header(key: &Key, context: &[u8], input: &mut impl Read) -> R
         return Err(Error::Truncated);
     }
     Cipher::of(key, context, &header)
+}
+
+/// Reads until `buffer` is full or the input ends, and says how much that was; with an error, how much came before it. An input that says that it has given
+/// more than there was room for is broken.
+pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, (io::Error, usize)> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) if read <= buffer.len() - filled => filled += read,
+            Ok(_) => return Err((io::Error::other("the input has given more than was asked for"), filled)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((error, filled)),
+        }
+    }
+    Ok(filled)
 }
 
 impl<R: Read> BufRead for Reader<R> {

@@ -53,9 +53,7 @@ def pack(folder, out):
 def build(out):
     """Five packages: the one that everybody installs, and one with the library for each kind of machine."""
     packed, main = emptied(out / "packed"), manifest()
-    tools = os.pathsep.join(
-        [os.path.dirname(sys.executable), os.environ["PATH"]]
-    )  # zig is found by its Python
+    tools = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # zig is found by its Python
     for name, (triple, cpu, libc, oldest) in TARGETS.items():
         environment = {
             **os.environ,
@@ -96,10 +94,7 @@ def build(out):
 
 def archives(out, *names):
     version = manifest()["version"]
-    return [
-        out / "packed" / f"{name}-{version}.tgz"
-        for name in ("fastgcm", *(f"fastgcm-{name}" for name in names))
-    ]
+    return [out / "packed" / f"{name}-{version}.tgz" for name in ("fastgcm", *(f"fastgcm-{name}" for name in names))]
 
 
 def project(out, name, *libraries, others=()):
@@ -239,19 +234,11 @@ def installed(out):
         run("node", program, cwd=folder)
     tests("installed", folder, "node")
     # Nothing that was installed was compiled, and nothing of it is for building.
-    names = [
-        path.relative_to(folder)
-        for path in folder.glob("node_modules/**/*")
-        if path.suffix in (".rs", ".toml", ".node")
-    ]
+    names = [path.relative_to(folder) for path in folder.glob("node_modules/**/*") if path.suffix in (".rs", ".toml", ".node")]
     assert [name.name for name in names] == ["fastgcm.linux-x64-gnu.node"], names
     alone = project(out, "alone")
     ran = subprocess.run(["node", "-e", "require('fastgcm')"], cwd=alone, capture_output=True, text=True)
-    assert (
-        ran.returncode != 0
-        and "@fastgcm/linux-x64-gnu" in ran.stderr
-        and "ERR_FASTGCM_NO_LIBRARY" in ran.stderr
-    ), ran.stderr
+    assert ran.returncode != 0 and "@fastgcm/linux-x64-gnu" in ran.stderr and "ERR_FASTGCM_NO_LIBRARY" in ran.stderr, ran.stderr
     elsewhere = "Object.defineProperty(process, 'platform', { value: 'aix' }); require('fastgcm')"
     ran = subprocess.run(["node", "-e", elsewhere], cwd=folder, capture_output=True, text=True)
     assert ran.returncode != 0 and "no library for aix on x64: it has linux-x64-gnu" in ran.stderr, ran.stderr

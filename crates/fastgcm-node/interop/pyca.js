@@ -15,11 +15,7 @@ async function main() {
         const [bytes, options] = [Buffer.from(key, 'hex'), { context: Buffer.from(context) }];
         const text = fs.readFileSync(at('text'));
         const same = (opened) => assert.ok(opened.equals(text), `${number}`);
-        await pipeline(
-            fs.createReadStream(at('theirs')),
-            new CobblestoneOpener(bytes, options),
-            fs.createWriteStream(at('opened')),
-        );
+        await pipeline(fs.createReadStream(at('theirs')), new CobblestoneOpener(bytes, options), fs.createWriteStream(at('opened')));
         same(fs.readFileSync(at('opened')));
         await openFile(bytes, at('theirs'), at('opened'), { ...options, overwrite: true });
         same(fs.readFileSync(at('opened')));
@@ -27,11 +23,7 @@ async function main() {
         same(await file.read());
         assert.ok((await file.read(...range)).equals(text.subarray(...range)), `${number}: ${range}`);
         await file.close();
-        await pipeline(
-            fs.createReadStream(at('text')),
-            new CobblestoneSealer(bytes, options),
-            fs.createWriteStream(at('stream')),
-        );
+        await pipeline(fs.createReadStream(at('text')), new CobblestoneSealer(bytes, options), fs.createWriteStream(at('stream')));
         await sealFile(bytes, at('text'), at('file'), options);
     }
 }

@@ -14,8 +14,7 @@ function withKey(key, make) {
         plain(key, 'key');
         return make(key);
     }
-    if (key.type !== 'secret')
-        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'key must be a secret KeyObject');
+    if (key.type !== 'secret') throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'key must be a secret KeyObject');
     const bytes = key.export();
     try {
         return make(bytes);
@@ -155,9 +154,7 @@ class Aead {
         if (aads != null) listed(aads, 'aads', 'aad');
         if (!Array.isArray(datas)) {
             plain(datas, 'datas');
-            const count = Array.isArray(nonces)
-                ? nonces.length
-                : sum(nonces) / this.constructor.nonceLength;
+            const count = Array.isArray(nonces) ? nonces.length : sum(nonces) / this.constructor.nonceLength;
             const out = room(Math.max(0, Math.floor(sum(datas, more * count))) || 0);
             done(native.batch(this.#key, seals, nonces, datas, aads, out));
             return out;
@@ -212,8 +209,7 @@ Object.defineProperty(Aead.prototype, Symbol.dispose ?? Symbol.for('nodejs.dispo
 
 /** Checks the number of bits of a key that is made. */
 function bits(wanted, allowed) {
-    if (!allowed.includes(wanted))
-        throw made(RangeError, 'ERR_INVALID_ARG_VALUE', `a key has ${allowed.join(' or ')} bits`);
+    if (!allowed.includes(wanted)) throw made(RangeError, 'ERR_INVALID_ARG_VALUE', `a key has ${allowed.join(' or ')} bits`);
     return random(wanted / 8);
 }
 

@@ -12,48 +12,23 @@ class InvalidTag extends Error {
 
 const KINDS = [
     ,
-    [
-        TypeError,
-        'ERR_INVALID_ARG_TYPE',
-        (name) => `${name} must be a Buffer, another typed array, a DataView or an ArrayBuffer`,
-    ],
-    [
-        TypeError,
-        'ERR_INVALID_ARG_TYPE',
-        (name) => `${name} must not be memory that threads share (SharedArrayBuffer): copy it first`,
-    ],
-    [
-        TypeError,
-        'ERR_INVALID_ARG_TYPE',
-        (name) => `${name} is detached: its memory was transferred to another thread`,
-    ],
+    [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must be a Buffer, another typed array, a DataView or an ArrayBuffer`],
+    [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must not be memory that threads share (SharedArrayBuffer): copy it first`],
+    [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} is detached: its memory was transferred to another thread`],
+    [RangeError, 'ERR_INVALID_ARG_VALUE', (name) => `${name} has the wrong length${LENGTHS[name] ? `: ${LENGTHS[name]}` : ''}`],
     [
         RangeError,
         'ERR_INVALID_ARG_VALUE',
-        (name) => `${name} has the wrong length${LENGTHS[name] ? `: ${LENGTHS[name]}` : ''}`,
-    ],
-    [
-        RangeError,
-        'ERR_INVALID_ARG_VALUE',
-        (name) =>
-            `${name} lies over another argument: both must be apart, or data and out begin with one byte`,
+        (name) => `${name} lies over another argument: both must be apart, or data and out begin with one byte`,
     ],
     [InvalidTag, 'ERR_INVALID_TAG', () => 'the message is not what was sealed'],
-    [
-        RangeError,
-        'ERR_OUT_OF_RANGE',
-        () => 'the message or its associated data is longer than AES-GCM allows',
-    ],
+    [RangeError, 'ERR_OUT_OF_RANGE', () => 'the message or its associated data is longer than AES-GCM allows'],
     [Error, 'ERR_NONCES_EXHAUSTED', () => 'the nonces of this key are used up'],
     [Error, 'ERR_DESTROYED', () => 'it has ended, or was destroyed'],
     [Error, 'ERR_NO_RANDOM_BYTES', () => 'the operating system gives no random bytes'],
     [RangeError, 'ERR_INVALID_ARG_VALUE', () => 'a nonce comes twice in the batch'],
     [RangeError, 'ERR_OUT_OF_RANGE', (name) => `${name} must be a whole number from 0 on`],
-    [
-        InvalidTag,
-        'ERR_INVALID_TAG',
-        () => 'the key or the context is not that of this file, or it is no sealed file',
-    ],
+    [InvalidTag, 'ERR_INVALID_TAG', () => 'the key or the context is not that of this file, or it is no sealed file'],
     [InvalidTag, 'ERR_INVALID_TAG', () => 'the sealed file ends too early'],
     [RangeError, 'ERR_OUT_OF_RANGE', () => 'the range is not within the text'],
     [TypeError, 'ERR_INVALID_ARG_TYPE', (name) => `${name} must be a list of buffers, or one buffer`],
@@ -139,8 +114,7 @@ function examined(bytes, name) {
         const [code, message] = say(1, name);
         throw made(TypeError, code, message + hint);
     }
-    if (buffer.resizable)
-        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must not be resizable: copy it first`);
+    if (buffer.resizable) throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must not be resizable: copy it first`);
     try {
         new Uint8Array(buffer);
     } catch {
@@ -151,9 +125,7 @@ function examined(bytes, name) {
 /** A copy, which nobody else has. */
 function copied(bytes, name) {
     examined(bytes, name);
-    const [buffer, offset, length] = ArrayBuffer.isView(bytes)
-        ? [bytes.buffer, bytes.byteOffset, bytes.byteLength]
-        : [bytes, 0, undefined];
+    const [buffer, offset, length] = ArrayBuffer.isView(bytes) ? [bytes.buffer, bytes.byteOffset, bytes.byteLength] : [bytes, 0, undefined];
     try {
         return Buffer.from(new Uint8Array(buffer, offset, length));
     } catch {
@@ -168,11 +140,7 @@ function options(given, names) {
         throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `options must be an object with ${names.join(', ')}`);
     for (const name in given) {
         if (!names.includes(name)) {
-            throw made(
-                TypeError,
-                'ERR_INVALID_ARG_VALUE',
-                `there is no option ${JSON.stringify(name)}: there are ${names.join(', ')}`,
-            );
+            throw made(TypeError, 'ERR_INVALID_ARG_VALUE', `there is no option ${JSON.stringify(name)}: there are ${names.join(', ')}`);
         }
     }
     return given;
@@ -180,8 +148,7 @@ function options(given, names) {
 
 /** What is either true or false. */
 function truth(value, name) {
-    if (typeof value !== 'boolean')
-        throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must be true or false`);
+    if (typeof value !== 'boolean') throw made(TypeError, 'ERR_INVALID_ARG_TYPE', `${name} must be true or false`);
     return value;
 }
 

@@ -43,8 +43,7 @@ async function through(Stream, key, source, target, options, mode) {
         const there = await fs.lstat(place).catch((error) => {
             if (error.code !== 'ENOENT') throw error;
         });
-        if (there && !overwrite)
-            throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
+        if (there && !overwrite) throw made(Error, 'EEXIST', `EEXIST: file already exists, '${place}'`, { path: place });
         if (there) place = await fs.realpath(place).catch(() => place);
         await written(stream, source, place, overwrite, mode, signal);
     } finally {
@@ -53,10 +52,7 @@ async function through(Stream, key, source, target, options, mode) {
 }
 
 async function written(stream, source, place, overwrite, mode, signal) {
-    const partial = path.join(
-        path.dirname(place),
-        `.${path.basename(place)}.${randomBytes(8).toString('hex')}.partial`,
-    );
+    const partial = path.join(path.dirname(place), `.${path.basename(place)}.${randomBytes(8).toString('hex')}.partial`);
     const handle = await fs.open(partial, 'wx', mode);
     try {
         try {
@@ -135,8 +131,7 @@ class SealedFile {
     #closed = false;
 
     constructor(key, source, file, length) {
-        if (key !== OPENED)
-            throw made(TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'SealedFile.open(key, source) makes one');
+        if (key !== OPENED) throw made(TypeError, 'ERR_ILLEGAL_CONSTRUCTOR', 'SealedFile.open(key, source) makes one');
         this.#source = source;
         this.#file = file;
         this.#length = length;
@@ -187,11 +182,7 @@ class SealedFile {
         if (this.#closed) throw made(Error, 'ERR_DESTROYED', 'the file is closed');
         const are = [start, end].every((at) => Number.isSafeInteger(at) && at >= 0);
         if (!are || start > end || end > this.#length) {
-            throw made(
-                RangeError,
-                'ERR_OUT_OF_RANGE',
-                `${start} to ${end} is not within the ${this.#length} bytes of the text`,
-            );
+            throw made(RangeError, 'ERR_OUT_OF_RANGE', `${start} to ${end} is not within the ${this.#length} bytes of the text`);
         }
     }
 
@@ -201,17 +192,11 @@ class SealedFile {
         for (let first = Math.floor(start / CHUNK); first * CHUNK < end; first += TOGETHER) {
             const behind = Math.min(first + TOGETHER, Math.ceil(end / CHUNK));
             // The last chunk is not full.
-            const length =
-                behind === chunks
-                    ? this.#length - first * CHUNK + (behind - first) * TAG
-                    : (behind - first) * SEALED_CHUNK;
+            const length = behind === chunks ? this.#length - first * CHUNK + (behind - first) * TAG : (behind - first) * SEALED_CHUNK;
             const sealed = await this.#source.exactly(HEADER + first * SEALED_CHUNK, length);
             const text = own(length - (behind - first) * TAG);
             done(native.fileOpen(this.#file, first, sealed, text), 'chunk');
-            yield text.subarray(
-                Math.max(0, start - first * CHUNK),
-                Math.min(text.length, end - first * CHUNK),
-            );
+            yield text.subarray(Math.max(0, start - first * CHUNK), Math.min(text.length, end - first * CHUNK));
         }
     }
 

@@ -69,8 +69,7 @@ function why(mine) {
         return `fastgcm ${version} has no library for ${process.platform} on ${process.arch}: it has ${PUBLISHED.join(', ')}.`;
     // This is a copy of the repository.
     const build = path.join(here, '../build.js');
-    if (existsSync(build))
-        return `fastgcm ${version} was not built here: \`node ${build}\` builds its library, with Rust.`;
+    if (existsSync(build)) return `fastgcm ${version} was not built here: \`node ${build}\` builds its library, with Rust.`;
     const packages = mine.map((name) => `@fastgcm/${name}`).join(' or ');
     return (
         `fastgcm ${version} does not find its library for this machine: the package ${packages}, version ${version}. ` +

@@ -61,8 +61,7 @@ class Message extends InPieces {
 
     constructor(seals, aesgcm, nonce, aad, options) {
         super(options);
-        if (!(aesgcm instanceof AESGCM))
-            throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'the key must be an AESGCM');
+        if (!(aesgcm instanceof AESGCM)) throw made(TypeError, 'ERR_INVALID_ARG_TYPE', 'the key must be an AESGCM');
         plain(nonce, 'nonce');
         this.#seals = seals;
         this.#pieces = done(native.pieces(Aead.handle(aesgcm), nonce));
@@ -133,8 +132,7 @@ class UnverifiedOpener extends Message {
         super(false, aesgcm, nonce, aad, options);
         if (tag != null) {
             this.#tag = copied(tag, 'tag');
-            if (this.#tag.length !== TAG)
-                throw made(RangeError, 'ERR_INVALID_ARG_VALUE', 'tag has the wrong length: 16 bytes');
+            if (this.#tag.length !== TAG) throw made(RangeError, 'ERR_INVALID_ARG_VALUE', 'tag has the wrong length: 16 bytes');
         }
     }
 

@@ -22,8 +22,7 @@ impl Object for Aead {
 }
 
 pub(crate) fn gcm(call: &Call) -> Result<Value, Fault> {
-    let key =
-        Key::shared_with_backend(call.bytes(0, Name::Key)?.get(), crate::backend()).map_err(wrong_key)?;
+    let key = Key::shared_with_backend(call.bytes(0, Name::Key)?.get(), crate::backend()).map_err(wrong_key)?;
     call.object(Aead::Gcm(key))
 }
 
@@ -93,13 +92,7 @@ impl Aead {
 
     /// Encrypts `text`, or what lies in `out` already, to `out`.
     #[inline]
-    pub(crate) fn seal(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        text: Option<&[u8]>,
-        out: &mut [u8],
-    ) -> Result<Tag, Error> {
+    pub(crate) fn seal(&self, nonce: &[u8], aad: &[u8], text: Option<&[u8]>, out: &mut [u8]) -> Result<Tag, Error> {
         match (self, text) {
             (Self::Gcm(key), Some(text)) => match <[u8; 12]>::try_from(nonce) {
                 Ok(nonce) => key.seal_detached_to(nonce, aad, text, out),
@@ -121,23 +114,14 @@ impl Aead {
 
     /// Decrypts `ciphertext`, or what lies in `out` already, to `out`, which is all zero if the tag is wrong.
     #[inline]
-    pub(crate) fn open(
-        &self,
-        nonce: &[u8],
-        aad: &[u8],
-        ciphertext: Option<&[u8]>,
-        out: &mut [u8],
-        tag: &Tag,
-    ) -> Result<(), Error> {
+    pub(crate) fn open(&self, nonce: &[u8], aad: &[u8], ciphertext: Option<&[u8]>, out: &mut [u8], tag: &Tag) -> Result<(), Error> {
         match (self, ciphertext) {
             (Self::Gcm(key), Some(ciphertext)) => match <[u8; 12]>::try_from(nonce) {
                 Ok(nonce) => key.open_detached_to(nonce, aad, ciphertext, out, tag),
                 Err(_) => key.open_detached_to(Nonce::any(nonce)?, aad, ciphertext, out, tag),
             },
             (Self::Gcm(key), None) => key.open(Nonce::any(nonce)?, aad, out, tag),
-            (Self::Siv(key), Some(ciphertext)) => {
-                key.open_detached_to(exact(nonce)?, aad, ciphertext, out, tag)
-            }
+            (Self::Siv(key), Some(ciphertext)) => key.open_detached_to(exact(nonce)?, aad, ciphertext, out, tag),
             (Self::Siv(key), None) => key.open(exact(nonce)?, aad, out, tag),
             (Self::Xaes(key), ciphertext) => {
                 let nonce = exact(nonce)?;

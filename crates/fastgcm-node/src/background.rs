@@ -41,9 +41,7 @@ impl Work {
         }
         let (text, tag) = out.split_at_mut(self.len - TAG_LEN);
         // What is too long must not lie there as text.
-        tag.copy_from_slice(
-            &self.key.seal(self.nonce.get(), &self.aad, None, text).inspect_err(|_| text.fill(0))?.0,
-        );
+        tag.copy_from_slice(&self.key.seal(self.nonce.get(), &self.aad, None, text).inspect_err(|_| text.fill(0))?.0);
         Ok(())
     }
 }
@@ -61,38 +59,17 @@ pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
     out[..text].copy_from_slice(&data.get()[..text]);
     let (out, len) = (out.as_mut_ptr(), out.len());
     let (kept, promise, work) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-    let work = Box::into_raw(Box::new(Work {
-        key,
-        seals,
-        nonce,
-        aad: aad_copy,
-        tag,
-        out,
-        len,
-        done: Ok(()),
-        kept,
-        promise,
-        work,
-    }));
+    let work = Box::into_raw(Box::new(Work { key, seals, nonce, aad: aad_copy, tag, out, len, done: Ok(()), kept, promise, work }));
     let (name, mut value) = (call.text("fastgcm"), ptr::null_mut());
     // SAFETY: values of this call; `work` lives until `complete` takes it back, which Node calls in this
     // thread.
     let queued = unsafe {
-        let ok =
-            |status| if status == sys::Status::napi_ok { Ok(()) } else { Err(Fault::from(Kind::Internal)) };
+        let ok = |status| if status == sys::Status::napi_ok { Ok(()) } else { Err(Fault::from(Kind::Internal)) };
         ok(sys::napi_create_reference(call.env, call.argument(5), 1, &mut (*work).kept))
             .and_then(|()| ok(sys::napi_create_promise(call.env, &mut (*work).promise, &mut value)))
             .and_then(|()| {
                 let (run, end) = (Some(execute as _), Some(complete as _));
-                ok(sys::napi_create_async_work(
-                    call.env,
-                    ptr::null_mut(),
-                    name.0,
-                    run,
-                    end,
-                    work.cast(),
-                    &mut (*work).work,
-                ))
+                ok(sys::napi_create_async_work(call.env, ptr::null_mut(), name.0, run, end, work.cast(), &mut (*work).work))
             })
             .and_then(|()| ok(sys::napi_queue_async_work(call.env, (*work).work)))
     };

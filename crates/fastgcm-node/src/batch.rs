@@ -39,9 +39,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
     let (seals, nonce_len) = (call.flag(1), key.nonce_len());
     let each = |at: usize, name, of_items| match &lists[at - 2] {
         Some(items) => Ok(Each::Listed(call.bytes_of_all(items, of_items)?)),
-        None => {
-            Ok::<_, Fault>(Each::One(call.optional(at, name)?.ok_or(Fault::of(Kind::NotList, name))?, None))
-        }
+        None => Ok::<_, Fault>(Each::One(call.optional(at, name)?.ok_or(Fault::of(Kind::NotList, name))?, None)),
     };
     let mut nonces = each(2, Name::Nonces, Name::Nonce)?;
     let count = match &mut nonces {
@@ -77,8 +75,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
             return Err(Fault::of(Kind::Length, Name::Nonce).row(row as u64));
         }
         let len = datas.get(row).len();
-        let len =
-            if seals { len + TAG_LEN } else { text_len(len, 0).map_err(|fault| fault.row(row as u64))? };
+        let len = if seals { len + TAG_LEN } else { text_len(len, 0).map_err(|fault| fault.row(row as u64))? };
         total = total.checked_add(len).ok_or(Kind::TooLong)?;
     }
     let out = of_length(call.bytes(5, Name::Out)?, total)?;
@@ -100,9 +97,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
     }
     let done = match &key {
         Aead::Gcm(key) => side_by_side(key, seals, &mut messages),
-        key => (0..)
-            .zip(&mut messages)
-            .try_for_each(|(row, message)| message.run(key, seals).map_err(|fault| fault.row(row))),
+        key => (0..).zip(&mut messages).try_for_each(|(row, message)| message.run(key, seals).map_err(|fault| fault.row(row))),
     };
     if done.is_err() {
         // No text comes out of a batch that was refused.

@@ -5,9 +5,7 @@ use crate::{
     fault::{Fault, Kind, Name},
     js::{Bytes, Call, Object, Value, with_room, writable},
 };
-use fastgcm_file::{
-    CHUNK_LEN, Cipher, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, SEALED_CHUNK_LEN, TAG_LEN,
-};
+use fastgcm_file::{CHUNK_LEN, Cipher, Format, HEADER_LEN, Header, Key, MAX_CHUNKS, SEALED_CHUNK_LEN, TAG_LEN};
 use zeroize::Zeroizing;
 
 /// The key of files. Its length says which format.
@@ -58,8 +56,7 @@ impl Chunks {
                 self.rest.extend_from_slice(now);
             }
             if whole || self.rest.len() == from {
-                let (chunk, place) =
-                    (if whole { now } else { &self.rest }, places.next().unwrap_or_default());
+                let (chunk, place) = (if whole { now } else { &self.rest }, places.next().unwrap_or_default());
                 if self.seals {
                     self.cipher.seal_chunk(self.number, chunk, place)
                 } else {
@@ -108,9 +105,7 @@ impl Stream {
                 let header = header.map_or(0, |header| header.len());
                 Ok(chunks.room(data)?.checked_add(header).ok_or(Kind::TooLong)?)
             }
-            Self::Beginning(_, _, header) => {
-                Ok(data.saturating_sub(HEADER_LEN - header.len()) / SEALED_CHUNK_LEN * CHUNK_LEN)
-            }
+            Self::Beginning(_, _, header) => Ok(data.saturating_sub(HEADER_LEN - header.len()) / SEALED_CHUNK_LEN * CHUNK_LEN),
             Self::Opening(chunks) => chunks.room(data),
         }
     }
@@ -141,9 +136,7 @@ impl Stream {
 
     fn last_room(&self) -> Result<usize, Fault> {
         match self {
-            Self::Sealing(header, chunks) => {
-                Ok(header.map_or(0, |header| header.len()) + chunks.last_room()?)
-            }
+            Self::Sealing(header, chunks) => Ok(header.map_or(0, |header| header.len()) + chunks.last_room()?),
             Self::Opening(chunks) => chunks.last_room(),
             Self::Beginning(..) => Err(Kind::Cut.into()),
         }
@@ -188,8 +181,7 @@ pub(crate) fn room(call: &Call) -> Result<Value, Fault> {
 pub(crate) fn update(call: &Call) -> Result<Value, Fault> {
     let mut stream = call.get_mut::<Stream>(0)?;
     let data = call.bytes(1, Name::Data)?;
-    let (_, out) =
-        writable(of_length(call.bytes(2, Name::Out)?, stream.room(data.len())?)?, Bytes::EMPTY, &[data])?;
+    let (_, out) = writable(of_length(call.bytes(2, Name::Out)?, stream.room(data.len())?)?, Bytes::EMPTY, &[data])?;
     let done = stream.update(data.get(), out);
     drop(stream);
     if done.is_err() {
@@ -237,9 +229,7 @@ pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     let (_, out) = writable(of_length(call.bytes(3, Name::Out)?, len)?, Bytes::EMPTY, &[data])?;
     let mut places = out.chunks_mut(CHUNK_LEN);
     let mut each = (first..=u64::MAX).zip(data.get().chunks(SEALED_CHUNK_LEN));
-    let done = each.try_for_each(|(number, sealed)| {
-        file.0.open_chunk(number, sealed, places.next().unwrap_or_default())
-    });
+    let done = each.try_for_each(|(number, sealed)| file.0.open_chunk(number, sealed, places.next().unwrap_or_default()));
     if let Err(error) = done {
         out.fill(0);
         return Err(error.into());

@@ -45,16 +45,7 @@ unsafe extern "C" fn enter(env: sys::napi_env, info: sys::napi_callback_info) ->
     let mut call = Call { env, arguments: [ptr::null_mut(); MOST], has_made: Cell::new(false) };
     let (mut count, mut number) = (MOST, ptr::null_mut());
     // SAFETY: Node-API writes as many arguments as there is room for, and what `register` gave it.
-    let got = unsafe {
-        sys::napi_get_cb_info(
-            env,
-            info,
-            &mut count,
-            call.arguments.as_mut_ptr(),
-            ptr::null_mut(),
-            &mut number,
-        )
-    };
+    let got = unsafe { sys::napi_get_cb_info(env, info, &mut count, call.arguments.as_mut_ptr(), ptr::null_mut(), &mut number) };
     let verb = VERBS.get(number as usize).filter(|_| got == sys::Status::napi_ok);
     let work = || verb.map_or_else(|| Err(Kind::Internal.into()), |(_, verb)| verb(&call));
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Kind::Internal.into()));
@@ -77,23 +68,13 @@ fn overwrite_stack() {
 
 /// Node calls this when a thread loads the library.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn napi_register_module_v1(
-    env: sys::napi_env,
-    exports: sys::napi_value,
-) -> sys::napi_value {
+unsafe extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: sys::napi_value) -> sys::napi_value {
     for (number, (name, _)) in VERBS.iter().enumerate() {
         let mut function = ptr::null_mut();
         let length = name.count_bytes() as isize;
         // SAFETY: a name that ends with zero, a function of the right kind, and the number that it reads.
         unsafe {
-            sys::napi_create_function(
-                env,
-                name.as_ptr(),
-                length,
-                Some(enter),
-                number as *mut c_void,
-                &mut function,
-            );
+            sys::napi_create_function(env, name.as_ptr(), length, Some(enter), number as *mut c_void, &mut function);
             sys::napi_set_named_property(env, exports, name.as_ptr(), function);
         }
     }
@@ -147,31 +128,18 @@ impl Call {
         let (mut kind, mut count, mut start) = (0, 0, ptr::null_mut());
         let (mut buffer, mut offset) = (ptr::null_mut(), 0);
         // SAFETY: a value of this call, and room for what is said of it.
-        let got = unsafe {
-            sys::napi_get_typedarray_info(
-                self.env,
-                value,
-                &mut kind,
-                &mut count,
-                &mut start,
-                &mut buffer,
-                &mut offset,
-            )
-        };
+        let got = unsafe { sys::napi_get_typedarray_info(self.env, value, &mut kind, &mut count, &mut start, &mut buffer, &mut offset) };
         let len = if got == sys::Status::napi_ok {
             count * size_of_item(kind).ok_or(Fault::of(Kind::NotBytes, name))?
         } else {
             let mut len = 0;
             // SAFETY: likewise.
-            if unsafe {
-                sys::napi_get_dataview_info(self.env, value, &mut len, &mut start, &mut buffer, &mut offset)
-            } != sys::Status::napi_ok
+            if unsafe { sys::napi_get_dataview_info(self.env, value, &mut len, &mut start, &mut buffer, &mut offset) }
+                != sys::Status::napi_ok
             {
                 buffer = value;
                 // SAFETY: likewise.
-                if unsafe { sys::napi_get_arraybuffer_info(self.env, value, &mut start, &mut len) }
-                    != sys::Status::napi_ok
-                {
+                if unsafe { sys::napi_get_arraybuffer_info(self.env, value, &mut start, &mut len) } != sys::Status::napi_ok {
                     return Err(Fault::of(Kind::NotBytes, name));
                 }
             }
@@ -219,11 +187,7 @@ impl Call {
     }
 
     /// The bytes of each item.
-    pub(crate) fn bytes_of_all(
-        &self,
-        items: &[sys::napi_value],
-        name: Name,
-    ) -> Result<Vec<Bytes<'_>>, Fault> {
+    pub(crate) fn bytes_of_all(&self, items: &[sys::napi_value], name: Name) -> Result<Vec<Bytes<'_>>, Fault> {
         let mut all = with_room(items.len())?;
         for (row, item) in (0..).zip(items) {
             all.push(self.bytes_of(*item, name).map_err(|fault| fault.row(row))?);
@@ -270,26 +234,16 @@ impl Call {
     pub(crate) fn text(&self, text: &str) -> Value {
         let mut value = ptr::null_mut();
         // SAFETY: likewise, of that many bytes.
-        unsafe {
-            sys::napi_create_string_utf8(
-                self.env,
-                text.as_ptr().cast::<c_char>(),
-                text.len() as isize,
-                &mut value,
-            )
-        };
+        unsafe { sys::napi_create_string_utf8(self.env, text.as_ptr().cast::<c_char>(), text.len() as isize, &mut value) };
         Value(value)
     }
 
     /// An object that JavaScript holds, and that is dropped when nobody there has it any more.
     pub(crate) fn object<T: Object>(&self, object: T) -> Result<Value, Fault> {
-        let held =
-            Box::into_raw(Box::new(Held { kind: T::KIND, object: RefCell::new(Some(Box::new(object))) }));
+        let held = Box::into_raw(Box::new(Held { kind: T::KIND, object: RefCell::new(Some(Box::new(object))) }));
         let mut value = ptr::null_mut();
         // SAFETY: what it points to lives until `finalize` takes it back.
-        let made = unsafe {
-            sys::napi_create_external(self.env, held.cast(), Some(finalize::<T>), ptr::null_mut(), &mut value)
-        };
+        let made = unsafe { sys::napi_create_external(self.env, held.cast(), Some(finalize::<T>), ptr::null_mut(), &mut value) };
         if made != sys::Status::napi_ok {
             // SAFETY: nobody else has got it.
             drop(unsafe { Box::from_raw(held) });
@@ -318,13 +272,7 @@ impl Call {
         // SAFETY: `object` made it (the functions of this module are called by `lib/`, which keeps what they
         // return to itself). Each begins with its kind; it lives at least as long as this call, whose
         // argument it is.
-        unsafe {
-            if (*held.cast::<Start>()).kind == T::KIND {
-                Ok(&*held.cast::<Held<T>>())
-            } else {
-                Err(Kind::NotObject.into())
-            }
-        }
+        unsafe { if (*held.cast::<Start>()).kind == T::KIND { Ok(&*held.cast::<Held<T>>()) } else { Err(Kind::NotObject.into()) } }
     }
 
     /// An object of that kind, if it was not destroyed. Whoever holds it must call nothing that may run JavaScript ([`Self::list`]): what that
@@ -350,8 +298,8 @@ impl Call {
 /// Bytes of an item of a typed array.
 fn size_of_item(kind: sys::napi_typedarray_type) -> Option<usize> {
     use sys::TypedarrayType::{
-        bigint64_array, biguint64_array, float32_array, float64_array, int8_array, int16_array, int32_array,
-        uint8_array, uint8_clamped_array, uint16_array, uint32_array,
+        bigint64_array, biguint64_array, float32_array, float64_array, int8_array, int16_array, int32_array, uint8_array,
+        uint8_clamped_array, uint16_array, uint32_array,
     };
     match kind {
         kind if kind == uint8_array || kind == int8_array || kind == uint8_clamped_array => Some(1),
@@ -451,11 +399,7 @@ enum Place {
 /// What a call writes, to which it reads `data` from elsewhere (the first of the results) or in place
 /// (`None`). All of `others` must be apart from it.
 #[inline]
-pub(crate) fn writable<'c>(
-    out: Bytes<'c>,
-    data: Bytes<'c>,
-    others: &[Bytes<'c>],
-) -> Result<(Option<&'c [u8]>, &'c mut [u8]), Fault> {
+pub(crate) fn writable<'c>(out: Bytes<'c>, data: Bytes<'c>, others: &[Bytes<'c>]) -> Result<(Option<&'c [u8]>, &'c mut [u8]), Fault> {
     let place = out.place(&data);
     if place == Place::Overlapping || others.iter().any(|other| out.place(other) != Place::Apart) {
         return Err(Fault::of(Kind::Overlap, Name::Out));

@@ -57,10 +57,7 @@ fn backend() -> Backend {
         let looks = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
         #[cfg(not(target_os = "linux"))]
         let looks = false;
-        let named = looks
-            .then(|| env::var("FASTGCM_BACKEND").ok())
-            .flatten()
-            .and_then(|name| name.parse::<Backend>().ok());
+        let named = looks.then(|| env::var("FASTGCM_BACKEND").ok()).flatten().and_then(|name| name.parse::<Backend>().ok());
         named.filter(|backend| backend.is_available()).unwrap_or_else(Backend::detect)
     })
 }

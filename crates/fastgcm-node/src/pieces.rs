@@ -25,8 +25,7 @@ pub(crate) fn begin(call: &Call) -> Result<Value, Fault> {
         Aead::Gcm(key) => key.clone(),
         _ => return Err(Kind::NotObject.into()),
     };
-    let nonce =
-        Nonce::any(call.bytes(1, Name::Nonce)?.get()).map_err(|_| Fault::of(Kind::Length, Name::Nonce))?;
+    let nonce = Nonce::any(call.bytes(1, Name::Nonce)?.get()).map_err(|_| Fault::of(Kind::Length, Name::Nonce))?;
     let pieces = hazmat::Pieces::new(&key, nonce);
     call.object(Pieces { key, pieces })
 }

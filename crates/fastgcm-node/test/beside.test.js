@@ -4,16 +4,7 @@
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
 const test = require('node:test');
-const {
-    AESGCM,
-    AESGCMSIV,
-    CounterNonces,
-    InvalidTag,
-    RandomNonces,
-    Sealer,
-    SealingKey,
-    XAES256GCM,
-} = require('..');
+const { AESGCM, AESGCMSIV, CounterNonces, InvalidTag, RandomNonces, Sealer, SealingKey, XAES256GCM } = require('..');
 const { UnverifiedOpener } = require('../hazmat.js');
 const { full, numbers, suite } = require('./support.js');
 
@@ -25,8 +16,7 @@ const kinds = [
     (bytes) => new Uint8Array(bytes),
     (bytes) => new DataView(Uint8Array.from([1, ...bytes, 2]).buffer, 1, bytes.length),
     (bytes) => Uint8Array.from(bytes).buffer,
-    (bytes) =>
-        new Uint16Array(Uint8Array.from([9, 9, ...bytes, 9]).buffer.slice(0, (2 + bytes.length) & ~1), 2),
+    (bytes) => new Uint16Array(Uint8Array.from([9, 9, ...bytes, 9]).buffer.slice(0, (2 + bytes.length) & ~1), 2),
 ];
 const kind = (bytes) => kinds[below(bytes.length % 2 === 0 && bytes.length < 5000 ? 5 : 4)](bytes);
 const length = () => [below(20), below(300), below(300), below(2000), below(20000)][below(5)];
@@ -73,10 +63,7 @@ test('random calls', async () => {
         aead.openDetachedInto(nonce, here, found, here, aad);
         assert.deepEqual(here, text);
 
-        const [sealer, opener] = [
-            new Sealer(aead, nonce, { aad }),
-            new UnverifiedOpener(aead, nonce, { aad }),
-        ];
+        const [sealer, opener] = [new Sealer(aead, nonce, { aad }), new UnverifiedOpener(aead, nonce, { aad })];
         const pieces = [];
         for (let at = 0; at < text.length;) {
             const piece = text.subarray(at, (at += 1 + below(1 + below(3000))));
@@ -106,16 +93,8 @@ test('results keep what they are', () => {
     const aead = new AESGCM(random(32));
     const kept = [];
     for (let number = 0; number < 1500; number++) {
-        const [nonce, text] = [
-            random(12),
-            Buffer.alloc([below(100), 900 + below(4000), below(40000)][below(3)], number),
-        ];
-        kept.push({
-            nonce,
-            text,
-            sealed: aead.seal(nonce, text),
-            opened: aead.open(nonce, aead.seal(nonce, text)),
-        });
+        const [nonce, text] = [random(12), Buffer.alloc([below(100), 900 + below(4000), below(40000)][below(3)], number)];
+        kept.push({ nonce, text, sealed: aead.seal(nonce, text), opened: aead.open(nonce, aead.seal(nonce, text)) });
     }
     for (const { nonce, text, sealed, opened } of kept) {
         assert.ok(opened.equals(text));
@@ -150,10 +129,7 @@ test('batches', () => {
         const given = below(2) === 0 ? nonces : Buffer.concat(nonces);
         assert.deepEqual(aead.sealBatch(given, datas, aads), one);
         assert.deepEqual(aead.openBatch(given, one, aads), datas);
-        const [out, text] = [
-            Buffer.concat(one.map((sealed) => Buffer.alloc(sealed.length))),
-            Buffer.concat(datas),
-        ];
+        const [out, text] = [Buffer.concat(one.map((sealed) => Buffer.alloc(sealed.length))), Buffer.concat(datas)];
         assert.deepEqual(aead.sealBatchInto(given, datas, out, aads), Buffer.concat(one));
         assert.deepEqual(aead.openBatchInto(given, one, Buffer.alloc(text.length), aads), text);
 
@@ -161,11 +137,7 @@ test('batches', () => {
         const sealed = aead.sealBatch(given, records, aads);
         assert.deepEqual(
             sealed,
-            Buffer.concat(
-                nonces.map((nonce, row) =>
-                    aead.seal(nonce, records.subarray(32 * row, 32 * row + 32), aad(row)),
-                ),
-            ),
+            Buffer.concat(nonces.map((nonce, row) => aead.seal(nonce, records.subarray(32 * row, 32 * row + 32), aad(row)))),
         );
         assert.deepEqual(aead.openBatch(given, sealed, aads), records);
         if (count > 0) {
@@ -185,9 +157,7 @@ test('nonces', () => {
     for (const start of [0, 1, 255, 2 ** 32, 2n ** 63n]) {
         const nonces = new CounterNonces(fixed, start);
         const [first, two] = [nonces.draw(), nonces.drawBatch(2)];
-        const numbered = [first, two.subarray(0, 12), two.subarray(12)].map((nonce) =>
-            nonce.readBigUInt64BE(4),
-        );
+        const numbered = [first, two.subarray(0, 12), two.subarray(12)].map((nonce) => nonce.readBigUInt64BE(4));
         assert.deepEqual(
             numbered,
             [0n, 1n, 2n].map((more) => BigInt(start) + more),

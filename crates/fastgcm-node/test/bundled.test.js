@@ -29,7 +29,10 @@ function ran(program, where, environment = {}) {
 
 test('each library has a literal require in a try of its own', () => {
     const names = Object.keys(LIBRARIES);
-    assert.deepEqual(names.map((name) => `@fastgcm/${name}`), Object.keys(described.optionalDependencies));
+    assert.deepEqual(
+        names.map((name) => `@fastgcm/${name}`),
+        Object.keys(described.optionalDependencies),
+    );
     const text = read('lib/libraries.js');
     for (const name of names) {
         for (const required of [`../fastgcm.${name}.node`, `@fastgcm/${name}`])
@@ -85,8 +88,7 @@ test('where there is no library', () => {
     const copies = { built: ['build.js'], installed: [] };
     for (const [name, more] of Object.entries(copies)) {
         const copy = path.join(folder, name);
-        for (const file of ['index.js', 'lib', ...more])
-            fs.cpSync(path.join(here, file), path.join(copy, file), { recursive: true });
+        for (const file of ['index.js', 'lib', ...more]) fs.cpSync(path.join(here, file), path.join(copy, file), { recursive: true });
         const said = ran('index.js', copy);
         assert.match(said, /ERR_FASTGCM_NO_LIBRARY/);
         if (more.length > 0) assert.ok(said.includes(`node ${path.join(copy, 'build.js')}`), said);

@@ -34,8 +34,7 @@ const add = (name, make) => {
         return { by, written, ...rest };
     };
 };
-const whole = (value, below) =>
-    (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= 0 && BigInt(value) < below;
+const whole = (value, below) => (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= 0 && BigInt(value) < below;
 
 for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
     const [nonce, other] = [1, 2].map((fill) => bytes(Class.nonceLength, fill));
@@ -50,12 +49,29 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
         openInto: [[nonce, sealed, out(3000), AAD], [2]],
         sealDetached: [[nonce, TEXT, AAD], []],
         openDetached: [[nonce, ciphertext, tag, AAD], []],
-        sealDetachedInto: [[nonce, TEXT, out(3000), out(16), AAD], [2, 3]],
+        sealDetachedInto: [
+            [nonce, TEXT, out(3000), out(16), AAD],
+            [2, 3],
+        ],
         openDetachedInto: [[nonce, ciphertext, tag, out(3000), AAD], [3]],
         sealAsync: [[nonce, TEXT, AAD], []],
         openAsync: [[nonce, sealed, AAD], []],
-        sealBatch: [[[nonce, other], [TEXT, TEXT], [AAD, AAD]], []],
-        openBatch: [[[nonce, other], [sealed, second], [AAD, AAD]], []],
+        sealBatch: [
+            [
+                [nonce, other],
+                [TEXT, TEXT],
+                [AAD, AAD],
+            ],
+            [],
+        ],
+        openBatch: [
+            [
+                [nonce, other],
+                [sealed, second],
+                [AAD, AAD],
+            ],
+            [],
+        ],
         sealBatchInto: [[[nonce, other], [TEXT, TEXT], out(6032), AAD], [2]],
         openBatchInto: [[[nonce, other], [sealed, second], out(6000), AAD], [2]],
     };
@@ -70,11 +86,7 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
         method('openRandom', [new Uint8Array(model.sealRandom(TEXT, AAD)), AAD]);
     }
     method('destroy', []);
-    add(`new ${Class.name}`, () => ({
-        call: (key) => new Class(key),
-        args: [KEY],
-        by: (aead) => aead.seal(nonce, TEXT, AAD),
-    }));
+    add(`new ${Class.name}`, () => ({ call: (key) => new Class(key), args: [KEY], by: (aead) => aead.seal(nonce, TEXT, AAD) }));
     add(`${Class.name}.generateKey`, () => ({
         call: (bits) => Class.generateKey(bits),
         args: Class === XAES256GCM ? [] : [256],
@@ -156,8 +168,7 @@ for (const [name, [make, use]] of Object.entries(streams)) {
     const data = name === 'CobblestoneOpener' ? SEALED : TEXT;
     method('update', [data], () => 0, name === 'CobblestoneSealer' ? (piece) => piece.length : undefined);
     if (!isFile) method('updateAad', [AAD]);
-    if (name === 'UnverifiedOpener')
-        method('verify', [tag], (self) => self.update(aesgcm.seal(nonce, TEXT, AAD).subarray(0, -16)));
+    if (name === 'UnverifiedOpener') method('verify', [tag], (self) => self.update(aesgcm.seal(nonce, TEXT, AAD).subarray(0, -16)));
     else method('final', [], (self) => self.update(data), name === 'CobblestoneSealer' ? (end) => end.length : undefined);
     if (name === 'Sealer') add('Sealer.prototype.tag', () => ({ call: () => make().tag, args: [] }));
     const Class = fastgcm[name] ?? hazmat[name];
@@ -196,11 +207,7 @@ for (const [name, from, opened] of [
         by: (bytes) => Buffer.from(opened(bytes)),
     }));
 }
-const source = () => ({
-    size: SEALED.length,
-    read: (at, length) => SEALED.slice(at, at + length),
-    close: () => undefined,
-});
+const source = () => ({ size: SEALED.length, read: (at, length) => SEALED.slice(at, at + length), close: () => undefined });
 add('SealedFile.open', () => ({
     call: (key, source, options) => SealedFile.open(key, source, options),
     args: [KEY, source(), { context: AAD }],
@@ -211,8 +218,7 @@ const collected = async (stream) => {
     for await (const piece of stream) pieces.push(piece);
     return Buffer.concat(pieces);
 };
-const within = (start, end) =>
-    Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= TEXT.length;
+const within = (start, end) => Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= TEXT.length;
 const part = (start, end) => (within(start, end) ? Buffer.from(TEXT.slice(start, end)) : undefined);
 for (const name of ['read', 'stream', 'length', 'close']) {
     add(`SealedFile.prototype.${name}`, async () => {
@@ -221,7 +227,13 @@ for (const name of ['read', 'stream', 'length', 'close']) {
         return {
             self,
             call: (...given) =>
-                takes ? (name === 'read' ? self.read(...given) : collected(self.stream(...given))) : name === 'close' ? self.close() : self.length,
+                takes
+                    ? name === 'read'
+                        ? self.read(...given)
+                        : collected(self.stream(...given))
+                    : name === 'close'
+                      ? self.close()
+                      : self.length,
             args: takes ? [10, 2000] : [],
             numbers: [(start) => part(start, 2000), (end) => part(10, end)],
         };

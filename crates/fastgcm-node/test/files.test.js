@@ -22,12 +22,7 @@ test('whole files', async () => {
         const text = crypto.randomBytes(length);
         fs.writeFileSync(at('text'), text);
         await sealFile(key, at('text'), at('sealed'), { context });
-        await openFile(
-            below(2) ? key : crypto.createSecretKey(key),
-            pathToFileURL(at('sealed')),
-            pathToFileURL(at('opened')),
-            { context },
-        );
+        await openFile(below(2) ? key : crypto.createSecretKey(key), pathToFileURL(at('sealed')), pathToFileURL(at('opened')), { context });
         assert.deepEqual(fs.readFileSync(at('opened')), text);
         assert.equal(fs.statSync(at('opened')).mode & 0o777, 0o600);
         assert.equal(fs.statSync(at('sealed')).size, 56 + length + 16 * (Math.floor(length / 16384) + 1));
@@ -60,9 +55,7 @@ test('a file appears complete or not at all', async () => {
     await assert.rejects(openFile(crypto.randomBytes(16), at('sealed'), at('opened')), InvalidTag);
     await assert.rejects(openFile(key, at('nothing'), at('opened')), { code: 'ENOENT' });
     await assert.rejects(sealFile(key, at('text'), path.join(folder, 'no folder', 'x')), { code: 'ENOENT' });
-    await assert.rejects(sealFile(key, at('text'), at('opened'), { signal: AbortSignal.abort() }), {
-        name: 'AbortError',
-    });
+    await assert.rejects(sealFile(key, at('text'), at('opened'), { signal: AbortSignal.abort() }), { name: 'AbortError' });
     await assert.rejects(sealFile(Buffer.alloc(24), at('text'), at('opened')), RangeError);
     assert.equal(fs.readFileSync(at('there'), 'utf8'), 'before');
     // A link stays, and what it leads to is replaced.
@@ -91,7 +84,10 @@ test('it is on the disk before it appears', async () => {
     for (const name of ['link', 'rename']) promises[name] = (...names) => (done.push('name'), before[name](...names));
     try {
         const key = crypto.randomBytes(32);
-        for (const [call, from, to] of [[sealFile, 'text', 'sealed'], [openFile, 'sealed', 'opened']]) {
+        for (const [call, from, to] of [
+            [sealFile, 'text', 'sealed'],
+            [openFile, 'sealed', 'opened'],
+        ]) {
             for (const overwrite of [false, true]) {
                 await call(key, at(from), at(to), { overwrite });
                 assert.deepEqual(done.splice(0), ['file', 'name', 'folder']);
@@ -115,21 +111,14 @@ test('ranges', async () => {
         const reads = [];
         const inMemory = {
             size: sealed.length,
-            read: async (offset, length) => (
-                reads.push(length),
-                new Uint8Array(sealed.subarray(offset, offset + length))
-            ),
+            read: async (offset, length) => (reads.push(length), new Uint8Array(sealed.subarray(offset, offset + length))),
         };
         for (const source of [at('sealed'), pathToFileURL(at('sealed')), inMemory]) {
             const file = await SealedFile.open(key, source, { context });
             assert.equal(file.length, length);
-            const ends = [0, 1, 16383, 16384, 16385, length - 1, length].filter(
-                (end) => end >= 0 && end <= length,
-            );
+            const ends = [0, 1, 16383, 16384, 16385, length - 1, length].filter((end) => end >= 0 && end <= length);
             for (let round = 0; round < 30; round++) {
-                const [start, end] = [0, 0]
-                    .map(() => (below(2) ? ends[below(ends.length)] : below(length + 1)))
-                    .sort((a, b) => a - b);
+                const [start, end] = [0, 0].map(() => (below(2) ? ends[below(ends.length)] : below(length + 1))).sort((a, b) => a - b);
                 assert.deepEqual(await file.read(start, end), text.subarray(start, end));
                 if (round % 8 === 0) {
                     const pieces = [];
@@ -172,16 +161,11 @@ test('each changed byte, and each length', async () => {
         const opener = new CobblestoneOpener(key);
         return Buffer.concat([opener.update(bytes), opener.final()]);
     };
-    const source = (bytes) => ({
-        size: bytes.length,
-        read: (offset, length) => bytes.subarray(offset, offset + length),
-    });
+    const source = (bytes) => ({ size: bytes.length, read: (offset, length) => bytes.subarray(offset, offset + length) });
     const rounds = full ? 4000 : 400;
     for (let round = 0; round < rounds; round++) {
         const changed = Buffer.from(sealed);
-        const place = [below(56), 56 + below(16400), below(sealed.length), sealed.length - 1 - below(7300)][
-            round % 4
-        ];
+        const place = [below(56), 56 + below(16400), below(sealed.length), sealed.length - 1 - below(7300)][round % 4];
         changed[place] ^= 1 << below(8);
         assert.throws(() => all(changed), InvalidTag);
         await assert.rejects(async () => (await SealedFile.open(key, source(changed))).read(), InvalidTag);
@@ -192,16 +176,10 @@ test('each changed byte, and each length', async () => {
     }
     // Chunks in another order, and a file that goes on behind its end.
     const chunk = (number) => sealed.subarray(56 + 16400 * number, 56 + 16400 * (number + 1));
-    assert.throws(
-        () => all(Buffer.concat([sealed.subarray(0, 56), chunk(1), chunk(0), chunk(2)])),
-        InvalidTag,
-    );
+    assert.throws(() => all(Buffer.concat([sealed.subarray(0, 56), chunk(1), chunk(0), chunk(2)])), InvalidTag);
     assert.throws(() => all(Buffer.concat([sealed, chunk(2)])), InvalidTag);
     // A source that gives other bytes than it said.
-    const lies = {
-        size: sealed.length,
-        read: (offset, length) => sealed.subarray(offset, offset + length - 1),
-    };
+    const lies = { size: sealed.length, read: (offset, length) => sealed.subarray(offset, offset + length - 1) };
     await assert.rejects(SealedFile.open(key, lies), InvalidTag);
     assert.deepEqual(all(sealed), text);
     passed(4);

@@ -119,65 +119,28 @@ function others() {
     const file = new CobblestoneSealer(Buffer.alloc(32));
     const bytes = Buffer.concat([file.update(random(30)), file.final()]);
     const sealing = new SealingKey(Buffer.alloc(16), new RandomNonces());
-    const [running, opener] = [
-        new CobblestoneSealer(Buffer.alloc(32)),
-        new CobblestoneOpener(Buffer.alloc(32)),
-    ];
+    const [running, opener] = [new CobblestoneSealer(Buffer.alloc(32)), new CobblestoneOpener(Buffer.alloc(32))];
     return [
         ['new AESGCM', (key) => new AESGCM(key), [Buffer.alloc(16)], 1, []],
         ['new AESGCMSIV', (key) => new AESGCMSIV(key), [Buffer.alloc(16)], 1, []],
         ['new XAES256GCM', (key) => new XAES256GCM(key), [Buffer.alloc(32)], 1, []],
         ['new SealingKey', (key) => new SealingKey(key, new RandomNonces()), [Buffer.alloc(16)], 1, []],
         ['SealingKey.seal', (...given) => sealing.seal(...given), [random(5), random(5)], 1, []],
-        [
-            'SealingKey.open',
-            (...given) => sealing.open(...given),
-            [sealing.seal(random(5), Buffer.alloc(2)), Buffer.alloc(2)],
-            1,
-            [],
-        ],
+        ['SealingKey.open', (...given) => sealing.open(...given), [sealing.seal(random(5), Buffer.alloc(2)), Buffer.alloc(2)], 1, []],
         ['new CounterNonces', (fixed) => new CounterNonces(fixed), [Buffer.alloc(4)], 1, []],
         ['new Sealer', (nonce, aad) => new Sealer(key, nonce, { aad }), [random(12), random(3)], 1, []],
         ['Sealer.update', (data) => new Sealer(key, Buffer.alloc(12)).update(data), [random(3)], 1, []],
         ['Sealer.updateAad', (data) => new Sealer(key, Buffer.alloc(12)).updateAad(data), [random(3)], 1, []],
-        [
-            'new UnverifiedOpener',
-            (nonce, tag) => new UnverifiedOpener(key, nonce, { tag }),
-            [random(12), random(16)],
-            1,
-            [],
-        ],
-        [
-            'UnverifiedOpener.update',
-            (data) => new UnverifiedOpener(key, Buffer.alloc(12)).update(data),
-            [random(3)],
-            1,
-            [],
-        ],
-        [
-            'new CobblestoneSealer',
-            (key, context) => new CobblestoneSealer(key, { context }),
-            [Buffer.alloc(16), random(3)],
-            1,
-            [],
-        ],
-        [
-            'new CobblestoneOpener',
-            (key, context) => new CobblestoneOpener(key, { context }),
-            [Buffer.alloc(16), random(3)],
-            1,
-            [],
-        ],
+        ['new UnverifiedOpener', (nonce, tag) => new UnverifiedOpener(key, nonce, { tag }), [random(12), random(16)], 1, []],
+        ['UnverifiedOpener.update', (data) => new UnverifiedOpener(key, Buffer.alloc(12)).update(data), [random(3)], 1, []],
+        ['new CobblestoneSealer', (key, context) => new CobblestoneSealer(key, { context }), [Buffer.alloc(16), random(3)], 1, []],
+        ['new CobblestoneOpener', (key, context) => new CobblestoneOpener(key, { context }), [Buffer.alloc(16), random(3)], 1, []],
         ['CobblestoneSealer.update', (data) => running.update(data), [random(3)], 1, []],
         ['CobblestoneOpener.update', (data) => opener.update(data), [random(3)], 1, []],
         [
             'SealedFile.open',
             (key, context) =>
-                SealedFile.open(
-                    key,
-                    { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) },
-                    { context },
-                ),
+                SealedFile.open(key, { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) }, { context }),
             [Buffer.alloc(32), Buffer.alloc(0)],
             1,
             [],
@@ -225,9 +188,7 @@ test('each bad argument of each call', async () => {
                 );
                 // In a list.
                 if (Array.isArray(right[at])) {
-                    const error = await errorOf(() =>
-                        call(...Object.assign([...right], { [at]: [right[at][0], bad] })),
-                    );
+                    const error = await errorOf(() => call(...Object.assign([...right], { [at]: [right[at][0], bad] })));
                     assert.ok(
                         error instanceof Class && typeof error.code === 'string',
                         `${name}, argument ${at} has ${what}: ${error?.stack}`,
@@ -314,31 +275,19 @@ test('lengths and places', () => {
     }
     assert.throws(() => new AESGCMSIV(random(24)), RangeError);
     assert.throws(() => new AESGCM(crypto.generateKeyPairSync('ed25519').publicKey), TypeError);
-    for (const bits of [0, 64, 127, 512, '256', NaN])
-        assert.throws(() => AESGCM.generateKey(bits), RangeError);
+    for (const bits of [0, 64, 127, 512, '256', NaN]) assert.throws(() => AESGCM.generateKey(bits), RangeError);
     for (const bad of [-1, 1.5, NaN, Infinity, '1', 2 ** 60, -1n, 2n ** 64n, {}]) {
-        assert.throws(
-            () => new CounterNonces(Buffer.alloc(4), bad),
-            { code: 'ERR_OUT_OF_RANGE' },
-            String(bad),
-        );
+        assert.throws(() => new CounterNonces(Buffer.alloc(4), bad), { code: 'ERR_OUT_OF_RANGE' }, String(bad));
         assert.throws(() => new RandomNonces(bad), { code: 'ERR_OUT_OF_RANGE' }, String(bad));
         passed(2);
     }
     for (const bad of [-1, 1.5, NaN, Infinity, '1', 1n])
         assert.throws(() => new RandomNonces().drawBatch(bad), { code: 'ERR_OUT_OF_RANGE' });
-    for (const length of [0, 3, 12])
-        assert.throws(() => new CounterNonces(Buffer.alloc(length)), { code: 'ERR_INVALID_ARG_VALUE' });
+    for (const length of [0, 3, 12]) assert.throws(() => new CounterNonces(Buffer.alloc(length)), { code: 'ERR_INVALID_ARG_VALUE' });
     assert.throws(() => new CounterNonces(Buffer.alloc(11), 256), { code: 'ERR_NONCES_EXHAUSTED' });
     for (const bad of [undefined, null, {}, 'x', new AESGCM(Buffer.alloc(16))])
         assert.throws(() => new SealingKey(Buffer.alloc(16), bad), TypeError);
-    for (const bad of [
-        undefined,
-        null,
-        {},
-        new XAES256GCM(Buffer.alloc(32)),
-        Object.create(AESGCM.prototype),
-    ])
+    for (const bad of [undefined, null, {}, new XAES256GCM(Buffer.alloc(32)), Object.create(AESGCM.prototype)])
         assert.throws(() => new Sealer(bad, Buffer.alloc(12)), TypeError);
 });
 
@@ -371,23 +320,7 @@ test('the library looks for itself', async () => {
         native.stream(Buffer.alloc(16), header, true),
         native.stream(Buffer.alloc(16), header, false),
     ];
-    const plain = () => [
-        undefined,
-        null,
-        true,
-        false,
-        0,
-        1,
-        16,
-        -1,
-        2 ** 53,
-        3n,
-        'x',
-        {},
-        [],
-        header,
-        ...noBuffers.map(([, bad]) => bad),
-    ];
+    const plain = () => [undefined, null, true, false, 0, 1, 16, -1, 2 ** 53, 3n, 'x', {}, [], header, ...noBuffers.map(([, bad]) => bad)];
     const lengths = [0, 1, 11, 12, 13, 16, 24, 28, 32, 40, 56, 72, 16400, 32800];
     const names = Object.keys(native);
     let answers = 0;
@@ -432,11 +365,7 @@ test('what was destroyed, or has ended', async () => {
     sealer.update(Buffer.alloc(3));
     assert.throws(() => sealer.updateAad(Buffer.alloc(3)), { code: 'ERR_OUT_OF_ORDER' });
     sealer.final();
-    for (const call of [
-        () => sealer.update(Buffer.alloc(3)),
-        () => sealer.final(),
-        () => new Sealer(aead, Buffer.alloc(12)),
-    ]) {
+    for (const call of [() => sealer.update(Buffer.alloc(3)), () => sealer.final(), () => new Sealer(aead, Buffer.alloc(12))]) {
         assert.throws(call, { code: 'ERR_DESTROYED' });
     }
     assert.throws(() => AESGCM.prototype.seal.call({}, Buffer.alloc(12), Buffer.alloc(1)), TypeError);
@@ -466,8 +395,7 @@ test('buffers that change while they are used', async () => {
     let runs = 0;
     Object.defineProperty(list, 1, {
         get() {
-            if (++runs > 1 && taken.byteLength > 0)
-                structuredClone(taken.buffer, { transfer: [taken.buffer] });
+            if (++runs > 1 && taken.byteLength > 0) structuredClone(taken.buffer, { transfer: [taken.buffer] });
             return Buffer.alloc(64);
         },
     });
@@ -484,10 +412,7 @@ test('buffers that change while they are used', async () => {
     // A piece of a stream that is taken away between two of its parts.
     for (const stream of [new Sealer(aead, nonce), new CobblestoneSealer(Buffer.alloc(32))]) {
         const piece = Uint8Array.from(text);
-        stream.on(
-            'data',
-            () => piece.byteLength > 0 && structuredClone(piece.buffer, { transfer: [piece.buffer] }),
-        );
+        stream.on('data', () => piece.byteLength > 0 && structuredClone(piece.buffer, { transfer: [piece.buffer] }));
         stream.on('end', () => assert.fail('it ended as if all had come'));
         stream.write(piece);
         stream.end();
@@ -503,10 +428,7 @@ test('streams', async () => {
     const [nonce, aad, text] = [random(12), random(9), random(1_000_003)];
     const collect = async (...streams) => {
         const pieces = [];
-        await pipeline(
-            ...streams,
-            new Writable({ write: (piece, _, callback) => (pieces.push(piece), callback()) }),
-        );
+        await pipeline(...streams, new Writable({ write: (piece, _, callback) => (pieces.push(piece), callback()) }));
         return Buffer.concat(pieces);
     };
     const sealed = aead.seal(nonce, text, aad);
@@ -524,39 +446,23 @@ test('streams', async () => {
         assert.equal(apart.tag, null);
         assert.deepEqual(await collect(pieces(), apart), whole.subarray(0, -16));
         assert.deepEqual(apart.tag, whole.subarray(-16));
+        assert.deepEqual(await collect(Readable.from([whole]), new UnverifiedOpener(aead, nonce, { aad })), await collect(pieces()));
         assert.deepEqual(
-            await collect(Readable.from([whole]), new UnverifiedOpener(aead, nonce, { aad })),
-            await collect(pieces()),
-        );
-        assert.deepEqual(
-            await collect(
-                Readable.from([whole.subarray(0, -16)]),
-                new UnverifiedOpener(aead, nonce, { aad, tag: apart.tag }),
-            ),
+            await collect(Readable.from([whole.subarray(0, -16)]), new UnverifiedOpener(aead, nonce, { aad, tag: apart.tag })),
             await collect(pieces()),
         );
         const key = Buffer.alloc(16, 3);
         assert.deepEqual(
-            await collect(
-                pieces(),
-                new CobblestoneSealer(key, { context: aad }),
-                new CobblestoneOpener(key, { context: aad }),
-            ),
+            await collect(pieces(), new CobblestoneSealer(key, { context: aad }), new CobblestoneOpener(key, { context: aad })),
             await collect(pieces()),
         );
         passed(6);
     }
-    for (const opener of [
-        new UnverifiedOpener(aead, nonce),
-        new UnverifiedOpener(aead, nonce, { aad, tag: Buffer.alloc(16) }),
-    ]) {
+    for (const opener of [new UnverifiedOpener(aead, nonce), new UnverifiedOpener(aead, nonce, { aad, tag: Buffer.alloc(16) })]) {
         await assert.rejects(collect(Readable.from([sealed]), opener), InvalidTag);
         passed(1);
     }
-    await assert.rejects(
-        collect(Readable.from([sealed.subarray(0, 15)]), new UnverifiedOpener(aead, nonce)),
-        InvalidTag,
-    );
+    await assert.rejects(collect(Readable.from([sealed.subarray(0, 15)]), new UnverifiedOpener(aead, nonce)), InvalidTag);
     // Other events have their turn while a long piece is worked on.
     const stream = new Sealer(aead, nonce);
     let turns = 0;
@@ -590,7 +496,10 @@ test('options that are not there, and keys that are none', async () => {
         }
     }
     assert.throws(() => new Sealer(aead, Buffer.alloc(12), { appendTag: 'no' }), { code: 'ERR_INVALID_ARG_TYPE' });
-    assert.throws(() => new AESGCM('password'), (error) => /scrypt/.test(error.message) && !/UTF-8/.test(error.message));
+    assert.throws(
+        () => new AESGCM('password'),
+        (error) => /scrypt/.test(error.message) && !/UTF-8/.test(error.message),
+    );
     assert.throws(() => aead.seal(Buffer.alloc(12), 'text'), /Buffer\.from\(text\)/);
     passed(3);
 });
@@ -599,9 +508,22 @@ test('a nonce that comes twice, wherever', () => {
     for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
         const aead = new Class(Buffer.alloc(32, 5));
         const [a, b, c] = [200, 1, 99].map((fill) => Buffer.alloc(Class.nonceLength, fill));
-        for (const list of [[a, a], [a, b, a], [b, a, b], [a, b, c, a], [c, a, b, a]]) {
+        for (const list of [
+            [a, a],
+            [a, b, a],
+            [b, a, b],
+            [a, b, c, a],
+            [c, a, b, a],
+        ]) {
             for (const nonces of [list, Buffer.concat(list)]) {
-                assert.throws(() => aead.sealBatch(nonces, list.map(() => random(20))), /a nonce comes twice/);
+                assert.throws(
+                    () =>
+                        aead.sealBatch(
+                            nonces,
+                            list.map(() => random(20)),
+                        ),
+                    /a nonce comes twice/,
+                );
                 passed(1);
             }
         }
@@ -663,7 +585,11 @@ test('streams that are cut at each length', async () => {
         const sealed = aead.seal(nonce, text, aad);
         for (let cut = 1; cut <= sealed.length; cut += cut < 34 ? 1 : 9) {
             assert.deepEqual(await through(new Sealer(aead, nonce, { aad }), text, cut), sealed);
-            assert.deepEqual(await through(new UnverifiedOpener(aead, nonce, { aad }), sealed, cut), text, `${length} bytes, cut at ${cut}`);
+            assert.deepEqual(
+                await through(new UnverifiedOpener(aead, nonce, { aad }), sealed, cut),
+                text,
+                `${length} bytes, cut at ${cut}`,
+            );
             const tag = sealed.subarray(-16);
             assert.deepEqual(await through(new UnverifiedOpener(aead, nonce, { aad, tag }), sealed.subarray(0, -16), cut), text);
             const file = await through(new CobblestoneSealer(key), text, cut);

@@ -41,9 +41,7 @@ for (const [name, Class] of [
             for (const { tcId, key, iv, aad, msg, ct, tag, result, flags } of group.tests) {
                 const [nonce, more, text] = [hex(iv), hex(aad), hex(msg)];
                 if (nonce.length === 0) {
-                    assert.throws(() => new Class(hex(key)).seal(nonce, text, more), {
-                        code: 'ERR_INVALID_ARG_VALUE',
-                    });
+                    assert.throws(() => new Class(hex(key)).seal(nonce, text, more), { code: 'ERR_INVALID_ARG_VALUE' });
                     passed(1);
                     continue;
                 }
@@ -52,8 +50,7 @@ for (const [name, Class] of [
                     if (result === 'valid') assert.deepEqual(open(), text, `${name} ${tcId}`);
                     else assert.throws(open, InvalidTag, `${name} ${tcId} ${flags}`);
                 }
-                if (result === 'valid')
-                    assert.equal(aead.seal(nonce, text, more).toString('hex'), ct + tag, `${name} ${tcId}`);
+                if (result === 'valid') assert.equal(aead.seal(nonce, text, more).toString('hex'), ct + tag, `${name} ${tcId}`);
                 passed(1);
             }
         }
@@ -64,9 +61,7 @@ for (const bits of [128, 256]) {
     const name = `c2sp_chunked_encryption_aes_${bits}_gcm`;
     test(name, { skip: !folder && 'FASTGCM_WYCHEPROOF names no folder' }, async () => {
         const sha = (text) => createHash('sha512').update(text).digest('hex');
-        for (const { tcId, key, ctx, ct, msgLength, msgSha512, result, flags } of groups(name).flatMap(
-            (group) => group.tests,
-        )) {
+        for (const { tcId, key, ctx, ct, msgLength, msgSha512, result, flags } of groups(name).flatMap((group) => group.tests)) {
             const [sealed, context] = [zlib.inflateSync(hex(ct)), hex(ctx)];
             const opener = () => new CobblestoneOpener(hex(key), { context });
             const all = () => {

@@ -10,17 +10,7 @@ const { setImmediate: turn } = require('node:timers/promises');
 const test = require('node:test');
 const v8 = require('node:v8');
 const vm = require('node:vm');
-const {
-    AESGCM,
-    AESGCMSIV,
-    CobblestoneOpener,
-    CobblestoneSealer,
-    RandomNonces,
-    SealedFile,
-    Sealer,
-    SealingKey,
-    XAES256GCM,
-} = require('..');
+const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, RandomNonces, SealedFile, Sealer, SealingKey, XAES256GCM } = require('..');
 const { full, skipped, suite } = require('./support.js');
 
 const passed = suite('memory');
@@ -51,10 +41,7 @@ const COUNT = `
 `;
 /** The complement of a secret: the secret itself stands nowhere then. */
 const complement = (secret) => Buffer.from(secret.map((byte) => ~byte)).toString('hex');
-const counts = (wanted) =>
-    JSON.parse(
-        execFileSync(process.execPath, ['-e', COUNT, String(process.pid), ...wanted], { encoding: 'utf8' }),
-    );
+const counts = (wanted) => JSON.parse(execFileSync(process.execPath, ['-e', COUNT, String(process.pid), ...wanted], { encoding: 'utf8' }));
 
 function looks() {
     try {
@@ -110,16 +97,11 @@ test('keys are wiped', { skip: blind }, async () => {
     wanted.push(complement(key.subarray(16)));
     const sealer = new CobblestoneSealer(key);
     const bytes = Buffer.concat([sealer.update(Buffer.alloc(100)), sealer.final()]);
-    const file = await SealedFile.open(key, {
-        size: bytes.length,
-        read: (at, length) => bytes.subarray(at, at + length),
-    });
+    const file = await SealedFile.open(key, { size: bytes.length, read: (at, length) => bytes.subarray(at, at + length) });
     key.fill(0);
     await file.read();
     const before = counts(wanted);
-    all.forEach(({ name }, number) =>
-        assert.ok(before[number] > 0, `${name}: the test does not find the key`),
-    );
+    all.forEach(({ name }, number) => assert.ok(before[number] > 0, `${name}: the test does not find the key`));
     await file.close();
     const names = all.map(({ name }) => name);
     // What was ended is not collected: it must be wiped already.
@@ -130,9 +112,7 @@ test('keys are wiped', { skip: blind }, async () => {
         collect();
     }
     const after = counts(wanted);
-    [...names, 'SealedFile'].forEach((name, number) =>
-        assert.equal(after[number], 0, `${name}: ${before[number]} before`),
-    );
+    [...names, 'SealedFile'].forEach((name, number) => assert.equal(after[number], 0, `${name}: ${before[number]} before`));
     assert.equal(kept.length, Object.keys(classes).length);
     passed(names.length + 1);
 });
@@ -202,12 +182,7 @@ test('nothing grows', async () => {
     const calls = full ? 10_000_000 : 100_000;
     const key = crypto.randomBytes(32);
     const aead = new AESGCM(key);
-    const [nonce, text, aad, out] = [
-        crypto.randomBytes(12),
-        Buffer.alloc(16),
-        Buffer.alloc(5),
-        Buffer.alloc(32),
-    ];
+    const [nonce, text, aad, out] = [crypto.randomBytes(12), Buffer.alloc(16), Buffer.alloc(5), Buffer.alloc(32)];
     const sealed = aead.seal(nonce, text, aad);
     const wrong = Buffer.from(sealed).fill(0, 20);
     const resident = () => {

@@ -26,10 +26,7 @@ for (const page of ['README.md', '../../docs/node.md']) {
             fs.writeFileSync(file, code);
             // Who tries an example tries it twice.
             for (let round = 0; round < 2; round++) {
-                const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
-                    cwd: folder,
-                    encoding: 'utf8',
-                });
+                const { status, stdout, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
                 // A wrong assertion of `console` only says so.
                 assert.deepEqual([status, stdout, stderr], [0, '', '']);
             }
@@ -37,19 +34,3 @@ for (const page of ['README.md', '../../docs/node.md']) {
         });
     }
 }
-
-test('the figures are those of the table', () => {
-    const read = (name) => fs.readFileSync(path.join(here, '../../docs', name), 'utf8');
-    const lines = read('node-figures.md').split('\n').filter((line) => line.startsWith('|'));
-    const cells = (line) => line.split('|').slice(1, -1).map((cell) => cell.trim());
-    const columns = ['16', '1420', '16 KiB'].map((length) => cells(lines[0]).indexOf(length));
-    for (const name of ['seal', 'sealInto', 'open', 'openInto']) {
-        const row = cells(lines.find((line) => line.startsWith(`| \`${name}\` |`)));
-        const wanted = columns.map((at) => /\*\*(.*)\*\*/.exec(row[at])[1]);
-        const told = read('node.md')
-            .split('\n')
-            .find((line) => line.startsWith(`| \`${name}\` | `) && /\d/.test(line));
-        assert.deepEqual(cells(told).slice(1), wanted, name);
-        passed(1);
-    }
-});

@@ -26,13 +26,7 @@ import { UnverifiedOpener } from 'fastgcm/hazmat';
 
 const bytes = new Uint8Array(12);
 export const aead: AESGCM = new AESGCM(AESGCM.generateKey(256));
-for (const key of [
-    new Uint8Array(16),
-    new ArrayBuffer(16),
-    new DataView(new ArrayBuffer(16)),
-    Buffer.alloc(16),
-    createSecretKey(bytes),
-])
+for (const key of [new Uint8Array(16), new ArrayBuffer(16), new DataView(new ArrayBuffer(16)), Buffer.alloc(16), createSecretKey(bytes)])
     new AESGCM(key);
 const sealed: Buffer = aead.seal(bytes, new Uint16Array(4), null);
 const opened: Buffer = aead.open(bytes, sealed);
@@ -50,11 +44,7 @@ const names: string[] = cpu().available.concat(version);
 const source: FileSource = { size: 3, read: async (offset, length) => new Uint8Array(offset + length) };
 
 export async function files(): Promise<void> {
-    await sealFile(bytes, 'a', new URL('file:///b'), {
-        context: bytes,
-        overwrite: true,
-        signal: new AbortController().signal,
-    });
+    await sealFile(bytes, 'a', new URL('file:///b'), { context: bytes, overwrite: true, signal: new AbortController().signal });
     await openFile(bytes, 'a', 'b');
     const file = await SealedFile.open(bytes, source, { context: bytes });
     const text: Buffer = await file.read(0, file.length);

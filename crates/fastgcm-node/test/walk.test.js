@@ -178,7 +178,10 @@ test('an error wherever our code leaves', async () => {
         const wanted = await right(make);
         let points = 0;
         const counted = await make();
-        await outcome(counted, watched(counted.args, () => points++));
+        await outcome(
+            counted,
+            watched(counted.args, () => points++),
+        );
         for (const [what, evil] of Object.entries(EVILS)) {
             for (let point = 0; point < points; point++) {
                 const how = `${name}, ${what} at ${point} of ${points}`;

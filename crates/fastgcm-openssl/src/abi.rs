@@ -281,6 +281,9 @@ pub(crate) enum Reason {
     MallocFailure = 256 | 3 << 18,
 }
 
+/// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.
+pub(crate) type Failure = Option<Reason>;
+
 /// `ERR_LIB_PROV`, in its place in an error code.
 const LIBRARY: u32 = 57 << 23;
 

@@ -5,9 +5,9 @@
 
 use crate::{
     Provider, Work,
-    abi::{Dispatch, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, guarded, table},
+    abi::{Dispatch, Failure, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, guarded, table},
     key::Keyed,
-    object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
+    object::{Cipher, Object, call, duplicate, finish, free, get, init, new_cipher, set},
     short::Short,
 };
 use fastgcm::{Key, Nonce, Tag, hazmat::Pieces, limits};

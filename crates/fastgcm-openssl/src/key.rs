@@ -2,8 +2,7 @@
 
 use crate::{
     Provider,
-    abi::Reason,
-    object::Failure,
+    abi::{Failure, Reason},
     shared::{Shared, boxed},
 };
 use fastgcm::{Backend, Key, Tag, hazmat};

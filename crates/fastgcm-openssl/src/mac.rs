@@ -2,9 +2,9 @@
 
 use crate::{
     Provider,
-    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, bytes_mut, given, guarded, table},
+    abi::{Dispatch, Failure, OCTETS, Param, Reason, UNSIGNED, UTF8, bytes, bytes_mut, given, guarded, table},
     cipher::Context,
-    object::{self, Cipher, Failure, Object, call, duplicate, free},
+    object::{self, Cipher, Object, call, duplicate, free},
 };
 use std::ffi::{c_int, c_void};
 

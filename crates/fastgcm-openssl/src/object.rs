@@ -2,7 +2,7 @@
 
 use crate::{
     Provider,
-    abi::{Param, Reason, given, guarded},
+    abi::{Failure, Param, Reason, given, guarded},
     shared::room,
 };
 use std::{
@@ -70,9 +70,6 @@ pub(crate) unsafe extern "C" fn set<T: Cipher<'static>>(context: *mut T, params:
     // SAFETY: OpenSSL's call, for a context of ours; nothing is written to the parameters.
     unsafe { call(context, |context| Param::list(params.cast_mut()).try_for_each(|param| context.set(param))) }
 }
-
-/// A failure, with its reason if OpenSSL's own provider gives one. A wrong tag has none: callers take a failure without a reason for that.
-pub(crate) type Failure = Option<Reason>;
 
 /// Makes what OpenSSL will have a pointer to. (`Box::write` makes it where it stays.)
 /// # Safety

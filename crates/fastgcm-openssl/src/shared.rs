@@ -1,6 +1,6 @@
 //! Memory on the heap that is asked for, and may be refused: `Box::new` and `Arc::new` end the process then.
 
-use crate::{abi::Reason, object::Failure};
+use crate::abi::{Failure, Reason};
 use std::{
     alloc::{Layout, alloc},
     mem::MaybeUninit,

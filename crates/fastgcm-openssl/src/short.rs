@@ -1,7 +1,7 @@
 //! A message of one piece in one go, though OpenSSL's interface has it in three: AAD waits for the text, and the tag is made with the text. In pieces a
 //! message of 64 bytes takes four times as long, and one of 1 KiB a fifth more. If it goes on nevertheless, it is begun again, in pieces.
 
-use crate::{key::Keyed, object::Failure, shared::room};
+use crate::{abi::Failure, key::Keyed, shared::room};
 use fastgcm::{Error, Key, Tag, hazmat::Pieces};
 use std::{mem::MaybeUninit, ptr, slice};
 

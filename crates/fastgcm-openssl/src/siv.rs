@@ -5,9 +5,9 @@
 
 use crate::{
     Provider, Work,
-    abi::{Dispatch, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
+    abi::{Dispatch, Failure, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
     cipher::{ciphers, describe, description},
-    object::{Cipher, Failure, Object, call, duplicate, finish, free, get, init, new_cipher, set},
+    object::{Cipher, Object, call, duplicate, finish, free, get, init, new_cipher, set},
     shared::Shared,
 };
 use fastgcm::{AesGcmSiv, Error, Tag};

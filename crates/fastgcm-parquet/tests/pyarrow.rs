@@ -89,9 +89,11 @@ fn files_of_pyarrow() {
         }
     }
     lengths.sort_unstable();
-    assert_eq!(lengths, [16, 16, 16, 16, 24, 24, 24, 24, 32, 32, 32, 32]);
-    passed("modules", modules, 12 * 16 + 6);
-    passed("signatures", signatures, 6);
+    // All twelve of `make_files.py`; or six of them: each length, algorithm and kind of footer with each of the others.
+    let of_each = lengths.len() / 3;
+    assert!([2, 4].contains(&of_each) && lengths == [16, 24, 32].map(|length| vec![length; of_each]).concat());
+    passed("modules", modules, lengths.len() * 16 + lengths.len() / 2);
+    passed("signatures", signatures, lengths.len() / 2);
 }
 
 /// A changed byte, another AAD, a wrong length.

@@ -1,18 +1,16 @@
 """Dask and Spark seal and open one large file on clusters of processes, and workers are killed in the middle.
 
 `engines.py FOLDER [MIB [ROUNDS]]`: works in FOLDER, which it makes anew. pyca/cryptography opens what was sealed. Then it looks for the key, raw, in hex
-and in base64, in all that the engines have serialized, logged and left in files. It needs Java for Spark. Figures go to FOLDER/figures.jsonl.
+and in base64, in all that the engines have serialized, logged and left in files. It needs Java for Spark.
 """
 
 import hashlib
-import json
 import os
 import pathlib
 import random
 import shutil
 import signal
 import sys
-import tempfile
 import time
 
 from cryptography import cobblestone
@@ -38,11 +36,6 @@ def prepare():
         for _ in range(MIB):
             file.write(random.randbytes(1 << 20))
         file.write(b"and the end")
-
-
-def figure(**line):
-    with open(FOLDER / "figures.jsonl", "a") as file:
-        file.write(json.dumps(line | {"mib": MIB}) + "\n")
 
 
 class Deadly:
@@ -104,7 +97,6 @@ def there_and_back(name, run):
             run(deadly if killed else job)
             took = time.monotonic() - began
             print(f"{name}: {what} {MIB} MiB in {job.parts} parts, {'a worker killed' if killed else 'undisturbed'}: {took:.2f} s")
-            figure(what="killed" if killed else "undisturbed", engine=name, job=what, parts=job.parts, seconds=took)
             assert os.path.exists(deadly.mark) == killed, "no worker was killed"
             assert not os.path.exists(job.stage)
         assert of_pyca(sealed) == whole == digest_of(opened)
@@ -131,39 +123,6 @@ def there_and_back(name, run):
     assert not os.path.exists(job.stage) and not os.path.exists(job.target)
     text.unlink()
     print(f"{name}::another_text_is_refused ok 1", flush=True)
-
-
-def throughput():
-    """One process without an engine, and clusters of 1, 2 and 4 workers, in turn, on the disk and in memory (/dev/shm)."""
-    from distributed import Client, LocalCluster
-
-    key = jobs.EnvironmentKey("FASTGCM_KEY")
-    options = {"threads_per_worker": 1, "local_directory": FOLDER / "dask", "dashboard_address": ":0", "silence_logs": 40}
-    clusters = {workers: LocalCluster(workers, **options) for workers in (1, 2, 4)}
-    clients = {workers: Client(cluster) for workers, cluster in clusters.items()}
-    whole = digest_of(TEXT)
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
-        for where, folder in (("disk", FOLDER), ("memory", pathlib.Path(memory))):
-            sealed, opened = folder / "throughput.sealed", folder / "throughput.opened"
-            text = TEXT if where == "disk" else shutil.copyfile(TEXT, folder / "text")
-            for round in range(ROUNDS + 1):
-                for workers in (0, *clients):
-                    for what, cls, source, target in (("seal", jobs.Sealing, text, sealed), ("open", jobs.Opening, sealed, opened)):
-                        began = time.monotonic()
-                        job = cls.begin(key, source, target, context=b"context", part=4 * PART)
-                        if workers:
-                            jobs.on_dask(clients[workers], job)
-                        else:
-                            job.finish([job.run(index) for index in range(job.parts)])
-                        if round:  # the first one has warmed up
-                            figure(what="throughput", where=where, engine="dask", workers=workers, job=what, seconds=time.monotonic() - began)
-                    assert digest_of(opened) == whole
-                    sealed.unlink()
-                    opened.unlink()
-    for workers in clients:
-        clients[workers].close()
-        clusters[workers].close()
-    print(f"data::throughput ok {2 * len(clients) + 2}", flush=True)
 
 
 def dask():
@@ -217,7 +176,6 @@ def spark():
 
 if __name__ == "__main__":
     prepare()
-    throughput()
     dask()
     spark()
     no_key_anywhere(FOLDER, "engines")

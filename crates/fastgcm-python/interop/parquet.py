@@ -1,18 +1,15 @@
-"""Encrypted Parquet in tasks of Dask, with OpenSSL alone and with the provider: `parquet.py FOLDER FASTGCM.SO [MIB [ROUNDS]]`.
+"""Encrypted Parquet in tasks of Dask, with OpenSSL alone and with the provider: `parquet.py FOLDER FASTGCM.SO [MIB]`.
 
 One cluster has OpenSSL alone and one the provider, by OPENSSL_CONF. A task writes a table and reads it back, in turn on both clusters, plain and
-encrypted, with pages of 8 KiB to 1 MiB. The share of encryption is what an encrypted task takes longer, by the processor time of its thread. Each
-cluster reads what the other one wrote. `counted.c` says that all of it went through the provider. Figures go to FOLDER/figures.jsonl.
+encrypted, with pages of 8 KiB to 1 MiB. Each cluster reads what the other one wrote. `counted.c` says that all of it went through the provider.
 """
 
 import base64
-import json
+import itertools
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGES = [8 << 10, 64 << 10, 256 << 10, 1 << 20]
@@ -79,19 +76,14 @@ def provided():
 
 
 def task(path, kind, length, page, encrypted, theirs=None):
-    """Seconds of this thread to write the file and to read it."""
+    """Writes the file and reads it, and then theirs."""
     if (kind, length) not in tables:
         tables[kind, length] = table(kind, length)
     whole = tables[kind, length]
-    took = [time.thread_time()]
     write(path, whole, page, KINDS[kind], encrypted)
-    took.append(time.thread_time())
-    back = read(path, encrypted)
-    took.append(time.thread_time())
-    assert back.equals(whole) and (theirs is None or read(theirs, encrypted).equals(whole))
+    assert read(path, encrypted).equals(whole) and (theirs is None or read(theirs, encrypted).equals(whole))
     with open(path, "rb") as file:
         assert (file.read(4) == b"PARE") == encrypted
-    return took[1] - took[0], took[2] - took[1]
 
 
 def configuration(folder, module):
@@ -119,7 +111,7 @@ def counted(folder, module, length):
     return checked
 
 
-def main(folder, module, length, rounds):
+def main(folder, module, length):
     from distributed import Client, LocalCluster
 
     folder, module = pathlib.Path(folder).resolve(), pathlib.Path(module).resolve()
@@ -146,39 +138,25 @@ def main(folder, module, length, rounds):
         cluster = LocalCluster(1, threads_per_worker=1, local_directory=folder / "dask", dashboard_address=":0", silence_logs=40)
         clusters[name] = cluster, Client(cluster)
     del os.environ["OPENSSL_CONF"]
-    figures = open(folder / "figures.jsonl", "a")
     for kind in KINDS:
         for page in PAGES:
-            times = {(name, encrypted): [] for name in clusters for encrypted in (False, True)}
-            for round in range(rounds + 1):
-                for name, encrypted in times:
+            for round in range(2):
+                for name, encrypted in itertools.product(clusters, (False, True)):
                     path, theirs = (str(folder / f"{which}-{encrypted}.parquet") for which in (name, "openssl" if name == "provider" else "provider"))
-                    known = theirs if round == 1 else None  # both have written it
-                    run = clusters[name][1].submit(parquet.task, path, kind, length, page, encrypted, known, pure=False).result()
-                    if round:  # the first one has made the table
-                        times[name, encrypted].append(run)
+                    known = theirs if round else None  # both have written it
+                    clusters[name][1].submit(parquet.task, path, kind, length, page, encrypted, known, pure=False).result()
             assert [client.submit(parquet.provided, pure=False).result() for _, client in clusters.values()] == [False, True]
             checked += 2
-            for which, what in enumerate(("write", "read")):
-                best = {key: min(run[which] for run in runs) for key, runs in times.items()}
-                middle = {key: statistics.median(run[which] for run in runs) for key, runs in times.items()}
-                share = {name: max(0.0, 1 - best[name, False] / best[name, True]) for name in clusters}
-                line = {"what": f"parquet {what}", "kind": kind, "page": page, "length": length}
-                line |= {f"{name} {'encrypted' if encrypted else 'plain'}": middle[name, encrypted] for name, encrypted in times}
-                line |= {f"best {name} {'encrypted' if encrypted else 'plain'}": best[name, encrypted] for name, encrypted in times}
-                figures.write(json.dumps(line | {f"share {name}": share[name] for name in clusters}) + "\n")
-                print(f"{kind}, pages of {page >> 10} KiB, {what}: encryption is {share['openssl']:.0%} of the task, with the provider {share['provider']:.0%}")
     for cluster, client in clusters.values():
         (folder / f"parquet-logs-{cluster.name}").write_text(repr((cluster.get_logs(), client.get_worker_logs(), client.get_events())))
         client.close()
         cluster.close()
     for path in folder.glob("*.parquet"):
         path.unlink()
-    figures.close()
     written.close()
     assert (folder / "dask-serialized").stat().st_size > 1000
     print(f"data::parquet ok {checked}", flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3] if len(sys.argv) > 3 else 64) << 20, int(sys.argv[4]) if len(sys.argv) > 4 else 9)
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3] if len(sys.argv) > 3 else 64) << 20)

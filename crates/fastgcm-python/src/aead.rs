@@ -2,7 +2,9 @@
 
 use crate::{
     batch,
-    buffers::{Place, Source, Target, detached, new_bytes, or_empty, random_bytes},
+    buffers::{
+        Place, Source, Target, aside, detached, new_bytes, of_length, or_empty, random_bytes, text_len, whole_or_apart, within_limits,
+    },
     errors, memory,
     threads::Threads,
 };
@@ -12,7 +14,6 @@ use fastgcm::{
 };
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// AES-GCM with a key of 128, 192 or 256 bits.
 ///
@@ -284,33 +285,4 @@ pub(crate) fn any_nonce<'n>(nonce: &Source<'n>, copy: &'n mut NonceCopy) -> PyRe
         }
     };
     found.ok_or_else(|| PyValueError::new_err("Nonce must be between 8 and 128 bytes"))
-}
-
-/// Before memory for the result is asked for.
-pub(crate) fn within_limits(py: Python<'_>, text_len: usize) -> PyResult<()> {
-    if text_len as u64 > fastgcm::limits::TEXT { Err(errors::of(py, Error::TooLong)) } else { Ok(()) }
-}
-
-/// Bytes of text in a sealed message.
-pub(crate) fn text_len(py: Python<'_>, sealed: &Source<'_>) -> PyResult<usize> {
-    let len = sealed.len().checked_sub(TAG_LEN).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
-    within_limits(py, len).map(|()| len)
-}
-
-/// The length of `buf`, which must be this one.
-pub(crate) fn of_length(buf: &Target, len: usize) -> PyResult<usize> {
-    if buf.len() == len { Ok(len) } else { Err(PyValueError::new_err(format!("buffer must be {len} bytes"))) }
-}
-
-/// How `data` lies beside `buf`.
-pub(crate) fn whole_or_apart(buf: &Target, data: &Source<'_>) -> PyResult<Place> {
-    match buf.place(data.bytes()) {
-        Place::Overlapping => Err(PyValueError::new_err("data and buffer overlap, and do not begin with the same byte")),
-        place => Ok(place),
-    }
-}
-
-/// The associated data, in another place if it is written in this one.
-pub(crate) fn aside<'a>(buf: &Target, aad: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
-    Ok(if buf.place(aad) == Place::Apart { Cow::Borrowed(aad) } else { Cow::Owned(memory::copied(aad)?) })
 }

@@ -1,8 +1,7 @@
 //! Many messages in one call: lists of them, or one buffer of records of equal length.
 
 use crate::{
-    aead::{of_length, within_limits},
-    buffers::{Place, Source, Target, detached, new_bytes, unwritten},
+    buffers::{Place, Source, Target, detached, new_bytes, of_length, unwritten, within_limits},
     errors, memory,
     threads::Threads,
 };

@@ -2,7 +2,8 @@
 //!
 //! `bytes` never change. Anything else that has a buffer may be changed by another thread while a call reads it: [`Source::fixed`] says which it is.
 
-use crate::memory;
+use crate::{errors, memory};
+use fastgcm::{Error, TAG_LEN};
 use pyo3::{
     PyErr,
     exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError},
@@ -11,6 +12,7 @@ use pyo3::{
     types::{PyBytes, PyString},
 };
 use std::{
+    borrow::Cow,
     ffi::{CStr, c_int},
     ptr, slice,
 };
@@ -237,4 +239,33 @@ pub(crate) fn unwritten(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyByt
 /// As many random bytes from the operating system.
 pub(crate) fn random_bytes(py: Python<'_>, len: usize) -> PyResult<Bound<'_, PyBytes>> {
     new_bytes(py, len, |bytes| Ok(getrandom::fill(bytes).map_err(std::io::Error::from)?))
+}
+
+/// Before memory for the result is asked for.
+pub(crate) fn within_limits(py: Python<'_>, text_len: usize) -> PyResult<()> {
+    if text_len as u64 > fastgcm::limits::TEXT { Err(errors::of(py, Error::TooLong)) } else { Ok(()) }
+}
+
+/// Bytes of text in a sealed message.
+pub(crate) fn text_len(py: Python<'_>, sealed: &Source<'_>) -> PyResult<usize> {
+    let len = sealed.len().checked_sub(TAG_LEN).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
+    within_limits(py, len).map(|()| len)
+}
+
+/// The length of `buf`, which must be this one.
+pub(crate) fn of_length(buf: &Target, len: usize) -> PyResult<usize> {
+    if buf.len() == len { Ok(len) } else { Err(PyValueError::new_err(format!("buffer must be {len} bytes"))) }
+}
+
+/// How `data` lies beside `buf`.
+pub(crate) fn whole_or_apart(buf: &Target, data: &Source<'_>) -> PyResult<Place> {
+    match buf.place(data.bytes()) {
+        Place::Overlapping => Err(PyValueError::new_err("data and buffer overlap, and do not begin with the same byte")),
+        place => Ok(place),
+    }
+}
+
+/// The associated data, in another place if it is written in this one.
+pub(crate) fn aside<'a>(buf: &Target, aad: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
+    Ok(if buf.place(aad) == Place::Apart { Cow::Borrowed(aad) } else { Cow::Owned(memory::copied(aad)?) })
 }

@@ -1,9 +1,8 @@
 //! AES-GCM-SIV and XAES-256-GCM, with the interface of `AESGCM`.
 
 use crate::{
-    aead::{aside, of_length, text_len, whole_or_apart, within_limits},
     batch,
-    buffers::{Source, Target, detached, new_bytes, or_empty, random_bytes},
+    buffers::{Source, Target, aside, detached, new_bytes, of_length, or_empty, random_bytes, text_len, whole_or_apart, within_limits},
     errors, memory,
     threads::Threads,
 };

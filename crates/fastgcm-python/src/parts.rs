@@ -1,8 +1,8 @@
 //! Parts of one GCM message, sealed apart: by threads, processes or machines.
 
 use crate::{
-    aead::{AesGcm, of_length, whole_or_apart},
-    buffers::{Source, Target, bytes_of, detached, new_bytes, or_empty},
+    aead::AesGcm,
+    buffers::{Source, Target, bytes_of, detached, new_bytes, of_length, or_empty, whole_or_apart},
     errors, memory,
     threads::held,
 };

@@ -1,8 +1,8 @@
 //! One message in pieces.
 
 use crate::{
-    aead::{AesGcm, any_nonce, whole_or_apart, within_limits},
-    buffers::{Source, Target, bytes_of, detached, new_bytes},
+    aead::{AesGcm, any_nonce},
+    buffers::{Source, Target, bytes_of, detached, new_bytes, whole_or_apart, within_limits},
     errors, memory,
 };
 use fastgcm::{Error, Key, TAG_LEN, hazmat::Pieces};

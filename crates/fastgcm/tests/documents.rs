@@ -85,7 +85,7 @@ fn copied(page: &str) -> usize {
 
 #[test]
 fn tables() {
-    let pages = ["README.md", "BENCHMARKS.md", "docs/migrating.md", "crates/rustls-fastgcm/README.md"];
+    let pages = ["README.md", "BENCHMARKS.md", "docs/migrating.md"];
     let count = pages.map(copied).iter().sum();
     // A table that was measured is shown whole.
     let table = |page: &str| rows(&read(page)).map(numbers).collect::<Vec<_>>();
@@ -145,24 +145,4 @@ fn counts() {
     let page = read("docs/security-model.md");
     assert_eq!(second(marked(&page, "counts")), counted.map(|count| count as f64));
     passed("documents::counts", counted.len(), 15);
-}
-
-/// What crates/fastgcm-python/tests/figures.py has measured.
-#[test]
-fn figures() {
-    let figures = read("docs/python-figures.md");
-    // A row's cells, each the best and the median; the best in nanoseconds.
-    let best = |row: &str, cell: usize| -> f64 {
-        let line = rows(&figures).find(|line| line.starts_with(&format!("| {row} |"))).unwrap_or_else(|| panic!("no row {row}"));
-        let (number, unit) = line.split('|').nth(2 + cell).unwrap().split(',').next().unwrap().trim().split_once(' ').unwrap();
-        let factor = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)].into_iter().find(|known| known.0 == unit).unwrap().1;
-        number.parse::<f64>().unwrap() * factor
-    };
-    let to_pyca = |row: &str| best(row, 1) / best(row, 0);
-    let reused = best("encrypt_into, 1 GiB", 1) / best("encrypt, 1 GiB, to memory that is new each time", 1);
-    let of_pyca = ["encrypt_into, 1 GiB", "encrypt, 1 MiB", "decrypt, 1 MiB", "decrypt of a bytearray, 1 MiB"].map(to_pyca);
-    let measured: Vec<f64> = of_pyca.into_iter().chain([reused]).map(|ratio| (100.0 * ratio).round() / 100.0).collect();
-    let page = read("docs/python.md");
-    assert_eq!(second(marked(&page, "figures")), measured);
-    passed("documents::figures", measured.len(), 5);
 }

@@ -3,6 +3,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -79,6 +80,45 @@ fn what_is_planted_is_found() {
         assert_eq!(check(name, planted).len(), faults, "{name}: {planted}");
     }
     println!("layers::what_is_planted_is_found ok {}", 1 + planted.len());
+}
+
+/// No modules of a crate use each other in a circle: of this crate, and of those beside it in the repository.
+#[test]
+fn no_crate_has_a_circle() {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let sources = fs::read_dir(beside).unwrap().map(|entry| entry.unwrap().path().join("src")).filter(|source| source.is_dir());
+    let mut crates = 0;
+    for source in sources {
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for file in files(source.clone()) {
+            let name = file.strip_prefix(&source).unwrap().to_string_lossy();
+            let module = name.split(['/', '.']).next().unwrap().to_owned();
+            if !["lib", "main"].contains(&&*module) && !name.starts_with(PROOF) && !name.ends_with("tests.rs") {
+                let used = used(&name, &fs::read_to_string(&file).unwrap()).into_iter().filter_map(|path| path.into_iter().next());
+                uses.entry(module.clone()).or_default().extend(used.filter(|used| *used != module));
+            }
+        }
+        let circle = circle(uses);
+        assert!(circle.is_empty(), "modules use each other in a circle: {}: {}", source.display(), circle.join(", "));
+        crates += 1;
+    }
+    let planted = [("a", "b"), ("b", "c"), ("c", "b"), ("d", "c")].map(|(module, used)| (module.into(), [used.into()].into()));
+    assert_eq!(circle(planted.into_iter().collect()), ["b", "c"]);
+    println!("layers::no_crate_has_a_circle ok {crates}");
+}
+
+/// The modules of circles, and those between two of them.
+fn circle(mut uses: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    loop {
+        // What uses none of the others is in no circle, and neither is what none of the others uses.
+        let left: Vec<String> = uses.keys().cloned().collect();
+        uses.retain(|_, used| used.iter().any(|used| left.contains(used)));
+        let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
+        uses.retain(|module, _| used.contains(module));
+        if uses.len() == left.len() {
+            return left;
+        }
+    }
 }
 
 /// What is wrong with one file.

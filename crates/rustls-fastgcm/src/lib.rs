@@ -4,7 +4,6 @@ mod aes;
 mod quic;
 #[cfg(feature = "tls12")]
 mod tls12;
-mod version;
 
 use rustls::{SupportedCipherSuite, crypto::CryptoProvider};
 

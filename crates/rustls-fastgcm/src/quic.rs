@@ -1,19 +1,16 @@
 //! Packets of QUIC (RFC 9001, sections 5.3 and 5.4).
 
-use crate::{
-    aes::Aes,
-    version::{wrong_number, wrong_sample},
-};
+use crate::aes::{Aes, TAG};
 use fastgcm::{Key, hazmat::aes_block};
 use rustls::{
     Error,
-    crypto::cipher::{AeadKey, Iv, NONCE_LEN},
+    crypto::cipher::{AeadKey, Iv, NONCE_LEN, Nonce},
     quic::{Algorithm, HeaderProtectionKey, PacketKey, Tag},
 };
 
 /// Packets that one key may encrypt, and forgeries that it may refuse (RFC 9001, appendices B.1.1 and B.1.2).
-pub(crate) const CONFIDENTIALITY: u64 = 1 << 23;
-pub(crate) const INTEGRITY: u64 = 1 << 52;
+const CONFIDENTIALITY: u64 = 1 << 23;
+const INTEGRITY: u64 = 1 << 52;
 
 /// Bytes of ciphertext of which a header's mask is made: one block.
 const SAMPLE: usize = 16;
@@ -21,9 +18,9 @@ const SAMPLE: usize = 16;
 /// The longest packet number.
 const NUMBER: usize = 4;
 
-pub(crate) struct Packets {
+struct Packets {
     key: Box<Key>,
-    pub(crate) iv: Iv,
+    iv: Iv,
 }
 
 /// AES alone, though the key has powers of H too: nothing smaller would be faster to use.
@@ -44,22 +41,52 @@ impl Algorithm for Aes {
 }
 
 impl Packets {
-    pub(crate) fn encrypt(&self, nonce: [u8; NONCE_LEN], header: &[u8], payload: &mut [u8]) -> Result<Tag, Error> {
+    fn encrypt(&self, nonce: [u8; NONCE_LEN], header: &[u8], payload: &mut [u8]) -> Result<Tag, Error> {
         let tag = self.key.seal(nonce, header, payload).map_err(|_| Error::EncryptError)?;
         Ok(Tag::from(tag.as_ref()))
     }
 
-    pub(crate) fn decrypt<'a>(&self, nonce: [u8; NONCE_LEN], header: &[u8], payload: &'a mut [u8]) -> Result<&'a [u8], Error> {
+    fn decrypt<'a>(&self, nonce: [u8; NONCE_LEN], header: &[u8], payload: &'a mut [u8]) -> Result<&'a [u8], Error> {
         Ok(self.key.open_appended(nonce, header, payload).map_err(|_| Error::DecryptError)?)
+    }
+}
+
+impl PacketKey for Packets {
+    fn encrypt_in_place(&self, number: u64, header: &[u8], payload: &mut [u8]) -> Result<Tag, Error> {
+        self.encrypt(Nonce::new(&self.iv, number).0, header, payload)
+    }
+
+    fn encrypt_in_place_for_path(&self, path: u32, number: u64, header: &[u8], payload: &mut [u8]) -> Result<Tag, Error> {
+        self.encrypt(Nonce::for_path(path, &self.iv, number).0, header, payload)
+    }
+
+    fn decrypt_in_place<'a>(&self, number: u64, header: &[u8], payload: &'a mut [u8]) -> Result<&'a [u8], Error> {
+        self.decrypt(Nonce::new(&self.iv, number).0, header, payload)
+    }
+
+    fn decrypt_in_place_for_path<'a>(&self, path: u32, number: u64, header: &[u8], payload: &'a mut [u8]) -> Result<&'a [u8], Error> {
+        self.decrypt(Nonce::for_path(path, &self.iv, number).0, header, payload)
+    }
+
+    fn tag_len(&self) -> usize {
+        TAG
+    }
+
+    fn confidentiality_limit(&self) -> u64 {
+        CONFIDENTIALITY
+    }
+
+    fn integrity_limit(&self) -> u64 {
+        INTEGRITY
     }
 }
 
 impl Headers {
     /// RFC 9001, section 5.4.1. The length of the packet number stands in the first byte, which is read while it is not masked.
     fn mask(&self, sample: &[u8], first: &mut u8, number: &mut [u8], is_masked: bool) -> Result<(), Error> {
-        let mut block = <[u8; SAMPLE]>::try_from(sample).map_err(|_| wrong_sample())?;
+        let mut block = <[u8; SAMPLE]>::try_from(sample).map_err(|_| Error::General("sample of invalid length".into()))?;
         if number.len() > NUMBER {
-            return Err(wrong_number());
+            return Err(Error::General("packet number too long".into()));
         }
         aes_block(&self.0, &mut block);
         let is_long = *first & 0x80 != 0;

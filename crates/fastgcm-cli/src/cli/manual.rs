@@ -33,7 +33,7 @@ pub(crate) fn with_examples(command: clap::Command) -> clap::Command {
         let examples = shown(Some(&name));
         #[cfg(not(feature = "age"))]
         let examples = if ["keygen", "share"].contains(&&*name) {
-            Some(format!("{}\n\n{}", crate::lock::WITHOUT, examples.unwrap_or_default()))
+            Some(format!("{}\n\n{}", super::WITHOUT_AGE, examples.unwrap_or_default()))
         } else {
             examples
         };

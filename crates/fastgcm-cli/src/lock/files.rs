@@ -4,7 +4,7 @@ use super::{LONGEST, TOO_LONG};
 use crate::{
     cli,
     failure::{Code, Failure, reason},
-    keyfile::{by_environment, read_at_most},
+    input::{by_environment, read_at_most},
     prompt,
     trust::{INSECURE, Others, refuse_others},
 };

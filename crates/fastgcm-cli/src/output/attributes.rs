@@ -1,10 +1,7 @@
 //! Who may read the file that is replaced may read the new one, and nobody else: its mode, its access control list, its other attributes, its group and its owner.
 
 use super::{NewFile, Place, link_to};
-use crate::{
-    failure::{escaped, reason},
-    report,
-};
+use crate::failure::{escaped, reason, say};
 use rustix::{
     fs::{AtFlags, FileType, Gid, Mode, Uid},
     io::{Errno, retry_on_intr},
@@ -94,7 +91,7 @@ impl NewFile {
 
     fn warn(&self, what: &str, error: Errno) {
         let path = escaped(&self.place.path);
-        report::say(&format!("warning: {path}: {what} cannot be kept: {}\n", reason(&error.into())));
+        say(&format!("warning: {path}: {what} cannot be kept: {}\n", reason(&error.into())));
     }
 }
 

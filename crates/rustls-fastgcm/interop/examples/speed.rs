@@ -1,5 +1,5 @@
-//! Processor time of records and packets: rustls over fastgcm, ring and AWS-LC, sample by sample in turn. Prints a page of `results/`:
-//! `cargo run --release --example speed -- 'NAME OF THE PROCESSOR' > results/PROCESSOR.md`.
+//! Processor time of records and packets: rustls over fastgcm, ring and AWS-LC, sample by sample in turn. Prints the table of the
+//! README: picoseconds a byte, best and median.
 
 use rustix::time::{ClockId, clock_gettime};
 use rustls::{
@@ -87,18 +87,6 @@ fn packets(provider: &CryptoProvider, length: usize) -> Sampler {
 fn main() {
     let names = ["fastgcm", "ring", "AWS-LC"];
     let providers = [rustls_fastgcm::with(ring::default_provider()), ring::default_provider(), aws_lc_rs::default_provider()];
-    let processor = std::env::args().nth(1).unwrap_or("not named".into());
-    println!("# rustls over fastgcm, ring and AWS-LC\n");
-    println!(
-        "Processor time in picoseconds a byte, best and median of {SAMPLES} samples of 2 MiB, in turn. Processor: {processor}, `{}` of fastgcm.",
-        fastgcm::Backend::detect()
-    );
-    println!(
-        "Rustls 0.23. Records are those of TLS 1.3 with AES-256, each allocated and freed; packets of QUIC have AES-128, with the mask of the header."
-    );
-    println!(
-        "Made in `crates/rustls-fastgcm/interop` by `cargo run --release --example speed -- '{processor}'`. Another program may have run beside it.\n"
-    );
     println!("| | | {} | best, of ring's | best, of AWS-LC's |", names.join(" | "));
     println!("|---|---|---|---|---|---|---|");
     let cases: [Case; 4] = [
