@@ -36,9 +36,14 @@ pub struct Tag(pub [u8; 16]);
 /// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and
 /// 4.
 ///
-/// A forger's chance grows by a factor of 2^8 for every byte that is missing. Appendix C of the standard says
-/// how often a key with tags of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`]. It
-/// derefs to its bytes.
+/// A forger's chance grows by a factor of 2^8 for every byte that is missing.
+///
+/// **Tags of 8 and 4 bytes are deprecated**: revision 1 of the standard takes them away. Until then appendix C
+/// limits a key by the longest message (AAD and text, in bytes) and by how many messages it opens, right or
+/// wrong: with tags of 8 bytes 2^32 messages of 2^11 bytes, 2^26 of 2^15, or 2^17 of 2^21; with tags of 4
+/// bytes 2^22 messages of 2^5 bytes, 2^18 of 2^7, or 2^11 of 2^10. The caller counts them.
+///
+/// `==` compares in constant time, as for [`Tag`]. It derefs to its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
