@@ -1,7 +1,7 @@
 //! RustCrypto's `aes-gcm` 0.11: `AeadInOut`, which works in place and from one buffer to another. It finds VAES itself and cannot be held to
 //! a level. Built a second time with its software back ends, it is another rival, of the level `portable`.
 
-use aes_gcm::{
+use aes_gcm_011::{
     Aes128Gcm, Aes256Gcm, AesGcm, KeyInit,
     aead::{AeadInOut, consts::U12, inout::InOutBuf},
     aes::Aes192,

@@ -1,7 +1,7 @@
 //! RustCrypto's `aes-gcm` 0.10, on which most programs still depend: `AeadInPlace`; from one buffer to another its users copy first. It
 //! cannot be held to a level.
 
-use aes_gcm::{
+use aes_gcm_010::{
     Aes128Gcm, Aes256Gcm, AesGcm, KeyInit,
     aead::{AeadInPlace, consts::U12, generic_array::GenericArray},
     aes::Aes192,
