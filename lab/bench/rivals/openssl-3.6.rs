@@ -1,3 +1,3 @@
-//! OpenSSL 3.6, built from the crate `openssl-src` and linked into this shared object. How it is called: `openssl-calls`.
+//! OpenSSL 3.6, built from the crate `openssl-src` and linked into this shared object. How it is called: `plugin::openssl`.
 
-openssl_calls::export!("openssl-3.6", Ok::<_, String>(openssl_calls::linked!()));
+plugin::export_openssl!("openssl-3.6", Ok::<_, String>(plugin::linked_openssl!()));

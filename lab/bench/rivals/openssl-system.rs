@@ -1,12 +1,12 @@
-//! The system's OpenSSL, `libcrypto.so.3`. How it is called: `openssl-calls`.
+//! The system's OpenSSL, `libcrypto.so.3`. How it is called: `plugin::openssl`.
 //!
 //! A library is loaded once a process, however often it is asked for; so that each level has one of its own, a copy of the file is loaded.
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use openssl_calls::Calls;
+use plugin::openssl::Calls;
 use std::{env, ffi::c_void, fs, path::PathBuf, process, ptr};
 
-openssl_calls::export!("openssl-system", calls());
+plugin::export_openssl!("openssl-system", calls());
 
 fn calls() -> Result<Calls, String> {
     let text = |error: libloading::Error| format!("{error} (Debian: libssl3)");

@@ -85,7 +85,10 @@ pub(crate) fn build(rival: &Rival, install: bool) -> Result<PathBuf, String> {
         cargo.env("RUSTFLAGS", rival.flags);
     }
     let name = rival.page.replace('.', "-");
-    cargo.args(["build", "--release", "--locked", "--package", "rivals", "--example", &name, "--features", &name, "--target-dir"]).arg(&target).current_dir(root());
+    cargo
+        .args(["build", "--release", "--locked", "--package", "rivals", "--example", &name, "--features", &name, "--target-dir"])
+        .arg(&target)
+        .current_dir(root());
     let done = run(&mut cargo);
     eprint!("\r\x1b[K");
     done?;

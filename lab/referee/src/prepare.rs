@@ -27,17 +27,13 @@ pub(crate) fn home() -> &'static Path {
 pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     let text = |error: std::io::Error| error.to_string();
     let crates = home().join("../../crates");
-    let mut found =
-        vec![crates.join("fastgcm/interop/referee"), crates.join("fastgcm-capi/interop/referee.c")];
+    let mut found = vec![crates.join("fastgcm/interop/referee"), crates.join("fastgcm-capi/interop/referee.c")];
     found.retain(|path| path.exists());
     for entry in fs::read_dir(home().join("plugins")).map_err(text)? {
         let path = entry.map_err(text)?.path();
         let is = |ending| path.extension().is_some_and(|found| found == ending);
         let folder = path.join("go.mod").exists() || path.join("Cargo.toml").exists();
-        if folder
-            || ["c", "cc", "py", "java", "js"].into_iter().any(is)
-                && path.file_stem().is_none_or(|stem| stem != "referee")
-        {
+        if folder || ["c", "cc", "py", "java", "js"].into_iter().any(is) && path.file_stem().is_none_or(|stem| stem != "referee") {
             found.push(path);
         }
     }
@@ -80,10 +76,7 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
         Some("rs") if path.with_file_name("make.sh").exists() => vec![plugin_of(&path, fetch)?],
         _ if path.join("go.mod").exists() => vec![go(&path)?],
         _ if path.join("Cargo.toml").exists() => vec![plugin_of(&path, fetch)?],
-        _ => return Err(
-            "it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml"
-                .into(),
-        ),
+        _ => return Err("it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml".into()),
     });
     Ok(Plugin { path, settings, command })
 }
@@ -101,10 +94,7 @@ fn out(path: &Path) -> Result<PathBuf, String> {
 fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let said = |key: &str| {
-        let lines = source
-            .lines()
-            .take(20)
-            .filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
+        let lines = source.lines().take(20).filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
         let said = lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ");
         Some(said).filter(|said| !said.is_empty())
     };
@@ -130,18 +120,8 @@ fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> 
         }
     }
     let out = out(path)?;
-    let mut command =
-        Command::new(env::var(if compiler == "cc" { "CC" } else { "CXX" }).unwrap_or(compiler.into()));
-    command.args([
-        "-O2",
-        "-g",
-        "-shared",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-Wall",
-        "-Wno-deprecated-declarations",
-        "-I",
-    ]);
+    let mut command = Command::new(env::var(if compiler == "cc" { "CC" } else { "CXX" }).unwrap_or(compiler.into()));
+    command.args(["-O2", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wno-deprecated-declarations", "-I"]);
     // Two libraries may have symbols of one name: whose are in the plug-in stay there.
     command.arg(home()).args(["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"]);
     run(command.arg("-o").arg(&out).arg(path).args(link.split_whitespace()))?;
@@ -178,16 +158,11 @@ fn go(path: &Path) -> Result<String, String> {
 fn plugin_of(path: &Path, fetch: bool) -> Result<String, String> {
     let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path.with_file_name("Cargo.toml") };
     let manifest = manifest.display().to_string();
-    let mut objects = cargo(path, fetch)?
-        .into_iter()
-        .filter(|made| made["manifest_path"].as_str() == Some(&manifest))
-        .filter_map(|made| {
-            let mut files = made["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
-            files.find(|file| file.ends_with(".so")).map(str::to_owned)
-        });
-    objects
-        .next_back()
-        .ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
+    let mut objects = cargo(path, fetch)?.into_iter().filter(|made| made["manifest_path"].as_str() == Some(&manifest)).filter_map(|made| {
+        let mut files = made["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
+        files.find(|file| file.ends_with(".so")).map(str::to_owned)
+    });
+    objects.next_back().ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
 }
 
 /// Builds a crate, and says what cargo says of it.
@@ -240,10 +215,7 @@ mod tests {
             let named = [&settings[..], std::slice::from_ref(&text)].concat().join(" ");
             let plugin = plugin(Path::new(&named), false).unwrap();
             let node = ["node".to_owned(), file.canonicalize().unwrap().display().to_string()];
-            assert_eq!(
-                (plugin.settings.clone(), plugin.command),
-                (settings.clone(), [settings, node.to_vec()].concat())
-            );
+            assert_eq!((plugin.settings.clone(), plugin.command), (settings.clone(), [settings, node.to_vec()].concat()));
         }
         fs::remove_dir_all(&folder).unwrap();
         for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {

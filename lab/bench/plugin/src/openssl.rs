@@ -4,7 +4,7 @@
 //!
 //! The functions come as pointers: one OpenSSL is loaded at run time, and calls into a shared library go through a pointer anyhow.
 
-use plugin::{Message, TAG};
+use crate::{Message, TAG};
 use std::{
     ffi::{CStr, c_char, c_int, c_uchar, c_void},
     ptr,
@@ -40,13 +40,13 @@ macro_rules! calls {
 
         /// The calls of the OpenSSL that this shared object is linked with: [`Calls`].
         #[macro_export]
-        macro_rules! linked {
+        macro_rules! linked_openssl {
             () => {{
                 use std::ffi::{c_char, c_int, c_uchar, c_void};
                 unsafe extern "C" {
                     $(fn $symbol($(_: $argument),*) $(-> $result)?;)+
                 }
-                $crate::Calls { $($field: $symbol,)+ }
+                $crate::openssl::Calls { $($field: $symbol,)+ }
             }};
         }
     };
@@ -142,7 +142,7 @@ impl Key {
         }
     }
 
-    /// See [`plugin::Rival::seal`].
+    /// See [`crate::Rival::seal`].
     ///
     /// # Safety
     /// As there.
@@ -159,7 +159,7 @@ impl Key {
         assert!(done, "OpenSSL refuses to seal");
     }
 
-    /// See [`plugin::Rival::open`].
+    /// See [`crate::Rival::open`].
     ///
     /// # Safety
     /// As there.
@@ -185,29 +185,29 @@ impl Drop for Key {
 
 /// Exports a rival: its name, the head of its page, and where its calls come from.
 #[macro_export]
-macro_rules! export {
+macro_rules! export_openssl {
     ($name:literal, $calls:expr) => {
-        static OPENSSL: std::sync::OnceLock<$crate::OpenSsl> = std::sync::OnceLock::new();
+        static OPENSSL: std::sync::OnceLock<$crate::openssl::OpenSsl> = std::sync::OnceLock::new();
 
-        struct Rival($crate::Key);
+        struct Rival($crate::openssl::Key);
 
-        impl plugin::Rival for Rival {
+        impl $crate::Rival for Rival {
             const NAME: &'static str = $name;
 
             fn version() -> String {
-                OPENSSL.get().map_or_else(String::new, $crate::OpenSsl::version)
+                OPENSSL.get().map_or_else(String::new, $crate::openssl::OpenSsl::version)
             }
 
             fn variants() -> String {
-                plugin::level::openssl_variants()
+                $crate::level::openssl_variants()
             }
 
             fn start(_level: &str) -> Result<(), String> {
-                OPENSSL.set($crate::OpenSsl::new($calls?)?).map_err(|_| "started twice".into())
+                OPENSSL.set($crate::openssl::OpenSsl::new($calls?)?).map_err(|_| "started twice".into())
             }
 
             fn new(key: &[u8]) -> Option<Self> {
-                $crate::Key::new(OPENSSL.get()?, key).map(Self)
+                $crate::openssl::Key::new(OPENSSL.get()?, key).map(Self)
             }
 
             fn rekey(&mut self, key: &[u8]) {
@@ -215,18 +215,18 @@ macro_rules! export {
             }
 
             #[inline(always)]
-            unsafe fn seal(&mut self, message: &plugin::Message) {
+            unsafe fn seal(&mut self, message: &$crate::Message) {
                 // SAFETY: the caller's promise.
                 unsafe { self.0.seal(message) }
             }
 
             #[inline(always)]
-            unsafe fn open(&mut self, message: &plugin::Message) -> bool {
+            unsafe fn open(&mut self, message: &$crate::Message) -> bool {
                 // SAFETY: the caller's promise.
                 unsafe { self.0.open(message) }
             }
         }
 
-        plugin::export!(Rival);
+        $crate::export!(Rival);
     };
 }
