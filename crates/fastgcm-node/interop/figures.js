@@ -175,7 +175,7 @@ function plot(rows) {
             `<text x="${end.x.toFixed(1)}" y="${(end.y + 4).toFixed(1)}" fill="${end.colour}">${end.name}</text>`,
         );
     });
-    return `${parts.join('\n')}\n</svg>\n`;
+    return `${parts.join('')}</svg>\n`;
 }
 
 const rows = LENGTHS.flatMap(measured);

@@ -160,6 +160,8 @@ def draw(ratios, memory):
     figure.supxlabel("KiB that encrypt_into of 1 GiB adds; the line is 1 MiB", fontsize=9)
     axes.tick_params(labelsize=8)
     figure.savefig(DOCS / "python-memory.svg", metadata={"Date": None})
+    for drawn in DOCS.glob("python-*.svg"):  # each in one line
+        drawn.write_text(" ".join(drawn.read_text().split()).replace("> <", "><") + "\n")
 
 
 def main():
