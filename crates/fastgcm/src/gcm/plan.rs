@@ -11,7 +11,7 @@
 //! (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout` (how far memory is asked for).
 //!
 //! What set the thresholds was measured on Zen 4 (a trial, each path left out by itself) and on Emerald
-//! Rapids, where `before.sh messages` (lab/bench/before) measures a change of one beside the commit before. A
+//! Rapids, where `bars --before COMMIT` (lab/bench) measures a change of one beside the commit before. A
 //! threshold that is not the number of a row's powers needs 5 % in a range of lengths on two families of
 //! processors.
 
