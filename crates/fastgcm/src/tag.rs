@@ -70,14 +70,14 @@ pub(crate) mod sealed {
     }
 
     /// What a message of a scheme ends in that derives keys.
-    pub trait Ends {
+    pub trait SchemeTag {
         const LEN: usize;
         fn of(tag: crate::Block, commitment: &[crate::Block]) -> Self;
         /// Whether tag or commitment is another one. Constant time: one bit for both.
         fn differs(&self, tag: crate::Block, commitment: &[crate::Block]) -> bool;
     }
 }
-use sealed::Ends;
+use sealed::SchemeTag;
 
 impl Tag {
     #[inline(always)]
@@ -223,7 +223,7 @@ impl PartialEq for CommittingTag {
 
 impl Eq for CommittingTag {}
 
-impl Ends for Tag {
+impl SchemeTag for Tag {
     const LEN: usize = TAG_LEN;
 
     #[inline(always)]
@@ -237,7 +237,7 @@ impl Ends for Tag {
     }
 }
 
-impl Ends for CommittingTag {
+impl SchemeTag for CommittingTag {
     const LEN: usize = 48;
 
     #[inline(always)]

@@ -91,7 +91,7 @@ const QUIET: &[&str] = &[
     "Derives",
     "Display",
     "Drop",
-    "Ends",
+    "SchemeTag",
     "Error",
     "From",
     "FromStr",
