@@ -58,6 +58,8 @@ pub(crate) mod sealed {
 /// The functions differ in where text and tag lie, as those of [`Key`] do ([`seal`](crate::seal)). A tag is
 /// `S::Tag`: 16 bytes, or 48 if the scheme commits to its key. `S::Nonce` is an array of 24 bytes, or of 12.
 ///
+/// **A root key is for one scheme**: do not give its bytes to another one.
+///
 /// The key is wiped when it is dropped. Copies that the compiler makes when it is *moved* are not.
 ///
 /// ```
