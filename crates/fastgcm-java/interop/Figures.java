@@ -1,3 +1,4 @@
+import java.io.ByteArrayInputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -7,12 +8,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import javax.crypto.Cipher;
+import javax.crypto.CipherInputStream;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Providers in turn, in one virtual machine: `init`, `updateAAD` of 13 bytes and `doFinal` from one array to another (AES-256). Prints lines of `verb size provider best median`, in
  * nanoseconds of the thread's processor time a message; best and median are those of the rounds, after a third of them that warm up. All answers are compared first.
+ * With any argument: streams instead.
  */
 public final class Figures {
     private static final int[] SIZES = {16, 64, 256, 1420, 4096, 16384, 65536, 1 << 20};
@@ -78,6 +81,57 @@ public final class Figures {
         return (CLOCK.getCurrentThreadCpuTime() - start) / (double) messages;
     }
 
+    /** How long that took; `way` is the size of pieces, or 0 for a stream. */
+    private static double once(Provider provider, boolean seals, int way, byte[] text, byte[] to) throws Exception {
+        byte[] iv = seals ? next().getIV() : new byte[12];
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", provider);
+        cipher.init(seals ? Cipher.ENCRYPT_MODE : Cipher.DECRYPT_MODE, KEY, new GCMParameterSpec(128, iv));
+        long start = CLOCK.getCurrentThreadCpuTime();
+        int made = 0;
+        if (way == 0) {
+            try (CipherInputStream stream = new CipherInputStream(new ByteArrayInputStream(text), cipher)) {
+                made = stream.readNBytes(to, 0, to.length);
+            }
+        } else {
+            for (int at = 0; at < text.length; at += way) {
+                made += cipher.update(text, at, Math.min(way, text.length - at), to, made);
+            }
+            made += cipher.doFinal(to, made);
+        }
+        double took = (CLOCK.getCurrentThreadCpuTime() - start) / 1000.0;
+        if (made != text.length + (seals ? 16 : -16)) {
+            throw new AssertionError(made + " bytes");
+        }
+        return took;
+    }
+
+    /**
+     * A text of 1 MiB through `CipherInputStream`, which asks the cipher for pieces of 512 bytes in Java 17 and of 8 KiB in Java 25; and by `update`, in pieces of these sizes. Prints
+     * lines of `java verb way provider best`, in microseconds for the text.
+     */
+    private static void streams(List<Provider> providers) throws Exception {
+        byte[] text = new byte[1 << 20];
+        byte[] to = new byte[text.length + 16];
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "SunJCE");
+        cipher.init(Cipher.ENCRYPT_MODE, KEY, new GCMParameterSpec(128, new byte[12]));
+        byte[] sealed = cipher.doFinal(text);
+        for (boolean seals : new boolean[] {true, false}) {
+            for (int way : new int[] {0, 64, 512, 8192}) {
+                double[] best = new double[2];
+                Arrays.fill(best, Double.MAX_VALUE);
+                for (int round = 0; round < 200; round++) {
+                    for (int turn = 0; turn < 2; turn++) {
+                        double took = once(providers.get(turn), seals, way, seals ? text : sealed, to);
+                        best[turn] = round < 60 ? best[turn] : Math.min(best[turn], took);
+                    }
+                }
+                for (int turn = 0; turn < 2; turn++) {
+                    System.out.printf("%d %s %s %s %.0f%n", Runtime.version().feature(), seals ? "seal" : "open", way == 0 ? "stream" : way, providers.get(turn).getName(), best[turn]);
+                }
+            }
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         List<Provider> providers = new ArrayList<>(List.of(new io.github.fastgcm.Fastgcm(), Security.getProvider("SunJCE")));
         try {
@@ -86,6 +140,10 @@ public final class Figures {
             // it is not on the class path
         }
         System.out.println("# Java " + Runtime.version() + ", " + providers + ", " + io.github.fastgcm.Fastgcm.backend() + " by " + io.github.fastgcm.Fastgcm.way());
+        if (arguments.length > 0) {
+            streams(providers.subList(0, 2));
+            return;
+        }
         for (int size : SIZES) {
             List<Side> sides = new ArrayList<>();
             GCMParameterSpec iv = next();
