@@ -1,7 +1,11 @@
 //! What a study found, for eyes and for programs.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
-use fastgcm_measure::{Machine, WIDTH, chart::{self, COLOURS}, wrapped};
+use fastgcm_measure::{
+    Machine, WIDTH,
+    chart::{self, COLOURS},
+    wrapped,
+};
 use maud::{PreEscaped, html};
 use plotters::prelude::*;
 use serde::Serialize;
