@@ -10,6 +10,40 @@
 #include <stdint.h>
 
 /**
+ * Bytes of a root key.
+ */
+#define FASTGCM_ROOT_KEY_BYTES 32
+
+/**
+ * Bytes of a nonce of XAES-256-GCM and of KC-XAES-256-GCM.
+ */
+#define FASTGCM_XAES_256_GCM_NONCE 24
+
+/**
+ * Bytes of a tag of XAES-256-GCM.
+ */
+#define FASTGCM_XAES_256_GCM_TAG 16
+
+/**
+ * Bytes of a tag of KC-XAES-256-GCM: 16 of the tag, then 32 of the commitment.
+ */
+#define FASTGCM_KC_XAES_256_GCM_TAG 48
+
+/**
+ * What makes the key of AES-256-GCM for each message of a root key. A number never gets another meaning; later versions may have more.
+ */
+typedef enum {
+  /**
+   * XAES-256-GCM (c2sp.org/XAES-256-GCM): nonces of 24 bytes, which may be random, and tags of 16.
+   */
+  FASTGCM_XAES_256_GCM = 1,
+  /**
+   * XAES-256-GCM with a commitment to the key (IACR ePrint 2025/758): nobody can make a message that opens under two keys. Tags have 48 bytes.
+   */
+  FASTGCM_KC_XAES_256_GCM = 2
+} fastgcm_scheme;
+
+/**
  * The result of a call. Any result but `FASTGCM_OK` means that the call has done nothing, unless its function says otherwise. Later versions may have more.
  */
 typedef enum {
@@ -30,7 +64,7 @@ typedef enum {
    */
   FASTGCM_TOO_LONG = 3,
   /**
-   * There is no back end of that name, or this machine cannot run it.
+   * There is no back end of that name, this machine cannot run it, or there is no such scheme.
    */
   FASTGCM_UNAVAILABLE = 4,
   /**
@@ -72,6 +106,12 @@ typedef struct fastgcm_key fastgcm_key;
  * A message in pieces: for one thread at a time.
  */
 typedef struct fastgcm_pieces fastgcm_pieces;
+
+/**
+ * A root key of a `fastgcm_scheme`, ready for use by any number of threads. Its memory is the caller's (`fastgcm_root_key_init`) or the heap's
+ * (`fastgcm_root_key_new`).
+ */
+typedef struct fastgcm_root_key fastgcm_root_key;
 
 /**
  * Bytes that are read.
@@ -344,6 +384,94 @@ void fastgcm_pieces_wipe(fastgcm_pieces *pieces);
  * Wipes a message in pieces that `fastgcm_pieces_new` has made, and frees its memory. NULL is allowed.
  */
 void fastgcm_pieces_free(fastgcm_pieces *pieces);
+
+/**
+ * Bytes of memory that a root key needs, of any scheme.
+ */
+size_t fastgcm_root_key_size(void);
+
+/**
+ * The alignment of a root key: its address must be a multiple of this number.
+ */
+size_t fastgcm_root_key_align(void);
+
+/**
+ * Makes a root key in the caller's memory, which has `place_size` bytes; `fastgcm_root_key_wipe` ends it.
+ *
+ * `scheme` is a `fastgcm_scheme`. **A key is for one scheme**: the same 32 bytes must not be a root key of two. `key` has `key_size` bytes: 32. They are
+ * only read. `backend` is NULL for the machine's best back end, or a name (`fastgcm_backend`).
+ *
+ * Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE` (the scheme or the back end), `FASTGCM_NULL`: then nothing is written, and there
+ * is no key.
+ */
+int fastgcm_root_key_init(fastgcm_root_key *key_place,
+                          size_t place_size,
+                          int scheme,
+                          const uint8_t *key,
+                          size_t key_size,
+                          const char *backend);
+
+/**
+ * Wipes a root key that `fastgcm_root_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
+ */
+void fastgcm_root_key_wipe(fastgcm_root_key *key);
+
+/**
+ * Makes a root key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_root_key_free` ends it. All else is as for
+ * `fastgcm_root_key_init`.
+ */
+int fastgcm_root_key_new(fastgcm_root_key **key_made,
+                         int scheme,
+                         const uint8_t *key,
+                         size_t key_size,
+                         const char *backend);
+
+/**
+ * Wipes a root key that `fastgcm_root_key_new` has made, and frees its memory. NULL is allowed.
+ */
+void fastgcm_root_key_free(fastgcm_root_key *key);
+
+/**
+ * Encrypts a message.
+ *
+ * `nonce` has `nonce_size` bytes, as many as a nonce of the scheme: 24. **A nonce must be unique for every message under one key**; 24 random bytes are, for
+ * 2^80 messages. `text` has `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it. `tag_size` bytes are
+ * written to `tag`, as many as a tag of the key's scheme: 16, or 48 if the scheme commits to its key. `tag` may be `ciphertext + text_size`.
+ * The outputs overlap neither `aad` nor `nonce`, nor each other.
+ *
+ * Returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+ */
+int fastgcm_root_seal(const fastgcm_root_key *key,
+                      const uint8_t *nonce,
+                      size_t nonce_size,
+                      const uint8_t *aad,
+                      size_t aad_size,
+                      const uint8_t *text,
+                      size_t text_size,
+                      uint8_t *ciphertext,
+                      uint8_t *tag,
+                      size_t tag_size);
+
+/**
+ * Decrypts a message, and verifies it: tag and commitment at once, in constant time.
+ *
+ * `nonce` has `nonce_size` bytes, as many as a nonce of the scheme: 24. `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which
+ * is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, as many as a tag of the key's scheme: 16, or 48 if the scheme commits to its
+ * key. `text` overlaps neither `aad` nor `nonce`. For what may not be written to during the call see `fastgcm_open`.
+ *
+ * Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
+ * `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+ */
+int fastgcm_root_open(const fastgcm_root_key *key,
+                      const uint8_t *nonce,
+                      size_t nonce_size,
+                      const uint8_t *aad,
+                      size_t aad_size,
+                      const uint8_t *ciphertext,
+                      size_t ciphertext_size,
+                      const uint8_t *tag,
+                      size_t tag_size,
+                      uint8_t *text);
 
 /**
  * The name of the back end number `index` of those that this machine can run, best first; NULL behind the last. The string is constant.

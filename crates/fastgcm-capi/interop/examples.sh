@@ -19,6 +19,8 @@ c++ -std=c++11 $warnings $asan "$examples/seal.cpp" $shared -o sealpp-asan && ru
 cc -std=c11 $warnings "$examples/seal.c" $archive -o seal-static && run valgrind -q --error-exitcode=9 --leak-check=full ./seal-static
 cc -std=c11 $warnings "$examples/seal.c" $shared -o seal-shared && run valgrind -q --error-exitcode=9 --leak-check=full ./seal-shared
 c++ -std=c++20 $warnings "$examples/seal.cpp" $shared -o sealpp-shared && run valgrind -q --error-exitcode=9 --leak-check=full ./sealpp-shared
+cc -std=c89 $warnings $asan "$examples/random_nonce.c" $shared -o random-asan && run ./random-asan
+cc -std=c11 $warnings "$examples/random_nonce.c" $archive -o random-static && run valgrind -q --error-exitcode=9 --leak-check=full ./random-static
 # A program that needs no other file.
 for way in -static -static-pie; do
     cc $way "$examples/seal.c" $all -o seal-alone && run ./seal-alone

@@ -29,6 +29,14 @@ if [ -n "${FASTGCM_FULL+set}" ]; then
     runs ./seal-musl
 fi
 
+# What it says in C of root keys is what the example does, which examples.sh runs.
+python3 - <<'PYTHON'
+import re, textwrap
+shown = re.findall(r"^```c\n(.*?)^```", open("crates/fastgcm-capi/README.md").read(), re.S | re.M)[1]
+assert textwrap.indent(shown, "    ") in open("crates/fastgcm-capi/examples/random_nonce.c").read()
+PYTHON
+count=$((count + 1))
+
 # Elsewhere neither the loader, pkg-config nor CMake looks: what install.sh says is enough. (cmake.sh tries that option.)
 said=$(crates/fastgcm-capi/install.sh "$apart/elsewhere")
 eval "$(sed -n 's/.*\(export PKG_CONFIG_PATH=\)/\1/p' <<<"$said")"

@@ -35,9 +35,9 @@ pub extern "C" fn fastgcm_text(status: c_int) -> *const c_char {
     let text = match status {
         0 => c"done",
         1 => c"the message is not authentic",
-        2 => c"a key, nonce, tag or buffer has an invalid length: a key has 16, 24 or 32 bytes, a nonce 12 or another number but 0, a tag 4, 8 or 12 to 16",
+        2 => c"a key, nonce, tag or buffer has an invalid length: a key has 16, 24 or 32 bytes, a nonce 12 or another number but 0, a tag 4, 8 or 12 to 16; of a root key these are 32, 24, and 16 or 48",
         3 => c"a text, AAD or nonce is longer than AES-GCM allows",
-        4 => c"this machine cannot run that back end",
+        4 => c"this machine cannot run that back end, or there is no such scheme",
         5 => c"a message in pieces is out of order, or has another key",
         6 => c"a pointer is NULL",
         7 => c"buffers overlap",

@@ -23,7 +23,7 @@ pub(crate) unsafe fn key_of<'a>(key: *const fastgcm_key) -> Result<&'a Key, fast
 /// The back end of that name, or the best.
 /// # Safety
 /// `name` is null, or a string.
-unsafe fn backend_of(name: *const c_char) -> Result<Backend, fastgcm_status> {
+pub(crate) unsafe fn backend_of(name: *const c_char) -> Result<Backend, fastgcm_status> {
     if name.is_null() {
         return Ok(Backend::detect());
     }

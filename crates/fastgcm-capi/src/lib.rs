@@ -16,11 +16,13 @@ mod batch;
 
 mod pieces;
 
+mod root;
+
 mod about;
 
 mod selftest;
 
-pub use {about::*, batch::*, gathered::*, key::*, message::*, pieces::*, selftest::*};
+pub use {about::*, batch::*, gathered::*, key::*, message::*, pieces::*, root::*, selftest::*};
 
 use fastgcm::{Error, Key, hazmat::Pieces};
 use std::{
@@ -40,7 +42,7 @@ pub enum fastgcm_status {
     FASTGCM_INVALID_LENGTH = 2,
     /// A text has more than 2^36 - 32 bytes, or AAD or a nonce more than 2^61 - 1.
     FASTGCM_TOO_LONG = 3,
-    /// There is no back end of that name, or this machine cannot run it.
+    /// There is no back end of that name, this machine cannot run it, or there is no such scheme.
     FASTGCM_UNAVAILABLE = 4,
     /// AAD behind text, anything behind the end, or a key of another back end.
     FASTGCM_OUT_OF_ORDER = 5,
@@ -59,6 +61,16 @@ pub enum fastgcm_status {
 }
 
 use fastgcm_status::*;
+
+/// What makes the key of AES-256-GCM for each message of a root key. A number never gets another meaning; later versions may have more.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum fastgcm_scheme {
+    /// XAES-256-GCM (c2sp.org/XAES-256-GCM): nonces of 24 bytes, which may be random, and tags of 16.
+    FASTGCM_XAES_256_GCM = 1,
+    /// XAES-256-GCM with a commitment to the key (IACR ePrint 2025/758): nobody can make a message that opens under two keys. Tags have 48 bytes.
+    FASTGCM_KC_XAES_256_GCM = 2,
+}
 
 /// Bytes that are read.
 #[repr(C)]
@@ -95,6 +107,11 @@ pub struct fastgcm_packet {
 /// A key, ready for use by any number of threads. Its memory is the caller's (`fastgcm_key_init`) or the heap's (`fastgcm_key_new`).
 #[derive(Debug)]
 pub struct fastgcm_key(Key);
+
+/// A root key of a `fastgcm_scheme`, ready for use by any number of threads. Its memory is the caller's (`fastgcm_root_key_init`) or the heap's
+/// (`fastgcm_root_key_new`).
+#[derive(Debug)]
+pub struct fastgcm_root_key(root::Root);
 
 /// A message in pieces: for one thread at a time.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 #[path = "../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_capi::{fastgcm_status::*, *};
+use fastgcm_capi::{fastgcm_scheme::*, fastgcm_status::*, *};
 use std::{mem::offset_of, ptr::null};
 use suite::passed;
 
@@ -37,13 +37,14 @@ impl Memory {
 fn f19_places_of_every_size() {
     let (key_size, pieces_size) = (fastgcm_key_size(), fastgcm_pieces_size());
     let (mut places, bytes, nonce) = (0, [7; 32], [1; 12]);
-    let room = key_size.max(pieces_size);
+    let root_size = fastgcm_root_key_size();
+    let room = key_size.max(pieces_size).max(root_size);
     let mut key_memory = Memory::new(key_size, fastgcm_key_align());
     // SAFETY: memory as large and aligned as the library says, and room behind it where it is said to be smaller.
     unsafe {
         assert_eq!(fastgcm_key_init(key_memory.at(), key_size, bytes.as_ptr(), 32, null()), FASTGCM_OK as i32);
         let key = key_memory.at();
-        let mut memory = Memory::new(room, fastgcm_key_align().max(fastgcm_pieces_align()));
+        let mut memory = Memory::new(room, fastgcm_key_align().max(fastgcm_pieces_align()).max(fastgcm_root_key_align()));
         for size in 0..room {
             if size < key_size {
                 assert_eq!(fastgcm_key_init(memory.at(), size, bytes.as_ptr(), 32, null()), FASTGCM_PLACE as i32, "{size} bytes");
@@ -53,11 +54,16 @@ fn f19_places_of_every_size() {
                 assert_eq!(fastgcm_pieces_init(memory.at(), size, key, nonce.as_ptr(), 12), FASTGCM_PLACE as i32, "{size} bytes");
                 places += 1;
             }
+            if size < root_size {
+                let done = fastgcm_root_key_init(memory.at(), size, FASTGCM_XAES_256_GCM as i32, bytes.as_ptr(), 32, null());
+                assert_eq!(done, FASTGCM_PLACE as i32, "{size} bytes");
+                places += 1;
+            }
             assert!(memory.untouched_from(0), "{size} bytes");
         }
         fastgcm_key_wipe(key);
     }
-    assert_eq!(places, key_size + pieces_size);
+    assert_eq!(places, key_size + pieces_size + root_size);
 
     let mut kinds = 0;
     for length in [16, 24, 32] {
@@ -81,7 +87,24 @@ fn f19_places_of_every_size() {
         }
         kinds += 1;
     }
-    passed("capi::f19_places_of_every_size", kinds, 3);
+    for scheme in [FASTGCM_XAES_256_GCM, FASTGCM_KC_XAES_256_GCM] {
+        let mut memory = Memory::new(root_size, fastgcm_root_key_align());
+        let (mut text, mut tag, nonce) = ([3; 1000], [0; 48], [1; 24]);
+        let (at, tag_size) = (text.as_mut_ptr(), [16, 48][scheme as usize - 1]);
+        // SAFETY: as above.
+        unsafe {
+            assert_eq!(fastgcm_root_key_init(memory.at(), root_size, scheme as i32, bytes.as_ptr(), 32, null()), FASTGCM_OK as i32);
+            let key = memory.at();
+            let done = fastgcm_root_seal(key, nonce.as_ptr(), 24, null(), 0, at, 1000, at, tag.as_mut_ptr(), tag_size);
+            assert_eq!(done, FASTGCM_OK as i32);
+            let done = fastgcm_root_open(key, nonce.as_ptr(), 24, null(), 0, at, 1000, tag.as_ptr(), tag_size, at);
+            assert_eq!(done, FASTGCM_OK as i32);
+            fastgcm_root_key_wipe(memory.at());
+        }
+        assert!(text == [3; 1000] && memory.untouched_from(root_size));
+        kinds += 1;
+    }
+    passed("capi::f19_places_of_every_size", kinds, 5);
 }
 
 /// What a program has in its own code is only this: a slice is a pointer and a size, and each status keeps its number.
@@ -118,9 +141,11 @@ fn f19_what_callers_lay_out_stays() {
         FASTGCM_INTERNAL,
     ];
     assert!(statuses.iter().enumerate().all(|(number, status)| *status as usize == number));
+    assert_eq!([FASTGCM_XAES_256_GCM as i32, FASTGCM_KC_XAES_256_GCM as i32], [1, 2]);
     let header = include_str!("../include/fastgcm.h");
-    for opaque in ["typedef struct fastgcm_key fastgcm_key;", "typedef struct fastgcm_pieces fastgcm_pieces;"] {
-        assert!(header.contains(opaque), "{opaque}");
+    for name in ["key", "pieces", "root_key"] {
+        let opaque = format!("typedef struct fastgcm_{name} fastgcm_{name};");
+        assert!(header.contains(&opaque), "{opaque}");
     }
-    passed("capi::f19_what_callers_lay_out_stays", statuses.len() + 2 + fields.len(), 22);
+    passed("capi::f19_what_callers_lay_out_stays", statuses.len() + 2 + 2 + fields.len(), 24);
 }

@@ -7,7 +7,7 @@ use crate::{
     Provider, Work,
     abi::{Dispatch, Failure, INTEGER, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, guarded, table},
     key::Keyed,
-    object::{Cipher, Object, call, duplicate, finish, free, get, init, new_cipher, set},
+    object::{Cipher, Object, duplicate, finish, free, get, init, new_cipher, set, update},
     short::Short,
 };
 use fastgcm::{Key, Nonce, Tag, hazmat::Pieces, limits};
@@ -82,6 +82,21 @@ impl<'p> Context<'p> {
     fn begin_anew(&mut self, state: Iv) {
         self.iv_state = state;
         self.pieces = None;
+    }
+
+    /// Without key and IV, as a new one.
+    pub(crate) fn clear(&mut self) {
+        self.key = None;
+        self.begin_anew(Iv::None);
+    }
+
+    /// Whether no message has begun with the IV.
+    pub(crate) fn is_new(&self) -> bool {
+        matches!(self.iv_state, Iv::None | Iv::New)
+    }
+
+    pub(crate) fn seals(&self) -> bool {
+        self.seals
     }
 
     fn iv(&self) -> &[u8] {
@@ -203,6 +218,11 @@ impl<'p> Context<'p> {
 
     /// The end of a message: its tag is there to be asked for, or is verified.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.finish_beside(0)
+    }
+
+    /// Likewise, where something else of the message is verified with its tag: what differs there from what the caller expects.
+    pub(crate) fn finish_beside(&mut self, differs: u128) -> Result<(), Failure> {
         self.begun()?;
         let (seals, tag_length) = (self.seals, self.tag_length.unwrap_or(TAG));
         if !seals && self.tag_length.is_none() {
@@ -221,7 +241,7 @@ impl<'p> Context<'p> {
             return Ok(());
         }
         // As many bytes as the caller has, in constant time.
-        let differ = (u128::from_le_bytes(tag) ^ u128::from_le_bytes(self.tag)) << (8 * (TAG - tag_length));
+        let differ = (u128::from_le_bytes(tag) ^ u128::from_le_bytes(self.tag)) << (8 * (TAG - tag_length)) | differs;
         if Tag(differ.to_le_bytes()) == Tag([0; TAG]) { Ok(()) } else { Err(None) }
     }
 
@@ -450,52 +470,40 @@ impl<'p> Cipher<'p> for Context<'p> {
         Ok(())
     }
 
+    /// An `update` of nothing is not the end of a message.
+    #[inline]
+    unsafe fn update(&mut self, is_piece: bool, to: *mut u8, room: usize, from: *const u8, size: usize) -> Result<usize, Failure> {
+        if is_piece && size == 0 {
+            return Ok(0);
+        }
+        if room < size {
+            return Err(Some(Reason::OutputBufferTooSmall));
+        }
+        // SAFETY: the caller's promise.
+        let done = unsafe { self.any(from, to, size) };
+        if done == Err(Some(Reason::MallocFailure)) {
+            // Without what there was no memory for it is another message. Nobody shall get its tag.
+            self.begin_anew(Iv::Used);
+            return Err(Some(Reason::MallocFailure));
+        }
+        done.map_err(|reason| if is_piece { Some(Reason::CipherOperationFailed) } else { reason })
+    }
+
     fn finish(&mut self) -> Result<(), Failure> {
         // SAFETY: nothing is read or written.
         unsafe { self.any(ptr::null(), ptr::null_mut(), 0) }.map(drop)
     }
 }
 
-/// `update` and `cipher`. An `update` of nothing is not the end of a message.
-unsafe extern "C" fn update<const PIECE: bool>(
-    context: *mut Context<'static>,
-    to: *mut u8,
-    written: *mut usize,
-    room: usize,
-    from: *const u8,
-    size: usize,
-) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe {
-        *written = 0;
-        call(context, |context| {
-            if PIECE && size == 0 {
-                return Ok(());
-            }
-            if room < size {
-                return Err(Some(Reason::OutputBufferTooSmall));
-            }
-            let done = context.any(from, to, size);
-            if done == Err(Some(Reason::MallocFailure)) {
-                // Without what there was no memory for it is another message. Nobody shall get its tag.
-                context.begin_anew(Iv::Used);
-                return Err(Some(Reason::MallocFailure));
-            }
-            *written = done.map_err(|reason| if PIECE { Some(Reason::CipherOperationFailed) } else { reason })?;
-            Ok(())
-        })
-    }
-}
-
-/// What a cipher is, without a context, by the number of its mode (`EVP_CIPH_GCM_MODE`, `EVP_CIPH_GCM_SIV_MODE`).
-pub(crate) unsafe extern "C" fn describe<const BITS: usize, const MODE: usize>(params: *mut Param) -> c_int {
+/// What a cipher is, without a context, by the number of its mode (`EVP_CIPH_GCM_MODE`, `EVP_CIPH_GCM_SIV_MODE`) and the bytes of its IV.
+pub(crate) unsafe extern "C" fn describe<const BITS: usize, const MODE: usize, const IV: usize>(params: *mut Param) -> c_int {
     guarded(0, || {
         // SAFETY: OpenSSL's call.
         for param in unsafe { Param::list(params) } {
             let value = match param.name() {
                 b"mode" => MODE,
                 b"keylen" => BITS / 8,
-                b"ivlen" => 12,
+                b"ivlen" => IV,
                 b"blocksize" | b"aead" | b"custom-iv" => 1,
                 b"cts" | b"tls-multi" | b"has-randkey" => 0,
                 _ => continue,
@@ -547,9 +555,9 @@ pub(crate) unsafe extern "C" fn description(_: *mut c_void) -> *const Param {
     DESCRIPTION.as_ptr()
 }
 
-/// The functions of a mode of OpenSSL with each size of keys. Where it is called, `update`, `GETTABLE` and `SETTABLE` are that mode's.
+/// The functions of a mode of OpenSSL with each size of keys, and the type of a context. Where it is called, `GETTABLE` and `SETTABLE` are that mode's.
 macro_rules! ciphers {
-    ($mode:literal: $($name:ident $bits:literal)+) => {
+    ($mode:literal $iv:literal: $($name:ident $bits:literal $context:ty,)+) => {
         unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
             GETTABLE.as_ptr()
         }
@@ -560,17 +568,17 @@ macro_rules! ciphers {
 
         $(
             pub(crate) static $name: [Dispatch; 15] = table! {
-                1 new_cipher::<Context<'static>, $bits>,
-                2 init::<Context<'static>, true>,
-                3 init::<Context<'static>, false>,
-                4 update::<true>,
-                5 finish::<Context<'static>>,
-                6 update::<false>,
-                7 free::<Context<'static>>,
-                8 duplicate::<Context<'static>>,
-                9 describe::<$bits, $mode>,
-                10 get::<Context<'static>>,
-                11 set::<Context<'static>>,
+                1 new_cipher::<$context, $bits>,
+                2 init::<$context, true>,
+                3 init::<$context, false>,
+                4 update::<$context, true>,
+                5 finish::<$context>,
+                6 update::<$context, false>,
+                7 free::<$context>,
+                8 duplicate::<$context>,
+                9 describe::<$bits, $mode, $iv>,
+                10 get::<$context>,
+                11 set::<$context>,
                 12 description,
                 13 gettable,
                 14 settable,
@@ -580,4 +588,4 @@ macro_rules! ciphers {
 }
 pub(crate) use ciphers;
 
-ciphers! { 6: AES_128 128 AES_192 192 AES_256 256 }
+ciphers! { 6 12: AES_128 128 Context<'static>, AES_192 192 Context<'static>, AES_256 256 Context<'static>, }

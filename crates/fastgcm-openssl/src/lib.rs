@@ -1,4 +1,4 @@
-//! An OpenSSL 3 provider: AES-GCM, AES-GCM-SIV and GMAC of [`fastgcm`] for programs that use OpenSSL.
+//! An OpenSSL 3 provider: AES-GCM, AES-GCM-SIV, XAES-256-GCM and GMAC of [`fastgcm`] for programs that use OpenSSL.
 //!
 //! The file is a module that OpenSSL loads; nothing of it is called from Rust. It exports `OSSL_provider_init` and nothing else, and is not linked
 //! with OpenSSL: all that it needs comes in tables (provider-base(7), provider-cipher(7), provider-mac(7) of OpenSSL's manual).
@@ -14,6 +14,7 @@ mod object;
 mod shared;
 mod short;
 mod siv;
+mod xaes;
 
 use abi::{Algorithm, Dispatch, Errors, Param, Reason, UNSIGNED, UTF8_PTR, guarded, table};
 use fastgcm::Backend;
@@ -144,13 +145,15 @@ unsafe extern "C" fn get(this: *mut c_void, params: *mut Param) -> c_int {
     })
 }
 
-static CIPHERS: [Algorithm; 7] = [
+static CIPHERS: [Algorithm; 9] = [
     Algorithm::new(c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", &cipher::AES_256, c"AES-256-GCM of fastgcm"),
     Algorithm::new(c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", &cipher::AES_192, c"AES-192-GCM of fastgcm"),
     Algorithm::new(c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", &cipher::AES_128, c"AES-128-GCM of fastgcm"),
     Algorithm::new(c"AES-256-GCM-SIV", &siv::AES_256, c"AES-256-GCM-SIV of fastgcm"),
     Algorithm::new(c"AES-192-GCM-SIV", &siv::AES_192, c"AES-192-GCM-SIV of fastgcm"),
     Algorithm::new(c"AES-128-GCM-SIV", &siv::AES_128, c"AES-128-GCM-SIV of fastgcm"),
+    Algorithm::new(c"XAES-256-GCM", &xaes::XAES, c"XAES-256-GCM of fastgcm"),
+    Algorithm::new(c"KC-XAES-256-GCM", &xaes::KC_XAES, c"KC-XAES-256-GCM of fastgcm"),
     Algorithm::END,
 ];
 

@@ -26,6 +26,11 @@ pub(crate) trait Cipher<'p>: Object<'p> {
     fn init(&mut self, seals: bool, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<(), Failure>;
     fn get(&mut self, param: &mut Param) -> Result<(), Failure>;
     fn set(&mut self, param: &Param) -> Result<(), Failure>;
+    /// OpenSSL's `update`, or its `cipher`, by which nothing to read ends the message. Returns how many bytes are written.
+    ///
+    /// # Safety
+    /// `size` bytes are readable at `from`, unless that is null, and `room` bytes writable at `to`, likewise.
+    unsafe fn update(&mut self, is_piece: bool, to: *mut u8, room: usize, from: *const u8, size: usize) -> Result<usize, Failure>;
     /// Ends the message.
     fn finish(&mut self) -> Result<(), Failure>;
 }
@@ -49,6 +54,24 @@ pub(crate) unsafe extern "C" fn init<T: Cipher<'static>, const SEALS: bool>(
             let (key, iv) = (given(key, key_length, Reason::InvalidKeyLength)?, given(iv, iv_length, Reason::InvalidIvLength)?);
             context.init(SEALS, key, iv)?;
             Param::list(params.cast_mut()).try_for_each(|param| context.set(param))
+        })
+    }
+}
+
+pub(crate) unsafe extern "C" fn update<T: Cipher<'static>, const PIECE: bool>(
+    context: *mut T,
+    to: *mut u8,
+    written: *mut usize,
+    room: usize,
+    from: *const u8,
+    size: usize,
+) -> c_int {
+    // SAFETY: OpenSSL's call, for a context of ours.
+    unsafe {
+        *written = 0;
+        call(context, |context| {
+            *written = context.update(PIECE, to, room, from, size)?;
+            Ok(())
         })
     }
 }

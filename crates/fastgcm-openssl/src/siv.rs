@@ -7,14 +7,11 @@ use crate::{
     Provider, Work,
     abi::{Dispatch, Failure, OCTETS, Param, Reason, UNSIGNED, bytes, bytes_mut, table},
     cipher::{ciphers, describe, description},
-    object::{Cipher, Object, call, duplicate, finish, free, get, init, new_cipher, set},
+    object::{Cipher, Object, duplicate, finish, free, get, init, new_cipher, set, update},
     shared::Shared,
 };
 use fastgcm::{AesGcmSiv, Error, Tag};
-use std::{
-    ffi::{c_int, c_void},
-    ptr,
-};
+use std::{ffi::c_void, ptr};
 
 pub(crate) struct Context<'p> {
     work: Work<'p>,
@@ -171,41 +168,28 @@ impl<'p> Cipher<'p> for Context<'p> {
         Ok(())
     }
 
+    /// An `update` of nothing is not the end of a message; a `cipher` of it is.
+    unsafe fn update(&mut self, is_piece: bool, to: *mut u8, room: usize, from: *const u8, size: usize) -> Result<usize, Failure> {
+        if room < size {
+            return Err(Some(Reason::OutputBufferTooSmall));
+        }
+        if !is_piece && from.is_null() {
+            return self.finish().map(|()| 0);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.piece(from, to, size) }.map_err(|reason| {
+            // Without what was refused it is another message. Nobody shall get its tag.
+            self.authentic = Some(false);
+            reason.or(Some(Reason::CipherOperationFailed))
+        })?;
+        Ok(size)
+    }
+
     fn finish(&mut self) -> Result<(), Failure> {
         if self.authentic.is_none() {
             self.text(&mut [])?; // there has been no text: it is empty
         }
         if self.authentic == Some(true) { Ok(()) } else { Err(None) }
-    }
-}
-
-/// `update` and `cipher`. An `update` of nothing is not the end of a message; a `cipher` of it is.
-unsafe extern "C" fn update<const PIECE: bool>(
-    context: *mut Context<'static>,
-    to: *mut u8,
-    written: *mut usize,
-    room: usize,
-    from: *const u8,
-    size: usize,
-) -> c_int {
-    // SAFETY: OpenSSL's call, for a context of ours.
-    unsafe {
-        *written = 0;
-        call(context, |context| {
-            if room < size {
-                return Err(Some(Reason::OutputBufferTooSmall));
-            }
-            if !PIECE && from.is_null() {
-                return context.finish();
-            }
-            context.piece(from, to, size).map_err(|reason| {
-                // Without what was refused it is another message. Nobody shall get its tag.
-                context.authentic = Some(false);
-                reason.or(Some(Reason::CipherOperationFailed))
-            })?;
-            *written = size;
-            Ok(())
-        })
     }
 }
 
@@ -215,4 +199,4 @@ static GETTABLE: [Param; 4] =
 static SETTABLE: [Param; 4] =
     [Param::named(c"keylen", UNSIGNED), Param::named(c"speed", UNSIGNED), Param::named(c"tag", OCTETS), Param::END];
 
-ciphers! { 0x10005: AES_128 128 AES_192 192 AES_256 256 }
+ciphers! { 0x10005 12: AES_128 128 Context<'static>, AES_192 192 Context<'static>, AES_256 256 Context<'static>, }

@@ -93,6 +93,18 @@ impl Key {
         Self { material: row.derive(key, one), row, _spare: [0; SPARE] }
     }
 
+    /// A key of which only the round keys are asked for, where it stays.
+    pub(crate) fn for_aes_in<'a>(
+        place: &'a mut MaybeUninit<Self>,
+        key: &[u8],
+        row: &'static Row,
+    ) -> &'a mut Self {
+        made_in!(
+            place,
+            Key { material: |place| row.derive_in(place, key, Some((0, 0))), row: row, _spare: [0; SPARE] }
+        )
+    }
+
     /// A key of which only the round keys are asked for.
     pub(crate) fn for_aes(key: &[u8], row: &'static Row) -> Self {
         Self::for_one(key, row, Some((0, 0)))

@@ -8,7 +8,7 @@
 use crate::{
     Backend, Block, Error, Key,
     gcm::BESIDE,
-    inout::{InOut, Table},
+    inout::{InOut, Table, made_in},
     isa::Frame,
     once,
     row::Derive,
@@ -17,7 +17,7 @@ use crate::{
 };
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
-use core::fmt;
+use core::{fmt, mem::MaybeUninit};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A scheme that derives a key for each message. Other crates cannot implement this trait.
@@ -100,10 +100,38 @@ impl<S: Scheme> RootKey<S> {
         Ok(Self::of(Key::for_aes(key, backend.row()?)))
     }
 
+    /// Makes a key in memory of the caller's choice: it is derived in place, so no move ever copies it. The
+    /// caller drops the key before it gives that memory back.
+    ///
+    /// # Errors
+    /// As [`with_backend`](Self::with_backend): nothing is written.
+    pub fn init_in_place<'a>(
+        place: &'a mut MaybeUninit<Self>,
+        key: &[u8; 32],
+        backend: Backend,
+    ) -> Result<&'a mut Self, Error> {
+        let row = backend.row()?;
+        let made = made_in!(
+            place,
+            Self {
+                key: |place| Key::for_aes_in(place, key, row),
+                subkey: 0,
+                scheme: core::marker::PhantomData
+            }
+        );
+        made.subkey = Self::subkey(&made.key);
+        Ok(made)
+    }
+
     #[inline(always)]
     fn of(key: Key) -> Self {
-        let subkey = S::subkey(|block| key.row.steps().aes(&key.material, block, |block| block));
+        let subkey = Self::subkey(&key);
         Self { key, subkey, scheme: core::marker::PhantomData }
+    }
+
+    #[inline(always)]
+    fn subkey(key: &Key) -> Block {
+        S::subkey(|block| key.row.steps().aes(&key.material, block, |block| block))
     }
 
     /// The back end that it uses.
@@ -302,6 +330,29 @@ impl<S: Scheme> RootKey<S> {
             derived.zeroize();
             result
         })
+    }
+}
+
+#[cfg(feature = "hazmat")]
+impl<S: Scheme> RootKey<S> {
+    /// Calls `message` with what one message has: its key of AES-256-GCM, its nonce of 12 bytes, and a tag
+    /// whose first 16 bytes are zero, with the commitment behind them if the scheme has one.
+    ///
+    /// It is for interfaces that have messages in pieces (OpenSSL's), which do what [`seal`](Self::seal) and
+    /// [`open`](Self::open) do: **the key is for that one message**, opening compares the commitment with the
+    /// tag, and whoever copies the key wipes the copy.
+    ///
+    /// It needs the library's feature `hazmat`.
+    ///
+    /// # Errors
+    /// Those of `message`.
+    #[inline]
+    pub fn with_derived_key<T>(
+        &self,
+        nonce: &S::Nonce,
+        message: impl FnOnce(&[u8], [u8; 12], &S::Tag) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.with_derived(nonce, |key, nonce, commitment| message(key, nonce, &S::Tag::of(0, commitment)))
     }
 }
 

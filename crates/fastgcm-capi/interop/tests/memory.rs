@@ -133,22 +133,24 @@ fn a_batch_asks_once() {
     passed("capi::memory::a_batch_asks_once", calls, 39);
 }
 
-/// A key, and a message in pieces that has AAD.
+/// Keys, and a message in pieces that has AAD.
 struct Made {
     key: *mut fastgcm_key,
+    root: *mut fastgcm_root_key,
     pieces: *mut fastgcm_pieces,
 }
 
 impl Made {
     fn new() -> Self {
-        let (mut key, mut pieces) = (null_mut(), null_mut());
+        let (mut key, mut root, mut pieces) = (null_mut(), null_mut(), null_mut());
         // SAFETY: slices, and what was made.
         unsafe {
+            assert_eq!(fastgcm_root_key_new(&mut root, SCHEME, [1u8; 32].as_ptr(), 32, null()), 0);
             assert_eq!(fastgcm_key_new(&mut key, [1u8; 32].as_ptr(), 32, null()), 0);
             assert_eq!(fastgcm_pieces_new(&mut pieces, key, NONCE.as_ptr(), 12), 0);
             assert_eq!(fastgcm_pieces_aad(pieces, key, NONCE.as_ptr(), 12), 0);
         }
-        Self { key, pieces }
+        Self { key, root, pieces }
     }
 }
 
@@ -157,6 +159,7 @@ impl Drop for Made {
         // SAFETY: `new` made them.
         unsafe {
             fastgcm_pieces_free(self.pieces);
+            fastgcm_root_key_free(self.root);
             fastgcm_key_free(self.key);
         }
     }
@@ -237,6 +240,29 @@ const CALLS: &[Call] = {
             fastgcm_pieces_free(null_mut());
             0
         }),
+        ("fastgcm_root_key_size", |_, _, _| i32::from(fastgcm_root_key_size() == 0)),
+        ("fastgcm_root_key_align", |_, _, _| i32::from(fastgcm_root_key_align() == 0)),
+        ("fastgcm_root_key_init", |_, m, _| unsafe {
+            let mut place = std::mem::MaybeUninit::uninit();
+            fastgcm_root_key_init(place.as_mut_ptr(), size_of::<fastgcm_root_key>(), SCHEME, m.as_ptr(), 32, null())
+        }),
+        ("fastgcm_root_key_wipe", |_, _, _| unsafe {
+            fastgcm_root_key_wipe(null_mut());
+            0
+        }),
+        ("fastgcm_root_key_new", |_, m, _| unsafe {
+            let mut made = null_mut();
+            let done = fastgcm_root_key_new(&mut made, SCHEME, m.as_ptr(), 32, null());
+            assert_eq!(made.is_null(), done != 0);
+            fastgcm_root_key_free(made);
+            done
+        }),
+        ("fastgcm_root_key_free", |_, _, _| unsafe {
+            fastgcm_root_key_free(null_mut());
+            0
+        }),
+        ("fastgcm_root_seal", |made, m, _| unsafe { root(made, m, true) }),
+        ("fastgcm_root_open", |made, m, _| unsafe { root(made, m, false) }),
         ("fastgcm_backend", |_, _, _| i32::from(fastgcm_backend(0).is_null())),
         ("fastgcm_key_backend", |made, _, _| unsafe { i32::from(fastgcm_key_backend(made.key).is_null()) }),
         ("fastgcm_version", |_, _, _| i32::from(fastgcm_version().is_null())),
@@ -244,6 +270,22 @@ const CALLS: &[Call] = {
         ("fastgcm_selftest", |_, _, _| fastgcm_selftest()),
     ]
 };
+
+const SCHEME: i32 = fastgcm_scheme::FASTGCM_KC_XAES_256_GCM as i32;
+
+/// A message under a root key, with its tag behind it.
+unsafe fn root(made: &Made, memory: &mut [u8; 800], seal: bool) -> i32 {
+    let (text, tag) = memory.split_at_mut(752);
+    let (nonce, key, to) = ([2; 24], made.root, text.as_mut_ptr());
+    // SAFETY: slices with their lengths.
+    unsafe {
+        if seal {
+            fastgcm_root_seal(key, nonce.as_ptr(), 24, null(), 0, to, 752, to, tag.as_mut_ptr(), 48)
+        } else {
+            fastgcm_root_open(key, nonce.as_ptr(), 24, null(), 0, to, 752, tag.as_ptr(), 48, to)
+        }
+    }
+}
 
 /// A message of forty slices.
 unsafe fn gathered(made: &Made, memory: &mut [u8; 800], tag: &mut [u8; 16], seal: bool) -> i32 {
@@ -283,6 +325,6 @@ fn every_refusal_changes_nothing() {
             refusals += 1;
         }
     }
-    // Keys, messages in pieces, two lists to seal and to open, two batches.
-    passed("capi::memory::every_refusal_changes_nothing", refusals, 8);
+    // Keys, root keys, messages in pieces, two lists to seal and to open, two batches.
+    passed("capi::memory::every_refusal_changes_nothing", refusals, 9);
 }

@@ -5,7 +5,7 @@ mod giant;
 #[path = "../../../fastgcm/tests/support/suite.rs"]
 mod suite;
 
-use fastgcm_capi::{fastgcm_status::*, *};
+use fastgcm_capi::{fastgcm_scheme::*, fastgcm_status::*, *};
 use fastgcm_capi_interop::{complete, functions};
 use giant::{Giant, WINDOW};
 use std::ptr::{null, null_mut};
@@ -50,6 +50,33 @@ type Most = (u128, fastgcm_status);
 
 /// A size: its function and its name in the header, its limit, and a call in which all else is usual.
 type Size = (&'static str, Most, fn(&mut Room, [*mut u8; 3], usize) -> i32);
+
+/// Sizes of a message under a root key.
+#[derive(Clone, Copy)]
+struct Root {
+    nonce: usize,
+    aad: usize,
+    text: usize,
+    tag: usize,
+}
+
+const ROOT: Root = Root { nonce: 24, aad: 13, text: USUAL, tag: 16 };
+
+unsafe fn root(room: &mut Room, [t, a, n]: [*mut u8; 3], seal: bool, sizes: Root) -> i32 {
+    let Root { nonce, aad, text, tag } = sizes;
+    let (mut key, g) = (null_mut(), room.tag.as_mut_ptr());
+    // SAFETY: the caller's promise.
+    unsafe {
+        assert_eq!(fastgcm_root_key_new(&mut key, FASTGCM_XAES_256_GCM as i32, [1; 32].as_ptr(), 32, null()), 0);
+        let done = if seal {
+            fastgcm_root_seal(key, n, nonce, a, aad, t, text, t, g, tag)
+        } else {
+            fastgcm_root_open(key, n, nonce, a, aad, t, text, g, tag, t)
+        };
+        fastgcm_root_key_free(key);
+        done
+    }
+}
 
 /// Bytes of the text of a usual call.
 const USUAL: usize = 40;
@@ -174,6 +201,31 @@ const SIZES: &[Size] = {
         ("fastgcm_pieces_verify.tag_size", NEVER, |r, p, s| unsafe {
             piece(r, p, |pieces| fastgcm_pieces_verify(pieces, r.key, r.tag.as_ptr(), s))
         }),
+        ("fastgcm_root_key_init.place_size", PLACE, |room, _, n| unsafe {
+            let mut place = std::mem::MaybeUninit::<fastgcm_root_key>::uninit();
+            let done = fastgcm_root_key_init(place.as_mut_ptr(), n, FASTGCM_XAES_256_GCM as i32, room.memory.as_ptr(), 32, null());
+            fastgcm_root_key_wipe(place.as_mut_ptr());
+            done
+        }),
+        ("fastgcm_root_key_init.key_size", NEVER, |room, _, n| unsafe {
+            let mut place = std::mem::MaybeUninit::<fastgcm_root_key>::uninit();
+            let bytes = room.memory.as_ptr();
+            fastgcm_root_key_init(place.as_mut_ptr(), fastgcm_root_key_size(), FASTGCM_XAES_256_GCM as i32, bytes, n, null())
+        }),
+        ("fastgcm_root_key_new.key_size", NEVER, |room, _, n| unsafe {
+            let mut made = std::ptr::dangling_mut();
+            let done = fastgcm_root_key_new(&mut made, FASTGCM_XAES_256_GCM as i32, room.memory.as_ptr(), n, null());
+            assert!(made.is_null());
+            done
+        }),
+        ("fastgcm_root_seal.nonce_size", NEVER, |r, p, s| unsafe { root(r, p, true, Root { nonce: s, ..ROOT }) }),
+        ("fastgcm_root_seal.aad_size", A, |r, p, s| unsafe { root(r, p, true, Root { aad: s, ..ROOT }) }),
+        ("fastgcm_root_seal.text_size", T, |r, p, s| unsafe { root(r, p, true, Root { text: s, ..ROOT }) }),
+        ("fastgcm_root_seal.tag_size", NEVER, |r, p, s| unsafe { root(r, p, true, Root { tag: s, ..ROOT }) }),
+        ("fastgcm_root_open.nonce_size", NEVER, |r, p, s| unsafe { root(r, p, false, Root { nonce: s, ..ROOT }) }),
+        ("fastgcm_root_open.aad_size", A, |r, p, s| unsafe { root(r, p, false, Root { aad: s, ..ROOT }) }),
+        ("fastgcm_root_open.ciphertext_size", T, |r, p, s| unsafe { root(r, p, false, Root { text: s, ..ROOT }) }),
+        ("fastgcm_root_open.tag_size", NEVER, |r, p, s| unsafe { root(r, p, false, Root { tag: s, ..ROOT }) }),
         ("fastgcm_backend.index", (1 << 30, FASTGCM_OK), |_, _, n| fastgcm_backend(n).is_null().then_some(0).unwrap()),
     ]
 };

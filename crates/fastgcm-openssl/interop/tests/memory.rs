@@ -7,11 +7,14 @@ mod suite;
 
 use fastgcm_openssl_interop::{Context, OpenSsl, Param, Whose, control, ffi, last_error};
 use std::{
-    ffi::{CString, c_int, c_void},
+    ffi::{CStr, c_int, c_void},
     ptr, slice,
-    sync::atomic::{
-        AtomicBool, AtomicUsize,
-        Ordering::{Relaxed, SeqCst},
+    sync::{
+        OnceLock,
+        atomic::{
+            AtomicBool, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     thread,
 };
@@ -154,8 +157,8 @@ fn copied(contexts: &mut Vec<Context>, made: &mut Vec<u8>, length: usize) -> Opt
     finish(&mut copy[0], made)
 }
 
-/// What asks for memory: contexts, keys, texts that are kept, copies, GMAC, AAD of AES-GCM-SIV.
-const PARTS: [(&str, Calls); 8] = [
+/// What asks for memory: contexts, keys, texts that are kept, copies, GMAC, AAD of AES-GCM-SIV, root keys.
+const PARTS: [(&str, Calls); 9] = [
     ("short", |contexts, made| {
         let at = begin(contexts, &[2; 12])?;
         for _ in 0..2 {
@@ -221,16 +224,35 @@ const PARTS: [(&str, Calls); 8] = [
         text(&mut copy[0], 500, made)?;
         finish(&mut copy[0], made)
     }),
+    ("XAES", |contexts, made| {
+        let at = context(contexts)?;
+        for key in [1, 4] {
+            one(contexts[at].init(kc_xaes(), Some(&[key; 32]), Some(&[2; 24]), 1))?;
+            one(contexts[at].aad(&[3; 100]))?;
+            text(&mut contexts[at], 1000, made)?;
+        }
+        let copy = context(contexts)?;
+        let (contexts, copy) = contexts.split_at_mut(copy);
+        one(copy[0].copy_of(&contexts[at]))?;
+        text(&mut copy[0], 500, made)?;
+        finish(&mut copy[0], made)
+    }),
 ];
 
 fn siv() -> *mut c_void {
-    static SIV: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    let fetch = || {
-        let name = CString::new("AES-128-GCM-SIV").unwrap();
-        // SAFETY: strings.
-        unsafe { ffi::EVP_CIPHER_fetch(OpenSsl::get().context, name.as_ptr(), c"provider=fastgcm".as_ptr()) as usize }
-    };
-    *SIV.get_or_init(fetch) as *mut c_void
+    static SIV: OnceLock<usize> = OnceLock::new();
+    fetched(&SIV, c"AES-128-GCM-SIV")
+}
+
+fn kc_xaes() -> *mut c_void {
+    static KC_XAES: OnceLock<usize> = OnceLock::new();
+    fetched(&KC_XAES, c"KC-XAES-256-GCM")
+}
+
+fn fetched(once: &OnceLock<usize>, name: &CStr) -> *mut c_void {
+    // SAFETY: strings.
+    let fetch = || unsafe { ffi::EVP_CIPHER_fetch(OpenSsl::get().context, name.as_ptr(), c"provider=fastgcm".as_ptr()) as usize };
+    *once.get_or_init(fetch) as *mut c_void
 }
 
 /// Where memory ends, at each place at which it can, a call is refused with a reason: nothing aborts, nothing
@@ -280,7 +302,7 @@ fn there_is_none() {
             ended += 1;
         }
     }
-    passed("openssl::memory::there_is_none", ended, 16);
+    passed("openssl::memory::there_is_none", ended, 18);
 }
 
 /// Nothing that is given back has bytes of a key, nor text: not of a context, of a key, nor of a text that
@@ -290,7 +312,8 @@ fn f16_wiped() {
     let _alone = ALONE.lock();
     let openssl = OpenSsl::get();
     let mut ways = 0;
-    for (whose, length) in [(openssl.cipher(Whose::Fastgcm, 16), 16), (openssl.cipher(Whose::Fastgcm, 32), 32), (siv(), 16)] {
+    let gcm = |length| (openssl.cipher(Whose::Fastgcm, length), length);
+    for (whose, length) in [gcm(16), gcm(32), (siv(), 16), (kc_xaes(), 32)] {
         let whose = whose.addr();
         for pieces in [&[][..], &[30], &[60, 20], &[1000], &[1000, 1000], &[2000, 5]] {
             for copied in [false, true] {
@@ -299,13 +322,13 @@ fn f16_wiped() {
                         let mut context = Context::new();
                         let mut buffer = [0; 2000];
                         // What makes this text when it is opened.
-                        assert_eq!(context.init(ptr::without_provenance(whose), Some(&[KEY; 32][..length]), Some(&[2; 12]), 1), 1);
+                        assert_eq!(context.init(ptr::without_provenance(whose), Some(&[KEY; 32][..length]), Some(&[2; 24]), 1), 1);
                         let mut sealed = [[0; 2000]; 2];
                         for (piece, sealed) in pieces.iter().zip(&mut sealed) {
                             sealed[..*piece].fill(TEXT);
                             context.text(&mut sealed[..*piece]);
                         }
-                        assert_eq!(context.init(ptr::null(), Some(&[KEY; 32][..length]), Some(&[2; 12]), direction), 1);
+                        assert_eq!(context.init(ptr::null(), Some(&[KEY; 32][..length]), Some(&[2; 24]), direction), 1);
                         context.control(control::SET_TAG, &mut [1; 16]);
                         SEARCHED.store(true, SeqCst);
                         for (piece, sealed) in pieces.iter().zip(&sealed) {
@@ -339,5 +362,5 @@ fn f16_wiped() {
     drop(std::hint::black_box(vec![KEY; 20]));
     SEARCHED.store(false, SeqCst);
     assert_eq!(FOUND.swap(0, SeqCst), 1);
-    passed("openssl::memory::f16_wiped", ways, 3 * 6 * 2 * 2);
+    passed("openssl::memory::f16_wiped", ways, 4 * 6 * 2 * 2);
 }

@@ -57,7 +57,7 @@ fn program() {
     assert!(["default", "    name: fastgcm", "status: active"].iter().all(|line| providers.contains(line)), "{providers}");
     assert!(!providers.contains("WARNING"), "{providers}");
     let ciphers = output(openssl().args(["list", "-cipher-algorithms"]));
-    assert_eq!(ciphers.matches("@ fastgcm").count(), 6, "{ciphers}");
+    assert_eq!(ciphers.matches("@ fastgcm").count(), 8, "{ciphers}");
     assert_eq!(output(openssl().args(["list", "-mac-algorithms"])).matches("@ fastgcm").count(), 1);
     let speed = output(openssl().args(["speed", "-seconds", "1", "-bytes", "16384", "-aead", "-evp", "aes-256-gcm"]));
     assert!(speed.contains("AES-256-GCM"), "{speed}");
@@ -208,4 +208,23 @@ fn unloaded_and_loaded_again() {
     // A thread that ends when the provider has been unloaded.
     thread::spawn(|| OpenSsl::new().free()).join().unwrap();
     passed("openssl::unloaded_and_loaded_again", 21, 21);
+}
+
+/// What the README says in C of KC-XAES-256-GCM is the middle of a program, which does what it says.
+#[test]
+fn readme_in_c() {
+    let (readme, program) = (fs::read_to_string("../README.md").unwrap(), fs::read_to_string("commits.c").unwrap());
+    let shown = readme.split("```c\n").nth(1).unwrap().split("```").next().unwrap();
+    let lines: Vec<_> = shown.lines().map(|line| if line.is_empty() { String::new() } else { format!("    {line}") }).collect();
+    assert!(lines.len() > 10 && program.contains(&lines.join("\n")), "{shown}");
+    let folder = env::temp_dir().join(format!("fastgcm-commits-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let configuration = "openssl_conf = a\n[a]\nproviders = b\n[b]\ndefault = c\nfastgcm = c\n[c]\nactivate = 1\n";
+    fs::write(folder.join("openssl.cnf"), configuration).unwrap();
+    output(Command::new("cc").args(["-Wall", "-Wextra", "-Werror", "commits.c", "-lcrypto", "-o"]).arg(folder.join("commits")));
+    let mut commits = Command::new(folder.join("commits"));
+    commits.env("OPENSSL_CONF", folder.join("openssl.cnf")).env("OPENSSL_MODULES", modules());
+    assert_eq!(output(&mut commits), "commits.c ok\n");
+    fs::remove_dir_all(&folder).unwrap();
+    passed("openssl::readme_in_c", 1, 1);
 }

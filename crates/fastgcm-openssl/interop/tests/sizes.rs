@@ -16,8 +16,8 @@ use std::{
 };
 use suite::{bytes, passed};
 
-/// The functions of an algorithm, by the numbers of core_dispatch.h.
-struct Functions(BTreeMap<c_int, *const c_void>);
+/// The functions of an algorithm, by the numbers of core_dispatch.h, and the bytes of its IV.
+struct Functions(BTreeMap<c_int, *const c_void>, usize);
 
 const CIPHER: c_int = 2;
 const MAC: c_int = 3;
@@ -42,7 +42,8 @@ impl Functions {
                 let names = CStr::from_ptr((*algorithm).names).to_str().unwrap();
                 if names.split(':').any(|other| other == name) {
                     let functions = (0..).map(|i| *(*algorithm).functions.add(i)).take_while(|function| function.number != 0);
-                    return Self(functions.map(|function| (function.number, function.function)).collect());
+                    let iv = if name.contains("XAES") { 24 } else { 12 };
+                    return Self(functions.map(|function| (function.number, function.function)).collect(), iv);
                 }
                 algorithm = algorithm.add(1);
             }
@@ -89,7 +90,7 @@ impl<'f> Message<'f> {
         unsafe {
             let context = functions.get::<New>(1)(ffi::OSSL_PROVIDER_get0_provider_ctx(OpenSsl::get().fastgcm));
             let init = functions.get::<Init>(if seals { 2 } else { 3 });
-            assert_eq!(init(context, memory.as_ptr(), 32, memory.as_ptr().add(32), 12, null()), 1);
+            assert_eq!(init(context, memory.as_ptr(), 32, memory.as_ptr().add(32), functions.1, null()), 1);
             let message = Self { functions, context, seals };
             if !seals {
                 let mut tag = [5; 16];
@@ -180,7 +181,9 @@ fn calls(longest_text: u64, longest_aad: u64) -> Vec<(c_int, Call)> {
 #[test]
 fn beyond_limits() {
     let (mut done, mut went_on) = (0, 0);
-    for (name, longest_text, longest_aad) in [("AES-256-GCM", (1 << 36) - 32, (1 << 61) - 1), ("AES-256-GCM-SIV", 1 << 36, 1 << 36)] {
+    const GCM: (u64, u64) = ((1 << 36) - 32, (1 << 61) - 1);
+    let ciphers = [("AES-256-GCM", GCM), ("AES-256-GCM-SIV", (1 << 36, 1 << 36)), ("XAES-256-GCM", GCM), ("KC-XAES-256-GCM", GCM)];
+    for (name, (longest_text, longest_aad)) in ciphers {
         let functions = Functions::of(CIPHER, name);
         let walked = calls(longest_text, longest_aad);
         // Of these numbers, those without a size: new, end (which writes nothing), free, copy, and lists of names.

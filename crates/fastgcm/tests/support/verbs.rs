@@ -1190,6 +1190,28 @@ fn derived<S: Made>(form: Form) -> Vec<Verb> {
             let message = prefixed(buffer, [job.nonce, job.from]);
             returned(heap, job.to, || S::key(job.keys).open_random_vec(job.aad, message))
         }),
+        Verb {
+            leaves: Some("its place is on the stack here, and nobody drops the key"),
+            ..row(form, Seals, InPlace, &["RootKey::init_in_place"], |job| {
+                let mut place = MaybeUninit::uninit();
+                let key = RootKey::<S>::init_in_place(&mut place, job.key_bytes.try_into().unwrap(), job.backend())?;
+                let tag = key.seal(&job.nonce_of::<S>(), job.aad, job.to)?;
+                job.tells(tag);
+                Ok(())
+            })
+        },
+        #[cfg(feature = "hazmat")]
+        Verb {
+            leaves: HANDED_OUT,
+            ..row(form, Seals, InPlace, &["RootKey::with_derived_key"], |job| {
+                let (backend, nonce, aad, to) = (job.backend(), job.nonce_of::<S>(), job.aad, &mut *job.to);
+                let (tag, commitment) = S::key(job.keys)
+                    .with_derived_key(&nonce, |key, nonce, commitment| Ok((backend.seal_once(key, nonce, aad, to)?, *commitment)))?;
+                *job.tag = tag;
+                job.commitment.copy_from_slice(&commitment.as_ref()[16..]);
+                Ok(())
+            })
+        },
     ]
 }
 

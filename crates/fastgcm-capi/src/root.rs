@@ -1,0 +1,284 @@
+//! Root keys: AES-256-GCM with a key of its own for each message.
+
+use crate::{
+    fastgcm_root_key,
+    fastgcm_scheme::*,
+    fastgcm_status::{self, *},
+    key::backend_of,
+    memory::{Output, Place, on_heap, place, read},
+    status,
+};
+use fastgcm::{
+    Backend, KcXaes256Gcm, RootKey, Scheme, Xaes256Gcm,
+    limits::{AAD, TEXT},
+};
+use std::{
+    ffi::{c_char, c_int},
+    ptr,
+};
+
+/// Bytes of a root key.
+pub const FASTGCM_ROOT_KEY_BYTES: usize = 32;
+/// Bytes of a nonce of XAES-256-GCM and of KC-XAES-256-GCM.
+pub const FASTGCM_XAES_256_GCM_NONCE: usize = 24;
+/// Bytes of a tag of XAES-256-GCM.
+pub const FASTGCM_XAES_256_GCM_TAG: usize = 16;
+/// Bytes of a tag of KC-XAES-256-GCM: 16 of the tag, then 32 of the commitment.
+pub const FASTGCM_KC_XAES_256_GCM_TAG: usize = 48;
+
+/// The root key of each scheme.
+#[derive(Debug)]
+pub(crate) enum Root {
+    Xaes(Xaes256Gcm),
+    KcXaes(KcXaes256Gcm),
+}
+
+impl Root {
+    fn new(scheme: c_int, key: &[u8; FASTGCM_ROOT_KEY_BYTES], backend: Backend) -> Result<Self, fastgcm_status> {
+        const XAES: c_int = FASTGCM_XAES_256_GCM as c_int;
+        const KC_XAES: c_int = FASTGCM_KC_XAES_256_GCM as c_int;
+        Ok(match scheme {
+            XAES => Self::Xaes(RootKey::with_backend(key, backend)?),
+            KC_XAES => Self::KcXaes(RootKey::with_backend(key, backend)?),
+            _ => return Err(FASTGCM_UNAVAILABLE),
+        })
+    }
+}
+
+/// Bytes of memory that a root key needs, of any scheme.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_root_key_size() -> usize {
+    size_of::<fastgcm_root_key>()
+}
+
+/// The alignment of a root key: its address must be a multiple of this number.
+#[unsafe(no_mangle)]
+pub extern "C" fn fastgcm_root_key_align() -> usize {
+    align_of::<fastgcm_root_key>()
+}
+
+/// Makes a root key in the caller's memory, which has `place_size` bytes; `fastgcm_root_key_wipe` ends it.
+///
+/// `scheme` is a `fastgcm_scheme`. **A key is for one scheme**: the same 32 bytes must not be a root key of two. `key` has `key_size` bytes: 32. They are
+/// only read. `backend` is NULL for the machine's best back end, or a name (`fastgcm_backend`).
+///
+/// Returns `FASTGCM_PLACE`, `FASTGCM_INVALID_LENGTH`, `FASTGCM_UNAVAILABLE` (the scheme or the back end), `FASTGCM_NULL`: then nothing is written, and there
+/// is no key.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_root_key_init(
+    key_place: *mut fastgcm_root_key,
+    place_size: usize,
+    scheme: c_int,
+    key: *const u8,
+    key_size: usize,
+    backend: *const c_char,
+) -> c_int {
+    status(|| {
+        let place = place(key_place, place_size)?;
+        if key_size != FASTGCM_ROOT_KEY_BYTES {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
+        // SAFETY: the caller's promise.
+        let (key, backend) = unsafe { (read(key, key_size, 32)?, backend_of(backend)?) };
+        let key = key.try_into().map_err(|_| FASTGCM_INVALID_LENGTH)?;
+        place.write(fastgcm_root_key(Root::new(scheme, key, backend)?));
+        Ok(())
+    })
+}
+
+/// Wipes a root key that `fastgcm_root_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_root_key_wipe(key: *mut fastgcm_root_key) {
+    if !key.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::drop_in_place(key) };
+            Ok(())
+        });
+    }
+}
+
+/// Makes a root key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_root_key_free` ends it. All else is as for
+/// `fastgcm_root_key_init`.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_root_key_new(
+    key_made: *mut *mut fastgcm_root_key,
+    scheme: c_int,
+    key: *const u8,
+    key_size: usize,
+    backend: *const c_char,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { on_heap(key_made, |place, size| fastgcm_root_key_init(place, size, scheme, key, key_size, backend)) }
+}
+
+/// Wipes a root key that `fastgcm_root_key_new` has made, and frees its memory. NULL is allowed.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_root_key_free(key: *mut fastgcm_root_key) {
+    if !key.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise: `fastgcm_root_key_new` has allocated it as a `Box` would.
+            drop(unsafe { Box::from_raw(key) });
+            Ok(())
+        });
+    }
+}
+
+/// Encrypts a message.
+///
+/// `nonce` has `nonce_size` bytes, as many as a nonce of the scheme: 24. **A nonce must be unique for every message under one key**; 24 random bytes are, for
+/// 2^80 messages. `text` has `text_size` bytes, and as many are written to `ciphertext`, which is `text` itself or does not overlap it. `tag_size` bytes are
+/// written to `tag`, as many as a tag of the key's scheme: 16, or 48 if the scheme commits to its key. `tag` may be `ciphertext + text_size`.
+/// The outputs overlap neither `aad` nor `nonce`, nor each other.
+///
+/// Returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL`: then nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_root_seal(
+    key: *const fastgcm_root_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    text: *const u8,
+    text_size: usize,
+    ciphertext: *mut u8,
+    tag: *mut u8,
+    tag_size: usize,
+) -> c_int {
+    let call = Call { nonce, nonce_size, aad, aad_size, from: text, to: ciphertext, size: text_size };
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        match &key.as_ref().ok_or(FASTGCM_NULL)?.0 {
+            Root::Xaes(key) => call.seal(key, tag, tag_size),
+            Root::KcXaes(key) => call.seal(key, tag, tag_size),
+        }
+    })
+}
+
+/// Decrypts a message, and verifies it: tag and commitment at once, in constant time.
+///
+/// `nonce` has `nonce_size` bytes, as many as a nonce of the scheme: 24. `ciphertext` has `ciphertext_size` bytes, and as many are written to `text`, which
+/// is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, as many as a tag of the key's scheme: 16, or 48 if the scheme commits to its
+/// key. `text` overlaps neither `aad` nor `nonce`. For what may not be written to during the call see `fastgcm_open`.
+///
+/// Returns `FASTGCM_UNAUTHENTIC` if anything is not as it was sealed: `text` is all zero. With `FASTGCM_INVALID_LENGTH` (of the nonce or the tag),
+/// `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP`, `FASTGCM_NULL` nothing is written.
+///
+/// # Safety
+/// As said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_root_open(
+    key: *const fastgcm_root_key,
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    ciphertext: *const u8,
+    ciphertext_size: usize,
+    tag: *const u8,
+    tag_size: usize,
+    text: *mut u8,
+) -> c_int {
+    let call = Call { nonce, nonce_size, aad, aad_size, from: ciphertext, to: text, size: ciphertext_size };
+    // SAFETY: the caller's promise.
+    status(|| unsafe {
+        match &key.as_ref().ok_or(FASTGCM_NULL)?.0 {
+            Root::Xaes(key) => call.open(key, tag, tag_size),
+            Root::KcXaes(key) => call.open(key, tag, tag_size),
+        }
+    })
+}
+
+/// A call, but for its tag.
+struct Call {
+    nonce: *const u8,
+    nonce_size: usize,
+    aad: *const u8,
+    aad_size: usize,
+    from: *const u8,
+    to: *mut u8,
+    size: usize,
+}
+
+/// What is read, and what is written.
+struct Buffers<'a, S: Scheme> {
+    nonce: S::Nonce,
+    aad: &'a [u8],
+    from: &'a [u8],
+    output: Output,
+    /// Where the nonce is, which nothing that is written overlaps.
+    nonce_there: &'a [u8],
+}
+
+impl Call {
+    /// # Safety
+    /// Each buffer has as many bytes as the call says, if it is not null.
+    unsafe fn buffers<'a, S: Scheme>(self) -> Result<Buffers<'a, S>, fastgcm_status> {
+        if self.nonce_size != size_of::<S::Nonce>() {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
+        // SAFETY: the caller's promise.
+        let (nonce_there, aad, from) =
+            unsafe { (read(self.nonce, self.nonce_size, 24)?, read(self.aad, self.aad_size, AAD)?, read(self.from, self.size, TEXT)?) };
+        let output = Output::new(self.to, self.size)?.apart(aad)?.apart(nonce_there)?;
+        let nonce = nonce_there.try_into().map_err(|_| FASTGCM_INVALID_LENGTH)?;
+        Ok(Buffers { nonce, aad, from, output, nonce_there })
+    }
+
+    /// # Safety
+    /// As for `buffers`; and so many bytes are writable at `tag`.
+    unsafe fn seal<S: Scheme>(self, key: &RootKey<S>, tag: *mut u8, tag_size: usize) -> Result<(), fastgcm_status> {
+        if tag_size != size_of::<S::Tag>() {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
+        // SAFETY: the caller's promise.
+        let Buffers { nonce, aad, from, output, nonce_there } = unsafe { self.buffers::<S>()? };
+        let tag = Output::new(tag, tag_size)?.apart(aad)?.apart(nonce_there)?.apart(from)?;
+        let place = output.place(from)?;
+        // SAFETY: of the text nothing is read through another slice if it is the same.
+        let output = unsafe { output.slice() };
+        let tag = tag.apart(output)?;
+        let made = match place {
+            Place::Same => key.seal(&nonce, aad, output)?,
+            Place::Apart(text) => key.seal_detached_to(&nonce, aad, text, output)?,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { tag.slice() }.copy_from_slice(made.as_ref());
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for `buffers`; and so many bytes are readable at `tag`.
+    unsafe fn open<S: Scheme>(self, key: &RootKey<S>, tag: *const u8, tag_size: usize) -> Result<(), fastgcm_status> {
+        if tag_size != size_of::<S::Tag>() {
+            return Err(FASTGCM_INVALID_LENGTH);
+        }
+        // SAFETY: the caller's promise. It is copied, so that it may lie anywhere.
+        let tag = unsafe { read(tag, tag_size, 48)? }.try_into().map_err(|_| FASTGCM_INVALID_LENGTH)?;
+        // SAFETY: likewise.
+        let Buffers { nonce, aad, from, output, .. } = unsafe { self.buffers::<S>()? };
+        let place = output.place(from)?;
+        // SAFETY: of the text nothing is read through another slice if it is the same.
+        let output = unsafe { output.slice() };
+        match place {
+            Place::Same => key.open(&nonce, aad, output, &tag)?,
+            Place::Apart(from) => key.open_detached_to(&nonce, aad, from, output, &tag)?,
+        }
+        Ok(())
+    }
+}
