@@ -4,7 +4,7 @@
     make_long_known_answers.py                    rebuild long_known_answers.txt beside this file
     make_long_known_answers.py --check            write nothing, but fail unless the committed file has just these bytes
 
-Needs pip's `cryptography` (OpenSSL) and `pycryptodome` (C code of its own), and Cargo for the program beside this file that asks `ring`
+Needs pip's `cryptography` (OpenSSL) and `pycryptodome` (C code of its own), and Cargo for an example of crates/fastgcm/interop that asks `ring`
 (BoringSSL's lineage). OpenSSL and PyCryptodome answer everything, ring what it can: AES-128 and AES-256 with nonces of 12 bytes. An answer
 is written only where all of them agree, and none of them is ours.
 
@@ -29,7 +29,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 ANSWERS = HERE / "long_known_answers.txt"
-RING = HERE / "long_known_answers_ring"
+RING = "cargo run --quiet --release -p fastgcm-interop --example long_known_answers_ring".split()
 
 KEYS = (16, 24, 32)
 NONCES = (12, 21)
@@ -102,7 +102,7 @@ def pycryptodome(key):
 
 def ring():
     """What ring answers: {(key, nonce): digests}."""
-    done = subprocess.run(["cargo", "run", "--quiet", "--release"], cwd=RING, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(RING, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
     fields = [line.split() for line in done.stdout.splitlines()]
     return {(int(key), int(nonce)): (short, all) for key, nonce, short, all in fields}
 

@@ -56,10 +56,8 @@ pub(crate) fn run(root: &Path, logs: &[String]) -> Result<()> {
     let rows: Vec<(&str, &str)> = rows.iter().map(|row| (&*row.name, &*row.family)).collect();
     if logs.is_empty() {
         // What is in the cells depends on the machines that there were.
-        let frame =
-            |table: &str| -> Vec<String> { table.lines().map(|line| line.split(" | ").next().unwrap_or(line).to_owned()).collect() };
-        let today = table_of(&rows, &BTreeSet::new());
-        let is_of_today = table.lines().next() == today.lines().next() && frame(table) == frame(&today);
+        let (today, frame) = (table_of(&rows, &BTreeSet::new()), |line: &str| line.split(" | ").next().map(str::to_owned));
+        let is_of_today = table.lines().next() == today.lines().next() && table.lines().map(frame).eq(today.lines().map(frame));
         ensure!(is_of_today, "{PAGE}: its table is not of today's suites and back ends: `cargo xtask matrix target/ci.log`");
         println!("matrix ok {}", SUITES.len() * rows.len());
         return Ok(());

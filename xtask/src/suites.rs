@@ -22,19 +22,20 @@ const ELSEWHERE: [(&str, Option<&str>); 5] =
     [("aarch64", Some("arm")), ("dispatch", None), ("emulated", Some("vaes")), ("other_machines", None), ("windows", None)];
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let (rows, [check, log]) = (rows(root)?, arguments) else { bail!("suites CHECK LOG, suites --lacks FEATURE, or suites --rows CHECK") };
-    if check == "--lacks" {
-        ensure!(Machine::here(&rows)?.lacks(&rows, log), "this processor runs all rows that need {log}");
-        return Ok(());
-    }
-    let on_rows = (check == "--rows").then_some(log);
-    let check = on_rows.unwrap_or(check);
-    let on = ELSEWHERE.iter().find(|(name, _)| name == check);
-    let machine = on.map_or_else(|| Machine::here(&rows), |(_, on)| Machine::elsewhere(&rows, *on))?;
-    if on_rows.is_some() {
+    let (check, log) = match arguments {
+        [option, check] if option == "--rows" => (check, None),
+        [check, log] => (check, Some(log)),
+        _ => bail!("suites CHECK LOG, or suites --rows CHECK"),
+    };
+    let rows = rows(root)?;
+    let machine = match (Machine::here(&rows)?, ELSEWHERE.iter().find(|(name, _)| name == check)) {
+        (here, Some((_, on))) => Machine::elsewhere(&rows, *on, if full() { &[] } else { &here.rows }),
+        (here, None) => here,
+    };
+    let Some(log) = log else {
         println!("{}", machine.rows.join(","));
         return Ok(());
-    }
+    };
     let (table, text) = (Suites::read(root)?, fs::read(root.join(log))?);
     let lines: Vec<String> = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
     // The harness may have begun the line: `test name ... SKIPPED what: why`.
@@ -130,29 +131,15 @@ impl Machine {
         Self { rows: names(rows.iter().filter(can)), all: names(rows.iter()), flags: Some(flags) }
     }
 
-    /// Another one, which has all rows of that family, or those that need that feature and have not run here (all, if each has); or the suites are no
-    /// matter of rows.
-    fn elsewhere(rows: &[Row], on: Option<&str>) -> Result<Self> {
-        let here = if full() { Vec::new() } else { Self::here(rows)?.rows };
-        Self::emulated(rows, on, &here)
-    }
-
-    fn emulated(rows: &[Row], on: Option<&str>, here: &[String]) -> Result<Self> {
+    /// Another one, which has all rows of that family, or those that need that feature and have not run here; or the suites are no matter of rows.
+    fn elsewhere(rows: &[Row], on: Option<&str>, here: &[String]) -> Self {
+        let needs = |row: &&Row, feature| row.features.iter().any(|own| own == feature) && !here.contains(&row.name);
         let there = match on {
             None => Vec::new(),
             Some(family) if rows.iter().any(|row| row.family == family) => names(rows.iter().filter(|row| is_of(row, family))),
-            Some(feature) => {
-                Some(lacking(rows, feature, here)).filter(|lacking| !lacking.is_empty()).unwrap_or_else(|| lacking(rows, feature, &[]))
-            }
+            Some(feature) => names(rows.iter().filter(|row| needs(row, feature))),
         };
-        let machine = Self { rows: there, all: names(rows.iter()), flags: None };
-        ensure!(on.is_none() || !machine.rows.is_empty(), "no back end is of the family, or needs the feature, {on:?}");
-        Ok(machine)
-    }
-
-    /// Whether it lacks a row that needs this feature.
-    fn lacks(&self, rows: &[Row], feature: &str) -> bool {
-        !lacking(rows, feature, &self.rows).is_empty()
+        Self { rows: there, all: names(rows.iter()), flags: None }
     }
 
     /// A suite's name without the back end that it was put to, and that back end.
@@ -164,11 +151,6 @@ impl Machine {
     fn has(&self, flags: &[String]) -> bool {
         self.flags.as_ref().is_some_and(|own| !flags.is_empty() && flags.iter().all(|flag| own.contains(flag)))
     }
-}
-
-/// The rows that need this feature, but for those that have run here.
-fn lacking(rows: &[Row], feature: &str, here: &[String]) -> Vec<String> {
-    names(rows.iter().filter(|row| row.features.iter().any(|own| own == feature) && !here.contains(&row.name)))
 }
 
 fn is_of(row: &Row, family: &str) -> bool {
@@ -362,13 +344,10 @@ mod tests {
         assert_eq!(rows("arm", "fp asimd aes"), "portable"); // without `pmull`
         assert_eq!(rows("arm", "fp asimd aes pmull"), "aes-neon portable");
         assert_eq!(rows("riscv", "rv64imafdcv zvkned"), "aes-zvkned portable");
-        let elsewhere = |on, words| Machine::emulated(&table(), on, &machine("x86", words).rows).map(|machine| machine.rows.join(" ")).ok();
-        assert_eq!(elsewhere(Some("arm"), ZEN_4).unwrap(), "aes-neon portable");
-        // What has run here already need not run there, unless all have.
-        assert_eq!(elsewhere(Some("aes"), SKYLAKE).unwrap(), "vaes-avx512 aes-neon");
-        assert_eq!(elsewhere(Some("vaes"), ZEN_4).unwrap(), "vaes-avx512");
-        assert_eq!([ZEN_4, SKYLAKE].map(|words| machine("x86", words).lacks(&table(), "vaes")), [false, true]);
-        assert_eq!((elsewhere(None, ZEN_4).unwrap(), elsewhere(Some("vase"), ZEN_4)), (String::new(), None));
+        // What has run here already need not run there.
+        let elsewhere = |on, words| Machine::elsewhere(&table(), on, &machine("x86", words).rows).rows.join(" ");
+        assert_eq!((elsewhere(Some("arm"), ZEN_4), elsewhere(None, ZEN_4)), ("aes-neon portable".into(), String::new()));
+        assert_eq!((elsewhere(Some("vaes"), SKYLAKE), elsewhere(Some("vaes"), ZEN_4)), ("vaes-avx512".into(), String::new()));
     }
 
     /// No row of the library asks for more than its processors have: it would never run, and nobody would miss it.

@@ -19,7 +19,18 @@ for version in 0.10.3 0.11.1; do
         .ci/foreign aes-gcm "$version" "$theirs" < /dev/null
         grep -q '^pub use aead::' "target/others/$theirs/src/lib.rs"
         sed -i '/^pub use aead::/,$d' "target/others/$theirs/src/lib.rs"
-        cp "$here/$theirs.toml" "target/others/$theirs/Cargo.toml"
+        # As a package that depends on it like any other.
+        case $version in
+            0.10.3) features='"aes", "alloc", "getrandom", "heapless", "std", "stream"' aead=0.5 of_aead='"dev"' aes=0.8 hex=0.3 ;;
+            *) features='"aes", "alloc", "arrayvec", "getrandom"' aead=0.6 of_aead='"alloc", "dev"' aes=0.9 hex=1 ;;
+        esac
+        {
+            printf '[package]\nname = "tests-of-aes-gcm"\nversion = "0.0.0"\nedition = "2021"\n[features]\ndefault = [%s]\n' "$features"
+            tr -d '", ' <<< "${features//, /$'\n'}" | sed 's/$/ = []/'
+            printf '[dev-dependencies]\naes-gcm = { version = "=%s", features = [%s] }\n' "$version" "$features"
+            printf 'aead = { version = "%s", features = [%s], default-features = false }\naes = "%s"\nhex-literal = "%s"\n' "$aead" "$of_aead" "$aes" "$hex"
+            printf '[lints.rust]\nunexpected_cfgs = "allow"\n[patch.crates-io]\naes-gcm = { path = "../aes-gcm-%s" }\n%s' "$version" "$workspace"
+        } > "target/others/$theirs/Cargo.toml"
         .ci/foreign-tests "rustcrypto::aes-gcm-$version" "$theirs"
     fi
 done

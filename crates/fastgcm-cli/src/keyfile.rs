@@ -8,6 +8,7 @@ use crate::{
     output::Target,
     trust::{INSECURE, Others, refuse_others},
 };
+use fastgcm::approved::self_test;
 use fastgcm_file::{Backend, Error, Format, Key};
 use std::{
     fmt::Display,
@@ -59,9 +60,16 @@ impl Wanted<'_> {
             Some(path) => (path.to_owned(), path.display().to_string()),
             None => default_path()?,
         };
+        self.test()?;
         let (key, identity) = read(&path, &name, self.format, self.purpose, self.reading)?;
         let key = key.with_backend(self.backend).map_err(|error| Failure::file(&name, error))?;
         Ok(KeyFile { key, name, is_stdin: is_dash(&path), identity })
+    }
+
+    /// What is approved works on a back end that has passed its self-test.
+    fn test(&self) -> Result<(), Failure> {
+        let tested = if self.reading.approved { self_test(self.backend) } else { Ok(()) };
+        tested.map_err(|error| Failure::new(Code::SelfTest, format_args!("{}: {error}. Do not use this machine", self.backend)))
     }
 }
 
@@ -109,6 +117,7 @@ impl SealingKey<'_> {
 
     /// A new key, and where it will go.
     fn make(&self, path: &Path, target: &Target) -> Result<(Key, Option<Target>), Failure> {
+        self.wanted.test()?;
         let place = Target::plan_new(path, false)?;
         if matches!(place, Target::Stream(..)) {
             return Err(Failure::usage(format_args!("{}: a new key needs a file that lasts", path.display())));
@@ -214,6 +223,9 @@ fn read(path: &Path, name: &str, format: Option<Format>, purpose: Purpose, readi
         // A locked one others may read. Who could change it could put another key in its place.
         let others = if is_locked { Others::Change } else { Others::Read };
         refuse_others(&format_args!("key {name}"), path, &metadata, others, INSECURE)?;
+    }
+    if is_locked && reading.approved {
+        return Err(bad(&"age has locked it, in ways that NIST does not approve: leave out --approved, or take another key file"));
     }
     if is_locked {
         let rest = read_at_most(file, lock::LONGEST + 1 - content.len()).map_err(|error| Failure::io(name, error))?;

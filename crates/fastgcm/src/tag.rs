@@ -36,9 +36,14 @@ pub struct Tag(pub [u8; 16]);
 /// The first `N` bytes of a tag (SP 800-38D, section 5.2.1.2): 12 to 15, and with feature `hazmat` also 8 and
 /// 4.
 ///
-/// A forger's chance grows by a factor of 2^8 for every byte that is missing. Appendix C of the standard says
-/// how often a key with tags of 8 or 4 bytes may be used. `==` compares in constant time, as for [`Tag`]. It
-/// derefs to its bytes.
+/// A forger's chance grows by a factor of 2^8 for every byte that is missing.
+///
+/// **Tags of 8 and 4 bytes are deprecated**: revision 1 of the standard takes them away. Until then appendix C
+/// limits a key by the longest message (AAD and text, in bytes) and by how many messages it opens, right or
+/// wrong: with tags of 8 bytes 2^32 messages of 2^11 bytes, 2^26 of 2^15, or 2^17 of 2^21; with tags of 4
+/// bytes 2^22 messages of 2^5 bytes, 2^18 of 2^7, or 2^11 of 2^10. The caller counts them.
+///
+/// `==` compares in constant time, as for [`Tag`]. It derefs to its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortTag<const N: usize>(pub [u8; N]);
 
@@ -65,14 +70,14 @@ pub(crate) mod sealed {
     }
 
     /// What a message of a scheme ends in that derives keys.
-    pub trait Ends {
+    pub trait SchemeTag {
         const LEN: usize;
         fn of(tag: crate::Block, commitment: &[crate::Block]) -> Self;
         /// Whether tag or commitment is another one. Constant time: one bit for both.
         fn differs(&self, tag: crate::Block, commitment: &[crate::Block]) -> bool;
     }
 }
-use sealed::Ends;
+use sealed::SchemeTag;
 
 impl Tag {
     #[inline(always)]
@@ -218,7 +223,7 @@ impl PartialEq for CommittingTag {
 
 impl Eq for CommittingTag {}
 
-impl Ends for Tag {
+impl SchemeTag for Tag {
     const LEN: usize = TAG_LEN;
 
     #[inline(always)]
@@ -232,7 +237,7 @@ impl Ends for Tag {
     }
 }
 
-impl Ends for CommittingTag {
+impl SchemeTag for CommittingTag {
     const LEN: usize = 48;
 
     #[inline(always)]

@@ -11,7 +11,7 @@ use std::{
 /// The library's modules from the top down, a floor in each line. A module uses those below it, never one above.
 const LAYERS: &str = "\
 lib rustcrypto internals
-hazmat parallel xaes draft
+hazmat parallel xaes draft approved
 root
 parts once gathered batch nonces siv
 seal stream gmac place

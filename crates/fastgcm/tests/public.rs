@@ -13,6 +13,8 @@ use syn::{Expr, ImplItem, Item, Token, UseTree, Visibility, punctuated::Punctuat
 
 /// Public functions that neither take nor make a secret, and why not.
 const WITHOUT_SECRETS: &[(&str, &str)] = &[
+    ("ApprovedKey::backend", "a name"),
+    ("approved::self_test", "known answers"),
     ("Backend::available", "which processor this is"),
     ("Backend::c_name", "a name"),
     ("Backend::detect", "which processor this is"),
@@ -89,7 +91,7 @@ const QUIET: &[&str] = &[
     "Derives",
     "Display",
     "Drop",
-    "Ends",
+    "SchemeTag",
     "Error",
     "From",
     "FromStr",

@@ -6,11 +6,11 @@ use std::{
     process::Command,
 };
 
-/// A column of the tables: how a folder of `rivals/` is built.
+/// A column of the tables: how a page of `rivals/` is built.
 pub(crate) struct Rival {
     pub(crate) name: &'static str,
-    folder: &'static str,
-    /// Its `make.sh` fetches what no registry of Cargo has, and takes this argument.
+    page: &'static str,
+    /// `make.sh` fetches what no registry of Cargo has, and takes this argument.
     made: Option<&'static str>,
     /// Flags of rustc.
     flags: &'static str,
@@ -18,11 +18,11 @@ pub(crate) struct Rival {
 
 impl Rival {
     const fn new(name: &'static str) -> Self {
-        Self { name, folder: name, made: None, flags: "" }
+        Self { name, page: name, made: None, flags: "" }
     }
 
-    const fn made(name: &'static str, folder: &'static str, argument: &'static str) -> Self {
-        Self { name, folder, made: Some(argument), flags: "" }
+    const fn made(name: &'static str, page: &'static str, argument: &'static str) -> Self {
+        Self { name, page, made: Some(argument), flags: "" }
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) const RIVALS: [Rival; 19] = [
     // Without AES instructions.
     Rival {
         name: "rustcrypto-soft",
-        folder: "rustcrypto-0.11",
+        page: "rustcrypto-0.11",
         made: None,
         flags: "--cfg aes_backend=\"soft\" --cfg polyval_backend=\"soft\"",
     },
@@ -77,22 +77,25 @@ pub(crate) fn build(rival: &Rival, install: bool) -> Result<PathBuf, String> {
     if rival.made.is_some() {
         cargo.env("RIVAL_NAME", rival.name).env("RIVAL_MADE", made(rival, &target, install)?);
     }
-    // A folder that is built twice has a target folder for each, because flags are part of what cargo compares.
-    if rival.name != rival.folder {
+    // A page that is built twice has a target folder for each, because flags are part of what cargo compares.
+    if rival.name != rival.page {
         target.push(rival.name);
     }
     if !rival.flags.is_empty() {
         cargo.env("RUSTFLAGS", rival.flags);
     }
-    let package = format!("rival-{}", rival.folder.replace('.', "-"));
-    cargo.args(["build", "--release", "--locked", "--package", &package, "--target-dir"]).arg(&target).current_dir(root());
+    let name = rival.page.replace('.', "-");
+    cargo
+        .args(["build", "--release", "--locked", "--package", "rivals", "--example", &name, "--features", &name, "--target-dir"])
+        .arg(&target)
+        .current_dir(root());
     let done = run(&mut cargo);
     eprint!("\r\x1b[K");
     done?;
-    Ok(target.join("release").join(format!("lib{}.so", package.replace('-', "_"))))
+    Ok(target.join("release/examples").join(format!("lib{}.so", name.replace('-', "_"))))
 }
 
-/// The shared object of fastgcm with the sources of that folder or commit, called as those of this tree are, by `rivals/fastgcm`.
+/// The shared object of fastgcm with the sources of that folder or commit, called as those of this tree are, by `rivals/fastgcm.rs`.
 pub(crate) fn build_sources(from: &str) -> Result<PathBuf, String> {
     let mut at = PathBuf::from(from);
     let text = |output: std::process::Output| String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -117,7 +120,7 @@ pub(crate) fn build_sources(from: &str) -> Result<PathBuf, String> {
     fs::create_dir_all(&package).map_err(|error| error.to_string())?;
     let (root, library) = (root().display(), at.join("crates/fastgcm"));
     let manifest = format!(
-        "[package]\nname = \"rival-fastgcm\"\nedition = \"2024\"\n[lib]\npath = \"{root}/rivals/fastgcm/src/lib.rs\"\ncrate-type = [\"cdylib\"]\n\
+        "[package]\nname = \"rival-fastgcm\"\nedition = \"2024\"\n[lib]\npath = \"{root}/rivals/fastgcm.rs\"\ncrate-type = [\"cdylib\"]\n\
          [dependencies]\nplugin = {{ path = \"{root}/plugin\" }}\nfastgcm = {{ path = \"{}\" }}\n[profile.release]\ncodegen-units = 1\n[workspace]\n",
         library.display()
     );
@@ -135,14 +138,14 @@ fn cargo() -> Command {
     cargo
 }
 
-/// The folder that its `make.sh` has filled: the last that `make.sh` writes is the version.
+/// The folder that `make.sh` has filled: the last that `make.sh` writes is the version.
 fn made(rival: &Rival, target: &Path, install: bool) -> Result<PathBuf, String> {
     let folder = target.join("made").join(rival.name);
     if !folder.join("version").exists() {
         if !install {
             return Err("not fetched yet: --install does that".into());
         }
-        run(Command::new(root().join("rivals").join(rival.folder).join("make.sh")).arg(&folder).args(rival.made))?;
+        run(Command::new(root().join("rivals/make.sh")).arg(rival.page).arg(&folder).args(rival.made))?;
     }
     Ok(folder)
 }

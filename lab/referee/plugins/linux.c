@@ -1,7 +1,7 @@
 /* The assembly of Linux' AES-GCM, in a program: what the kernel calls, without its walk over pages. `REFEREE_LINUX` is the level, 0 to 3;
  * the first that this processor has if it is left out. Which lengths a tag has is looked at by the kernel's C, which is not here.
  * made: linux
- * link: -I$ROOT/lab/bench/rivals/linux/stubs
+ * link: -I$ROOT/lab/bench/rivals/stubs
  * link: $MADE/aes-gcm-avx10-x86_64.S $MADE/aes-gcm-aesni-x86_64.S $MADE/aesni-intel_asm.S */
 #include "referee.h"
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* wolfSSL 5.9, of Debian's unstable, with its code for Intel, built as lab/bench builds it. It reads a nonce of 12 bytes as 16:
  * with `--spare nonce=4` it is asked for all else.
  * made: wolfssl
- * link: -DWOLFSSL_USER_SETTINGS -I$ROOT/lab/bench/rivals/wolfssl/src -I$MADE -maes -mpclmul -mssse3 -msse4.1
+ * link: -DWOLFSSL_USER_SETTINGS -I$ROOT/lab/bench/rivals/wolfssl -I$MADE -maes -mpclmul -mssse3 -msse4.1
  * link: $MADE/wolfcrypt/src/aes.c $MADE/wolfcrypt/src/cpuid.c $MADE/wolfcrypt/src/memory.c
  * link: $MADE/wolfcrypt/src/aes_asm.S $MADE/wolfcrypt/src/aes_gcm_asm.S */
 #include "wolfssl.c"

@@ -204,13 +204,7 @@ pub(crate) enum Amount {
 /// All cases, of these families if any are named.
 pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
     let noise = noise(if amount == Amount::Full { 72 << 20 } else { 2 << 20 });
-    let mut maker = Maker {
-        noise,
-        memo: HashMap::new(),
-        models: HashMap::new(),
-        cases: Vec::new(),
-        quick: amount == Amount::Quick,
-    };
+    let mut maker = Maker { noise, memo: HashMap::new(), models: HashMap::new(), cases: Vec::new(), quick: amount == Amount::Quick };
     type Family = fn(&mut Maker, Amount);
     let all: [(&str, Family); 12] = [
         ("lengths", Maker::lengths),
@@ -271,8 +265,7 @@ impl Maker {
         if let Some(known) = self.memo.get(&what) {
             return known.clone();
         }
-        let (nonce, aad, text) =
-            (what.1.clone(), self.noise[what.2.clone()].to_vec(), self.noise[what.3.clone()].to_vec());
+        let (nonce, aad, text) = (what.1.clone(), self.noise[what.2.clone()].to_vec(), self.noise[what.3.clone()].to_vec());
         let key = self.key(key).to_vec();
         let (sealed, tag) = if nonce.is_empty() {
             // Of what the standard has no answer for, what those say that take it (J0 is 0, so the mask is H).
@@ -323,14 +316,9 @@ impl Maker {
             Amount::Full => 26,
         };
         for power in 12..=last {
-            let around =
-                if power <= 16 && !self.quick { vec![-129, -1, 0, 1, 15, 17, 130] } else { vec![0, 13] };
+            let around = if power <= 16 && !self.quick { vec![-129, -1, 0, 1, 15, 17, 130] } else { vec![0, 13] };
             for by in around {
-                let of = self.usual(
-                    if power % 2 == 0 { 16 } else { 32 },
-                    power * 7,
-                    ((1_isize << power) + by) as usize,
-                );
+                let of = self.usual(if power % 2 == 0 { 16 } else { 32 }, power * 7, ((1_isize << power) + by) as usize);
                 self.add("long", &of, true);
                 self.add("long", &of, false).buffers = Buffers::InPlace;
             }
@@ -347,16 +335,7 @@ impl Maker {
         let mut keys: Vec<Vec<u8>> = (0..2000).map(|i| self.noise[16 * i..][..32].to_vec()).collect();
         keys.sort_by_key(|key| u128::from_be_bytes(Model::new(key).h()).count_ones());
         let bits = (0..128).map(|bit| 1 << bit);
-        let others = [
-            u128::MAX,
-            u128::MAX << 64,
-            u128::MAX >> 64,
-            u128::MAX / 3,
-            u128::MAX / 3 * 2,
-            u128::MAX / 17,
-            0,
-            u128::MAX << 1,
-        ];
+        let others = [u128::MAX, u128::MAX << 64, u128::MAX >> 64, u128::MAX / 3, u128::MAX / 3 * 2, u128::MAX / 17, 0, u128::MAX << 1];
         let operands: Vec<u128> = others.into_iter().chain(bits).chain([u128::MAX; 8]).collect();
         for key in [keys[0].clone(), keys[keys.len() - 1].clone()] {
             let model = Model::new(&key);
@@ -373,21 +352,13 @@ impl Maker {
             for len in [16, 64, 128, 256, 512, 1024, sealed.len()] {
                 let text = model.gctr(&fastgcm_model::inc32(&model.j0(&nonce)), &sealed[..len]);
                 let (sealed, tag) = model.seal(&nonce, b"", &text);
-                let of = Rc::new(Sealed {
-                    key: key.clone(),
-                    nonce: nonce.clone(),
-                    aad: Vec::new(),
-                    text,
-                    sealed,
-                    tag,
-                });
+                let of = Rc::new(Sealed { key: key.clone(), nonce: nonce.clone(), aad: Vec::new(), text, sealed, tag });
                 self.add("operands", &of, true);
                 self.add("operands", &of, false);
                 // As AAD, such blocks meet the same.
                 let (none, tag) = model.seal(&nonce, &of.sealed, b"");
                 let (nonce, aad) = (nonce.clone(), of.sealed.clone());
-                let of =
-                    Rc::new(Sealed { key: key.clone(), nonce, aad, text: Vec::new(), sealed: none, tag });
+                let of = Rc::new(Sealed { key: key.clone(), nonce, aad, text: Vec::new(), sealed: none, tag });
                 self.add("operands", &of, true);
             }
         }
@@ -449,11 +420,7 @@ impl Maker {
     }
 
     fn forged(&mut self, _: Amount) {
-        let texts = if self.quick {
-            vec![0, 16, 256, 300]
-        } else {
-            vec![0, 1, 15, 16, 17, 40, 256, 300, 512, 1000, 5000]
-        };
+        let texts = if self.quick { vec![0, 16, 256, 300] } else { vec![0, 1, 15, 16, 17, 40, 256, 300, 512, 1000, 5000] };
         for text in texts {
             let of = self.usual(if text % 2 == 0 { 16 } else { 32 }, 20, text);
             let mut changes: Vec<Changed> = (0..128).map(Changed::Tag).collect();
@@ -468,12 +435,8 @@ impl Maker {
                 case.buffers = if i % 2 == 0 { Buffers::Two } else { Buffers::InPlace };
                 if i % 16 == 0 || !quick {
                     self.add("forged", &of, true);
-                    let way = Way::Pieces {
-                        aad: vec![20],
-                        text: vec![text / 32 * 16, text - text / 32 * 16],
-                        copy: None,
-                        nonce_first: false,
-                    };
+                    let way =
+                        Way::Pieces { aad: vec![20], text: vec![text / 32 * 16, text - text / 32 * 16], copy: None, nonce_first: false };
                     let case = self.add("forged", &of, false);
                     (case.asks, case.way) = (Asks::Refusal(changed), way);
                 }
@@ -486,19 +449,13 @@ impl Maker {
         for before in (0..=130_usize).filter(|before| !quick || before % 13 == 0 || *before < 18) {
             let key = KEYS[before % 3];
             let nonce = self.wrapping(key, before as u32);
-            let lengths =
-                [16 * before + 1, 16 * before + 16, 16 * before + 17, 16 * before + 16 * 8 + 5, 2112];
+            let lengths = [16 * before + 1, 16 * before + 16, 16 * before + 17, 16 * before + 16 * 8 + 5, 2112];
             for (i, text) in lengths.into_iter().enumerate().filter(|(i, _)| !quick || *i > 2) {
                 let of = self.message(key, nonce.clone(), before % 40, text);
                 for seals in [true, false] {
                     self.add("wraps", &of, seals);
                     let cut = if i % 2 == 0 { 16 * (before + 1) } else { text / 2 / 16 * 16 }.min(text);
-                    let way = Way::Pieces {
-                        aad: vec![before % 40],
-                        text: vec![cut, text - cut],
-                        copy: None,
-                        nonce_first: false,
-                    };
+                    let way = Way::Pieces { aad: vec![before % 40], text: vec![cut, text - cut], copy: None, nonce_first: false };
                     self.add("wraps", &of, seals).way = way;
                 }
             }
@@ -534,8 +491,7 @@ impl Maker {
                 let of = self.usual(16, 21, text);
                 self.add("places", &of, true).place = Place::Odd(by);
                 let case = self.add("places", &of, false);
-                (case.place, case.buffers) =
-                    (Place::Odd(by), if by % 2 == 0 { Buffers::Two } else { Buffers::InPlace });
+                (case.place, case.buffers) = (Place::Odd(by), if by % 2 == 0 { Buffers::Two } else { Buffers::InPlace });
             }
         }
         for by in (-130..=130_i16).filter(|by| *by != 0 && (!quick || by % 13 == 0)) {
@@ -605,16 +561,10 @@ impl Maker {
             let pieces = [text / 3 / 16 * 16, text / 3 / 16 * 16, text - 2 * (text / 3 / 16 * 16)];
             for seals in [true, false] {
                 for copy in 0..=3 {
-                    let way = Way::Pieces {
-                        aad: vec![aad],
-                        text: pieces.to_vec(),
-                        copy: Some(copy),
-                        nonce_first: false,
-                    };
+                    let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: Some(copy), nonce_first: false };
                     self.add("copies", &of, seals).way = way;
                 }
-                let way =
-                    Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true };
+                let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true };
                 self.add("order", &of, seals).way = way;
             }
         }
@@ -627,19 +577,12 @@ impl Maker {
                 for seals in [true, false] {
                     self.add("empty", &of, seals).place = Place::Null;
                     self.add("empty", &of, seals);
-                    for (aads, texts) in
-                        [(vec![], vec![]), (vec![0], vec![]), (vec![], vec![0]), (vec![0, 0], vec![0, 0])]
-                    {
+                    for (aads, texts) in [(vec![], vec![]), (vec![0], vec![]), (vec![], vec![0]), (vec![0, 0], vec![0, 0])] {
                         let with = |mut list: Vec<usize>, len| {
                             list.extend((len > 0).then_some(len));
                             list
                         };
-                        let way = Way::Pieces {
-                            aad: with(aads, aad),
-                            text: with(texts, text),
-                            copy: None,
-                            nonce_first: false,
-                        };
+                        let way = Way::Pieces { aad: with(aads, aad), text: with(texts, text), copy: None, nonce_first: false };
                         self.add("empty", &of, seals).way = way.clone();
                         let case = self.add("empty", &of, seals);
                         (case.way, case.place) = (way, Place::Null);

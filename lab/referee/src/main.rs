@@ -31,10 +31,7 @@ use std::{
 use worker::{Kind, Manner, Report};
 
 #[derive(Parser)]
-#[command(
-    version,
-    about = "Asks implementations of AES-GCM for every answer of SP 800-38D, and looks at their manners"
-)]
+#[command(version, about = "Asks implementations of AES-GCM for every answer of SP 800-38D, and looks at their manners")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -149,13 +146,8 @@ fn asked(amount: Amount, families: &[String]) -> (Vec<cases::Case>, Arena) {
 
 /// Buffers that are large enough.
 fn arena(cases: &[cases::Case]) -> Arena {
-    let most =
-        |length: fn(&cases::Sealed) -> usize| cases.iter().map(|case| length(&case.of)).max().unwrap_or(0);
-    Arena::new(
-        most(|of| of.text.len().max(of.sealed.len())),
-        most(|of| of.aad.len()),
-        most(|of| of.nonce.len()),
-    )
+    let most = |length: fn(&cases::Sealed) -> usize| cases.iter().map(|case| length(&case.of)).max().unwrap_or(0);
+    Arena::new(most(|of| of.text.len().max(of.sealed.len())), most(|of| of.aad.len()), most(|of| of.nonce.len()))
 }
 
 fn run(run: &Run) -> Result<bool, String> {
@@ -180,13 +172,11 @@ fn run(run: &Run) -> Result<bool, String> {
     if let Some(file) = &run.write {
         let spare = run.spare.iter().map(|spare| format!(" --spare {spare}")).collect::<String>();
         let how = format!("--amount {}{spare}", format!("{amount:?}").to_lowercase());
-        fs::write(file, report::page(&table, &how))
-            .map_err(|error| format!("{}: {error}", file.display()))?;
+        fs::write(file, report::page(&table, &how)).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     let bad = |report: &Report| {
         let counted = if run.strict { 6 } else { Kind::Leaves as usize };
-        let found = report.counts[..counted].iter().any(|count| *count > 0)
-            && !run.known.contains(&report.about.name);
+        let found = report.counts[..counted].iter().any(|count| *count > 0) && !run.known.contains(&report.about.name);
         let few = report.absent.is_none() && (report.asked as usize) < run.least;
         if few {
             eprintln!("{}: asked {} questions, fewer than {}", report.about.name, report.asked, run.least);
@@ -197,13 +187,7 @@ fn run(run: &Run) -> Result<bool, String> {
 }
 
 /// Builds all, and asks one after the other.
-fn reports(
-    paths: Vec<PathBuf>,
-    fetch: bool,
-    cases: &[cases::Case],
-    mut arena: Arena,
-    manner: Manner,
-) -> Vec<(PathBuf, Report)> {
+fn reports(paths: Vec<PathBuf>, fetch: bool, cases: &[cases::Case], mut arena: Arena, manner: Manner) -> Vec<(PathBuf, Report)> {
     let plugins: Vec<_> = paths.into_iter().map(|path| (prepare::plugin(&path, fetch), path)).collect();
     let mut reports = Vec::new();
     for (plugin, path) in plugins {
@@ -263,10 +247,7 @@ fn selftest(only: &[String]) -> Result<bool, String> {
     let manner = Manner { patience: 2, first: true, loud: false };
     let mut failed = String::new();
     let mut caught = 0;
-    for fault in referee_faulty::FAULTS
-        .iter()
-        .filter(|fault| only.is_empty() || only.iter().any(|name| name == fault.name))
-    {
+    for fault in referee_faulty::FAULTS.iter().filter(|fault| only.is_empty() || only.iter().any(|name| name == fault.name)) {
         let mut command = vec![format!("REFEREE_FAULT={}", fault.name)];
         command.extend(plugin.command.clone());
         let report = worker::ask(&command, &cases, &mut arena, manner);
@@ -280,23 +261,13 @@ fn selftest(only: &[String]) -> Result<bool, String> {
         };
         match report.findings.first() {
             Some(finding) if finding.kind == kinds => caught += 1,
-            other => writeln!(
-                failed,
-                "{}: {} ({kinds:?}), but {other:?}, {:?}",
-                fault.name, fault.says, report.absent
-            )
-            .expect("a String"),
+            other => writeln!(failed, "{}: {} ({kinds:?}), but {other:?}, {:?}", fault.name, fault.says, report.absent).expect("a String"),
         }
     }
     // And without a fault there is nothing.
     let report = worker::ask(&plugin.command, &cases, &mut arena, Manner { first: false, ..manner });
     if report.asked < 1000 || !report.findings.is_empty() {
-        writeln!(
-            failed,
-            "without a fault: {} asked, {:?} {:?}",
-            report.asked, report.findings, report.absent
-        )
-        .expect("a String");
+        writeln!(failed, "without a fault: {} asked, {:?} {:?}", report.asked, report.findings, report.absent).expect("a String");
     }
     print!("{failed}");
     println!("referee::nothing_without_a_fault ok {}", report.asked);

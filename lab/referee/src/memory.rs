@@ -40,12 +40,7 @@ impl Region {
             );
             assert!(all != libc::MAP_FAILED, "no memory: {}", io::Error::last_os_error());
             let base = all.byte_add(PAGE);
-            assert_eq!(
-                libc::mprotect(base, size, libc::PROT_READ | libc::PROT_WRITE),
-                0,
-                "{}",
-                io::Error::last_os_error()
-            );
+            assert_eq!(libc::mprotect(base, size, libc::PROT_READ | libc::PROT_WRITE), 0, "{}", io::Error::last_os_error());
             base.cast()
         };
         Self { name, base, size, at: base, len: 0, before: 0, behind: 0, spare: 0 }
@@ -99,12 +94,8 @@ impl Region {
     pub(crate) fn touched(&self) -> Option<String> {
         // SAFETY: `place` wrote them.
         let (before, behind) = unsafe {
-            let side =
-                |at: *const u8, len| if len == 0 { &[] as &[u8] } else { slice::from_raw_parts(at, len) };
-            (
-                side(self.at.wrapping_sub(self.before), self.before),
-                side(self.at.wrapping_add(self.len), self.behind),
-            )
+            let side = |at: *const u8, len| if len == 0 { &[] as &[u8] } else { slice::from_raw_parts(at, len) };
+            (side(self.at.wrapping_sub(self.before), self.before), side(self.at.wrapping_add(self.len), self.behind))
         };
         let differs = |byte: &u8| *byte != CANARY;
         if let Some(at) = before.iter().position(differs) {
@@ -119,9 +110,7 @@ impl Region {
         if (to..to + PAGE).contains(&address) {
             return Some(format!("{} bytes behind the end of the {}", address - to + 1, self.name));
         }
-        (from - PAGE..from)
-            .contains(&address)
-            .then(|| format!("{} bytes before the {}", from - address, self.name))
+        (from - PAGE..from).contains(&address).then(|| format!("{} bytes before the {}", from - address, self.name))
     }
 }
 
@@ -150,8 +139,7 @@ impl Arena {
 
     /// Lets so many bytes behind each buffer of that name be read.
     pub(crate) fn spare(&mut self, name: &str, bytes: usize) -> Result<(), String> {
-        let mut all =
-            [&mut self.key, &mut self.nonce, &mut self.aad, &mut self.input, &mut self.output, &mut self.tag];
+        let mut all = [&mut self.key, &mut self.nonce, &mut self.aad, &mut self.input, &mut self.output, &mut self.tag];
         let region = all.iter_mut().find(|region| region.name.eq_ignore_ascii_case(name));
         region.ok_or("there are key, nonce, AAD, input, output and tag")?.spare = bytes.min(WATCHED);
         Ok(())
@@ -176,10 +164,7 @@ mod tests {
         // SAFETY: the last bytes of the region's page.
         assert_eq!(unsafe { slice::from_raw_parts(at.add(12), 4) }, [CANARY; 4]);
         assert_eq!(arena.nonce.beside(at.addr() + 15), None);
-        assert_eq!(
-            arena.nonce.beside(at.addr() + 16).as_deref(),
-            Some("1 bytes behind the end of the nonce")
-        );
+        assert_eq!(arena.nonce.beside(at.addr() + 16).as_deref(), Some("1 bytes behind the end of the nonce"));
         assert_eq!(arena.nonce.touched(), None);
         // SAFETY: likewise.
         unsafe { at.add(13).write(0) };

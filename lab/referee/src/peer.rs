@@ -38,12 +38,10 @@ impl About {
         let of = &case.of;
         let key = self.keys >> (of.key.len() / 8 - 2) & 1 == 1;
         let (least, most) = self.nonces;
-        let nonce = (least..=most).contains(&of.nonce.len())
-            || case.asks == Asks::Never && of.nonce.is_empty() && least < most;
+        let nonce = (least..=most).contains(&of.nonce.len()) || case.asks == Asks::Never && of.nonce.is_empty() && least < most;
         let has_tag = |tag: usize| tag < 32 && self.tags >> tag & 1 == 1;
         // Where there is one length only, an interface often has no place for another.
-        let tag = has_tag(case.tag)
-            || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
+        let tag = has_tag(case.tag) || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
         // Whoever says that there is such a tag is asked nothing that the standard has not.
         let says = case.asks == Asks::Never && !of.nonce.is_empty() && has_tag(case.tag);
         let buffers = match case.buffers {
@@ -166,9 +164,7 @@ impl InC {
     fn load(library: &Path) -> Result<Self, String> {
         let text = |error: libloading::Error| error.to_string();
         // SAFETY: whoever names a plug-in trusts it; it stays loaded.
-        let library = Box::leak(Box::new(
-            unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?,
-        ));
+        let library = Box::leak(Box::new(unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?));
         // SAFETY: the symbol is of that type, by the header.
         if let Ok(table) = unsafe { library.get::<*const Table>(SYMBOL.as_bytes()) } {
             // SAFETY: it points to the table, which lives as long as the library.
@@ -186,21 +182,9 @@ impl InC {
             return Err(format!("it was built for interface {}, and this is {INTERFACE}", table.interface));
         }
         let whole = table.seal.is_some() && table.open.is_some();
-        let pieces = [
-            table.begin.is_some(),
-            table.aad.is_some(),
-            table.update.is_some(),
-            table.finish.is_some(),
-            table.drop.is_some(),
-        ];
-        if table.key.is_none()
-            || table.free.is_none()
-            || !(whole || pieces[0])
-            || pieces.iter().any(|there| *there != pieces[0])
-        {
-            return Err(
-                "its table lacks functions: key and free, seal and open, begin with all that follows".into(),
-            );
+        let pieces = [table.begin.is_some(), table.aad.is_some(), table.update.is_some(), table.finish.is_some(), table.drop.is_some()];
+        if table.key.is_none() || table.free.is_none() || !(whole || pieces[0]) || pieces.iter().any(|there| *there != pieces[0]) {
+            return Err("its table lacks functions: key and free, seal and open, begin with all that follows".into());
         }
         // SAFETY: what the header says of these functions.
         let version = unsafe {
@@ -232,9 +216,7 @@ impl InC {
         // SAFETY: what the interface says of these functions.
         let (name, version, keys) = unsafe {
             let variants = string((table.variants)());
-            let level = CString::new(
-                variants.lines().next().unwrap_or_default().split(' ').next().unwrap_or_default(),
-            );
+            let level = CString::new(variants.lines().next().unwrap_or_default().split(' ').next().unwrap_or_default());
             let why = (table.start)(level.unwrap_or_default().as_ptr());
             if !why.is_null() {
                 return Err(string(why));
@@ -249,16 +231,7 @@ impl InC {
             });
             (string((table.name)()), string((table.version)()), keys.fold(0, |keys, i| keys | 1 << i))
         };
-        let about = About {
-            name,
-            version,
-            offers: IN_PLACE,
-            keys,
-            tags: 1 << 16,
-            nonces: (12, 12),
-            whole: true,
-            ..About::default()
-        };
+        let about = About { name, version, offers: IN_PLACE, keys, tags: 1 << 16, nonces: (12, 12), whole: true, ..About::default() };
         Ok(Self { about, functions: Functions::Rival(table), key: None })
     }
 
@@ -310,21 +283,8 @@ impl InC {
         }
     }
 
-    fn pieces(
-        &mut self,
-        table: &Table,
-        case: &Case,
-        arena: &mut Arena,
-        nonce: &[u8],
-        aad: &[u8],
-        tag: &[u8],
-    ) -> Result<Answer, String> {
-        let one = Way::Pieces {
-            aad: one(aad.len()),
-            text: one(case.of.text.len()),
-            copy: None,
-            nonce_first: false,
-        };
+    fn pieces(&mut self, table: &Table, case: &Case, arena: &mut Arena, nonce: &[u8], aad: &[u8], tag: &[u8]) -> Result<Answer, String> {
+        let one = Way::Pieces { aad: one(aad.len()), text: one(case.of.text.len()), copy: None, nonce_first: false };
         let way = if case.way == Way::Whole { &one } else { &case.way };
         let Way::Pieces { aad: aads, text: texts, copy, nonce_first } = way else {
             return Err("no pieces".into());
@@ -335,14 +295,7 @@ impl InC {
         let run = unsafe {
             if *nonce_first {
                 let key = arena.key.put(case.place, &case.of.key);
-                table.nonce_first.expect("offered")(
-                    key,
-                    case.of.key.len(),
-                    seals,
-                    nonce_at,
-                    nonce.len(),
-                    case.tag,
-                )
+                table.nonce_first.expect("offered")(key, case.of.key.len(), seals, nonce_at, nonce.len(), case.tag)
             } else {
                 let key = self.key(case, arena)?;
                 table.begin.expect("offered")(key, seals, nonce_at, nonce.len(), case.tag)
@@ -368,13 +321,11 @@ impl InC {
             if !second.is_null() {
                 // The first one ends before the other goes on.
                 copied.done = done;
-                answer.done =
-                    running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
+                answer.done = running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
                 // SAFETY: it is over.
                 unsafe { table.drop.expect("offered")(run) };
                 running.run = second;
-                copied.done =
-                    running.texts(behind, &input[read..], &mut copied) && running.finish(&mut copied);
+                copied.done = running.texts(behind, &input[read..], &mut copied) && running.finish(&mut copied);
                 // SAFETY: it is over.
                 unsafe { table.drop.expect("offered")(second) };
                 answer.copied = Some(Box::new(copied));
@@ -382,8 +333,7 @@ impl InC {
             }
             answer.copied = Some(Box::new(copied));
         }
-        answer.done =
-            done && running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
+        answer.done = done && running.texts(behind, &input[read..], &mut answer) && running.finish(&mut answer);
         // SAFETY: it is over.
         unsafe { table.drop.expect("offered")(run) };
         Ok(answer)
@@ -396,15 +346,7 @@ fn one(len: usize) -> Vec<usize> {
 }
 
 /// One call of `seal` or `open`.
-fn whole(
-    functions: Functions,
-    key: *mut c_void,
-    case: &Case,
-    arena: &mut Arena,
-    nonce: &[u8],
-    aad: &[u8],
-    tag: &[u8],
-) -> Answer {
+fn whole(functions: Functions, key: *mut c_void, case: &Case, arena: &mut Arena, nonce: &[u8], aad: &[u8], tag: &[u8]) -> Answer {
     let mut text = case.input();
     let length = text.len();
     // Rivals have the tag behind the text, in one buffer; and 16 bytes behind the output that may be written.
@@ -415,8 +357,7 @@ fn whole(
     }
     let nonce_at = arena.nonce.put(case.place, nonce);
     let aad_at = arena.aad.put(case.place, aad);
-    let tag_at =
-        if case.seals { arena.tag.place(case.place, case.tag, 0) } else { arena.tag.put(case.place, tag) };
+    let tag_at = if case.seals { arena.tag.place(case.place, case.tag, 0) } else { arena.tag.put(case.place, tag) };
     if case.seals {
         arena.tag.bytes_mut().fill(0x5a);
     }
@@ -452,14 +393,7 @@ fn whole(
                 function.expect("offered")(key, &message) != 0
             }
             Functions::Rival(table) => {
-                let message = plugin::Message {
-                    aad: aad_at,
-                    input,
-                    aad_len: aad.len(),
-                    output,
-                    nonce: nonce_at,
-                    len: length,
-                };
+                let message = plugin::Message { aad: aad_at, input, aad_len: aad.len(), output, nonce: nonce_at, len: length };
                 if case.seals {
                     (table.seal)(key, &message);
                     true
@@ -471,21 +405,15 @@ fn whole(
     };
     let written = arena.output.bytes();
     let made = if rival { written.get(length..length + 16) } else { Some(arena.tag.bytes()) };
-    let mut answer = Answer {
-        done,
-        output: written[to..to + length].to_vec(),
-        tag: made.unwrap_or_default().to_vec(),
-        ..Answer::default()
-    };
+    let mut answer =
+        Answer { done, output: written[to..to + length].to_vec(), tag: made.unwrap_or_default().to_vec(), ..Answer::default() };
     let unchanged: [(&str, bool); 4] = [
         ("nonce", arena.nonce.bytes() == nonce),
         ("AAD", arena.aad.bytes() == aad),
         ("tag", case.seals || rival || arena.tag.bytes() == tag),
         ("input", shared || arena.input.bytes() == text),
     ];
-    answer
-        .outside
-        .extend(unchanged.iter().filter(|(_, same)| !same).map(|(name, _)| format!("changes the {name}")));
+    answer.outside.extend(unchanged.iter().filter(|(_, same)| !same).map(|(name, _)| format!("changes the {name}")));
     let used: &[_] = if shared { &[0, 1, 2, 4, 5] } else { &[0, 1, 2, 3, 4, 5] };
     answer.outside.extend(used.iter().filter_map(|i| arena.all()[*i].touched()));
     answer
@@ -534,19 +462,14 @@ impl Running<'_> {
             answer.outside.extend(self.arena.output.touched());
             if !in_place {
                 answer.outside.extend(self.arena.input.touched());
-                answer
-                    .outside
-                    .extend((self.arena.input.bytes() != piece).then(|| "changes the input".into()));
+                answer.outside.extend((self.arena.input.bytes() != piece).then(|| "changes the input".into()));
             }
             done
         })
     }
 
     fn finish(&mut self, answer: &mut Answer) -> bool {
-        let at = self.arena.tag.put(
-            self.case.place,
-            &if self.case.seals { vec![0x5a; self.tag.len()] } else { self.tag.to_vec() },
-        );
+        let at = self.arena.tag.put(self.case.place, &if self.case.seals { vec![0x5a; self.tag.len()] } else { self.tag.to_vec() });
         // SAFETY: a run that `begin` made, and a tag of so many bytes.
         let done = unsafe { self.table.finish.expect("offered")(self.run, at, self.case.tag) } != 0;
         answer.tag = self.arena.tag.bytes().to_vec();

@@ -38,12 +38,7 @@ impl Process {
     pub(crate) fn start(command: &[String]) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("{}: {error}", command.join(" "));
         let [program, arguments @ ..] = command else { return Err("no command".into()) };
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(text)?;
+        let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(text)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".into());
         };
@@ -81,17 +76,7 @@ impl Process {
         };
         let mut question = Vec::new();
         let whole = usize::from(case.way != Way::Whole);
-        let head = [
-            usize::from(case.seals),
-            whole,
-            case.of.key.len(),
-            nonce.len(),
-            aad.len(),
-            text.len(),
-            case.tag,
-            pieces.len(),
-            aads,
-        ];
+        let head = [usize::from(case.seals), whole, case.of.key.len(), nonce.len(), aad.len(), text.len(), case.tag, pieces.len(), aads];
         for number in head.iter().chain(&pieces) {
             question.extend((*number as u32).to_le_bytes());
         }

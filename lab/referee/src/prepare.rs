@@ -27,17 +27,13 @@ pub(crate) fn home() -> &'static Path {
 pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
     let text = |error: std::io::Error| error.to_string();
     let crates = home().join("../../crates");
-    let mut found =
-        vec![crates.join("fastgcm/interop/referee"), crates.join("fastgcm-capi/interop/referee.c")];
+    let mut found = vec![crates.join("fastgcm/interop/referee"), crates.join("fastgcm-capi/interop/referee.c")];
     found.retain(|path| path.exists());
     for entry in fs::read_dir(home().join("plugins")).map_err(text)? {
         let path = entry.map_err(text)?.path();
         let is = |ending| path.extension().is_some_and(|found| found == ending);
         let folder = path.join("go.mod").exists() || path.join("Cargo.toml").exists();
-        if folder
-            || ["c", "cc", "py", "java", "js"].into_iter().any(is)
-                && path.file_stem().is_none_or(|stem| stem != "referee")
-        {
+        if folder || ["c", "cc", "py", "java", "js"].into_iter().any(is) && path.file_stem().is_none_or(|stem| stem != "referee") {
             found.push(path);
         }
     }
@@ -63,7 +59,7 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
             .iter()
             .find_map(|end| known(home().join("plugins").join(format!("{}{end}", path.display()))))
     };
-    let path = known(path.to_owned()).or_else(named).or_else(|| known(rivals().join(path)));
+    let path = known(path.to_owned()).or_else(named).or_else(|| known(rivals().join(format!("{}.rs", path.display()))));
     let path = path.ok_or("there is no such file, plug-in or rival")?;
     let path = path.canonicalize().map_err(|error| error.to_string())?;
     let text = path.display().to_string();
@@ -77,12 +73,10 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
         Some("py") => of(&env::var("REFEREE_PYTHON").unwrap_or("python3".into())),
         Some("java") => of("java"),
         Some("js") => of("node"),
+        Some("rs") if path.with_file_name("make.sh").exists() => vec![plugin_of(&path, fetch)?],
         _ if path.join("go.mod").exists() => vec![go(&path)?],
         _ if path.join("Cargo.toml").exists() => vec![plugin_of(&path, fetch)?],
-        _ => return Err(
-            "it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml"
-                .into(),
-        ),
+        _ => return Err("it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml".into()),
     });
     Ok(Plugin { path, settings, command })
 }
@@ -95,15 +89,12 @@ fn out(path: &Path) -> Result<PathBuf, String> {
 }
 
 /// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
-/// root of the project), `made:` (a rival of `lab/bench` whose `make.sh` fetches the library, to `$MADE`) and `built:` (a rival that
+/// root of the project), `made:` (a rival of `lab/bench` of which `make.sh` fetches the library, to `$MADE`) and `built:` (a rival that
 /// cargo builds with its library; `$(CRATE)` is where the build script of that crate puts it).
 fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let said = |key: &str| {
-        let lines = source
-            .lines()
-            .take(20)
-            .filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
+        let lines = source.lines().take(20).filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
         let said = lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ");
         Some(said).filter(|said| !said.is_empty())
     };
@@ -119,7 +110,7 @@ fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> 
         if !fetch {
             return Err("its library is built from source, which takes minutes: --fetch does that".into());
         }
-        for message in cargo(&rivals().join(rival), fetch)? {
+        for message in cargo(&rivals().join(format!("{rival}.rs")), fetch)? {
             if let Some(out) = message["out_dir"].as_str() {
                 // `registry+https://...#NAME@VERSION`, or `path+file:///.../FOLDER#NAME@VERSION`.
                 let id = message["package_id"].as_str().unwrap_or_default();
@@ -129,18 +120,8 @@ fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> 
         }
     }
     let out = out(path)?;
-    let mut command =
-        Command::new(env::var(if compiler == "cc" { "CC" } else { "CXX" }).unwrap_or(compiler.into()));
-    command.args([
-        "-O2",
-        "-g",
-        "-shared",
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-Wall",
-        "-Wno-deprecated-declarations",
-        "-I",
-    ]);
+    let mut command = Command::new(env::var(if compiler == "cc" { "CC" } else { "CXX" }).unwrap_or(compiler.into()));
+    command.args(["-O2", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wno-deprecated-declarations", "-I"]);
     // Two libraries may have symbols of one name: whose are in the plug-in stay there.
     command.arg(home()).args(["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"]);
     run(command.arg("-o").arg(&out).arg(path).args(link.split_whitespace()))?;
@@ -151,7 +132,7 @@ fn rivals() -> PathBuf {
     home().join("../bench/rivals")
 }
 
-/// What a rival's `make.sh` has fetched from where no registry of Cargo reaches, where the program of `lab/bench` looks for it, too.
+/// What `make.sh` of the rivals has fetched from where no registry of Cargo reaches, where the program of `lab/bench` looks for it, too.
 fn made(rival: &str, fetch: bool) -> Result<PathBuf, String> {
     let folder = home().join("../../target/made").join(rival);
     if !folder.join("version").exists() {
@@ -159,7 +140,7 @@ fn made(rival: &str, fetch: bool) -> Result<PathBuf, String> {
             return Err("its library is not fetched yet: --fetch does that".into());
         }
         eprintln!("fetching {rival} ...");
-        run(Command::new(rivals().join(rival).join("make.sh")).arg(&folder))?;
+        run(Command::new(rivals().join("make.sh")).arg(rival).arg(&folder))?;
     }
     folder.canonicalize().map_err(|error| error.to_string())
 }
@@ -173,28 +154,31 @@ fn go(path: &Path) -> Result<String, String> {
     Ok(out.display().to_string())
 }
 
-/// A crate whose `cdylib` is a plug-in.
-fn plugin_of(folder: &Path, fetch: bool) -> Result<String, String> {
-    let manifest = folder.join("Cargo.toml").display().to_string();
-    let mut objects = cargo(folder, fetch)?
-        .into_iter()
-        .filter(|made| made["manifest_path"].as_str() == Some(&manifest))
-        .filter_map(|made| {
-            let mut files = made["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
-            files.find(|file| file.ends_with(".so")).map(str::to_owned)
-        });
-    objects
-        .next_back()
-        .ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
+/// A crate whose `cdylib` is a plug-in, or one page of `lab/bench/rivals`.
+fn plugin_of(path: &Path, fetch: bool) -> Result<String, String> {
+    let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path.with_file_name("Cargo.toml") };
+    let manifest = manifest.display().to_string();
+    let mut objects = cargo(path, fetch)?.into_iter().filter(|made| made["manifest_path"].as_str() == Some(&manifest)).filter_map(|made| {
+        let mut files = made["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
+        files.find(|file| file.ends_with(".so")).map(str::to_owned)
+    });
+    objects.next_back().ok_or_else(|| format!("{manifest} makes no shared object (crate-type = [\"cdylib\"])"))
 }
 
 /// Builds a crate, and says what cargo says of it.
-fn cargo(folder: &Path, fetch: bool) -> Result<Vec<Value>, String> {
+fn cargo(path: &Path, fetch: bool) -> Result<Vec<Value>, String> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "--release", "--message-format=json-render-diagnostics"]).current_dir(folder);
-    if folder.join("make.sh").exists() {
-        let name = folder.file_name().unwrap_or_default();
-        command.env("RIVAL_NAME", name).env("RIVAL_MADE", made(&name.to_string_lossy(), fetch)?);
+    command.args(["build", "--release", "--message-format=json-render-diagnostics"]);
+    if path.is_dir() {
+        command.current_dir(path);
+    } else {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let example = name.replace('.', "-");
+        command.args(["--example", &example, "--features", &example]).current_dir(rivals());
+        let fetched = fs::read_to_string(rivals().join("make.sh")).map_err(|error| error.to_string())?;
+        if fetched.lines().any(|line| line.trim_end_matches(['*', ')']) == name) {
+            command.env("RIVAL_NAME", &*name).env("RIVAL_MADE", made(&name, fetch)?);
+        }
     }
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         command.env_remove(name);
@@ -231,10 +215,7 @@ mod tests {
             let named = [&settings[..], std::slice::from_ref(&text)].concat().join(" ");
             let plugin = plugin(Path::new(&named), false).unwrap();
             let node = ["node".to_owned(), file.canonicalize().unwrap().display().to_string()];
-            assert_eq!(
-                (plugin.settings.clone(), plugin.command),
-                (settings.clone(), [settings, node.to_vec()].concat())
-            );
+            assert_eq!((plugin.settings.clone(), plugin.command), (settings.clone(), [settings, node.to_vec()].concat()));
         }
         fs::remove_dir_all(&folder).unwrap();
         for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {

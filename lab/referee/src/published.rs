@@ -14,16 +14,7 @@ pub(crate) struct Set {
 /// A case as it is published.
 fn case(family: &'static str, seals: bool, tag: usize, valid: bool, of: Sealed) -> Case {
     let asks = if valid { Asks::Answer } else { Asks::Forgery };
-    Case {
-        family,
-        of: Rc::new(of),
-        seals,
-        tag,
-        place: Place::End,
-        buffers: Buffers::Two,
-        way: Way::Whole,
-        asks,
-    }
+    Case { family, of: Rc::new(of), seals, tag, place: Place::End, buffers: Buffers::Two, way: Way::Whole, asks }
 }
 
 fn sealed(fields: [Vec<u8>; 5], tag: &[u8]) -> Sealed {
@@ -88,8 +79,7 @@ pub(crate) fn acvp(prompt: &Path, expected: &Path) -> Result<Set, String> {
     let mut cases = Vec::new();
     for (group, test) in tests(&prompt_set) {
         let id = test["tcId"].as_u64();
-        let answer =
-            answers.remove(&id).ok_or_else(|| format!("{}: no answer to {id:?}", expected.display()))?;
+        let answer = answers.remove(&id).ok_or_else(|| format!("{}: no answer to {id:?}", expected.display()))?;
         let field = |of: &Value, name: &str| hex(of[name].as_str().unwrap_or_default());
         let bits = group["tagLen"].as_u64().ok_or("a group without tagLen")? as usize;
         let seals = group["direction"] == "encrypt";
@@ -188,10 +178,7 @@ pub(crate) fn files() -> [(&'static str, Value); 2] {
     const SHORT: usize = 1 << 14;
     let mut long = closing(usize::MAX);
     long.cases.retain(|case| case.of.text.len() > SHORT);
-    [
-        ("aes_gcm_lengths_test.json", as_wycheproof(&closing(SHORT))),
-        ("aes_gcm_long_test.json", as_wycheproof(&long)),
-    ]
+    [("aes_gcm_lengths_test.json", as_wycheproof(&closing(SHORT))), ("aes_gcm_long_test.json", as_wycheproof(&long))]
 }
 
 /// A set in Wycheproof's form (`aead_test_schema_v1.json`).
@@ -245,29 +232,16 @@ fn as_wycheproof(set: &Set) -> Value {
         })
         .collect();
     const NOTES: [[&str; 3]; 7] = [
-        [
-            "CounterWrap",
-            "EDGE_CASE",
-            "The 32-bit counter wraps, after any number of blocks that implementations take at once.",
-        ],
+        ["CounterWrap", "EDGE_CASE", "The 32-bit counter wraps, after any number of blocks that implementations take at once."],
         ["LongIv", "FUNCTIONALITY", "Nonces of any length are allowed."],
-        [
-            "ModifiedTag",
-            "AUTH_BYPASS",
-            "Text, AAD, nonce or tag is changed, the tag also in two bytes alike.",
-        ],
+        ["ModifiedTag", "AUTH_BYPASS", "Text, AAD, nonce or tag is changed, the tag also in two bytes alike."],
         ["Pseudorandom", "FUNCTIONALITY", "Lengths around those that implementations take at once."],
         ["SmallIv", "FUNCTIONALITY", "Nonces of any length are allowed."],
-        [
-            "SpecialCase",
-            "EDGE_CASE",
-            "Operands of the multiplication of GHASH have one bit, all bits, or patterns.",
-        ],
+        ["SpecialCase", "EDGE_CASE", "Operands of the multiplication of GHASH have one bit, all bits, or patterns."],
         ["ZeroLengthIv", "AUTH_BYPASS", "There is no nonce of length 0."],
     ];
     let used = NOTES.iter().filter(|[flag, ..]| flags.contains(flag));
-    let notes =
-        used.map(|[flag, kind, says]| ((*flag).to_owned(), json!({ "bugType": kind, "description": says })));
+    let notes = used.map(|[flag, kind, says]| ((*flag).to_owned(), json!({ "bugType": kind, "description": says })));
     json!({
         "algorithm": "AES-GCM",
         "schema": "aead_test_schema_v1.json",
@@ -314,9 +288,7 @@ mod tests {
                 assert_eq!(opened, valid.then(|| test.pt.to_vec()), "{name} {}", test.tc_id);
             }
             let groups = file["testGroups"].as_array().unwrap().iter();
-            let flags = groups
-                .flat_map(|group| group["tests"].as_array().unwrap())
-                .map(|test| test["flags"][0].as_str().unwrap());
+            let flags = groups.flat_map(|group| group["tests"].as_array().unwrap()).map(|test| test["flags"][0].as_str().unwrap());
             let flags: std::collections::BTreeSet<_> = flags.collect();
             assert!(flags.iter().eq(file["notes"].as_object().unwrap().keys()), "{name} {flags:?}");
             counts.push(tests.len());
@@ -336,13 +308,14 @@ mod tests {
         let (iv, ct, tag) = ("cafebabefacedbaddecaf888", "42831ec2", "000000000000000000000000");
         let seal = json!({ "tcId": 1, "key": key, "iv": iv, "aad": "", "pt": "d9313225" });
         let open = json!({ "tcId": 2, "key": key, "iv": iv, "aad": "", "ct": ct, "tag": tag });
-        let (made, right) = Gcm::new(&hex(key).unwrap(), "")
-            .unwrap()
-            .seal(&hex(iv).unwrap(), b"", &hex("d9313225").unwrap())
-            .unwrap();
+        let (made, right) = Gcm::new(&hex(key).unwrap(), "").unwrap().seal(&hex(iv).unwrap(), b"", &hex("d9313225").unwrap()).unwrap();
         assert_eq!(made, hex(ct).unwrap());
         let right = right[..12].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-        fs::write(&prompt, json!([{}, { "algorithm": "ACVP-AES-GCM", "testGroups": [group(1, "encrypt", seal), group(2, "decrypt", open)] }]).to_string()).unwrap();
+        fs::write(
+            &prompt,
+            json!([{}, { "algorithm": "ACVP-AES-GCM", "testGroups": [group(1, "encrypt", seal), group(2, "decrypt", open)] }]).to_string(),
+        )
+        .unwrap();
         let answers = |tag: &str, second: Value| {
             let tests = json!([{ "tgId": 1, "tests": [{ "tcId": 1, "ct": ct, "tag": tag }] }, { "tgId": 2, "tests": [second] }]);
             fs::write(&expected, json!({ "testGroups": tests }).to_string()).unwrap();
@@ -352,10 +325,7 @@ mod tests {
         let set = answers(&right, refused.clone()).unwrap();
         assert_eq!((set.cases.len(), wrong(&set)), (2, 0));
         assert_eq!(wrong(&answers(tag, refused).unwrap()), 1);
-        assert_eq!(
-            wrong(&answers(&right, json!({ "tcId": 2, "testPassed": true, "pt": "d9313225" })).unwrap()),
-            1
-        );
+        assert_eq!(wrong(&answers(&right, json!({ "tcId": 2, "testPassed": true, "pt": "d9313225" })).unwrap()), 1);
         assert!(answers(&right, json!({ "tcId": 3, "testPassed": false })).is_err());
         fs::remove_dir_all(&folder).unwrap();
         println!("published::acvp_sets ok 4");

@@ -13,21 +13,9 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
     let mut out = String::new();
     out += HEAD;
     for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
-        let counts: Vec<String> = report
-            .counts
-            .iter()
-            .map(|count| if *count == 0 { "-".into() } else { count.to_string() })
-            .collect();
+        let counts: Vec<String> = report.counts.iter().map(|count| if *count == 0 { "-".into() } else { count.to_string() }).collect();
         let about = &report.about;
-        let _ = writeln!(
-            out,
-            "| {} ({}) | {} | {} | {} |",
-            about.name,
-            about.version,
-            report.asked,
-            counts.join(" | "),
-            about.lacks()
-        );
+        let _ = writeln!(out, "| {} ({}) | {} | {} | {} |", about.name, about.version, report.asked, counts.join(" | "), about.lacks());
     }
     let _ = writeln!(out, "\nOf {cases} questions, each was asked what it offers.");
     for (path, report) in reports {
@@ -37,8 +25,7 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
         }
     }
     // What suites are named by.
-    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none() && report.counts == [0; 6])
-    {
+    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none() && report.counts == [0; 6]) {
         let name = report.about.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let _ = writeln!(out, "referee::{name} ok {}", report.asked);
     }
@@ -57,11 +44,7 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
 pub(crate) fn page(table: &str, how: &str) -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
-        let of = |line: &str| {
-            line.split_once(':')
-                .filter(|(key, _)| key.trim() == name)
-                .map(|(_, value)| value.trim().to_owned())
-        };
+        let of = |line: &str| line.split_once(':').filter(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned());
         cpu.lines().find_map(of).unwrap_or_default()
     };
     let processor = ["vendor_id", "cpu family", "model"].map(field).join(" ");
@@ -81,10 +64,7 @@ mod tests {
     /// The first cells of a table's rows, without what stands in parentheses.
     fn names<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let cells = lines.filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
-        cells
-            .map(|cell| cell.split(" (").next().unwrap_or_default())
-            .filter(|name| *name != "implementation")
-            .collect()
+        cells.map(|cell| cell.split(" (").next().unwrap_or_default()).filter(|name| *name != "implementation").collect()
     }
 
     /// docs/referee.md tells of each implementation with a finding, and of no other.

@@ -32,8 +32,7 @@ pub(crate) enum Kind {
     Takes,
 }
 
-pub(crate) const KINDS: [Kind; 6] =
-    [Kind::Wrong, Kind::Outside, Kind::Crash, Kind::Hangs, Kind::Leaves, Kind::Takes];
+pub(crate) const KINDS: [Kind; 6] = [Kind::Wrong, Kind::Outside, Kind::Crash, Kind::Hangs, Kind::Leaves, Kind::Takes];
 
 /// One finding of a kind and a family, and how many there were like it.
 #[derive(Debug)]
@@ -87,14 +86,7 @@ fn shared() -> &'static Shared {
         // SAFETY: new memory, zeros, which are a `Shared`; it is never unmapped.
         let made = unsafe {
             let size = mem::size_of::<Shared>();
-            libc::mmap(
-                ptr::null_mut(),
-                size,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
+            libc::mmap(ptr::null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS, -1, 0)
         };
         assert!(made != libc::MAP_FAILED, "no memory: {}", io::Error::last_os_error());
         at = made.addr();
@@ -174,14 +166,7 @@ fn how_it_ended(how: &str, arena: &Arena) -> (Kind, String) {
 }
 
 /// One process, from that case on.
-fn process(
-    command: &[String],
-    cases: &[Case],
-    arena: &mut Arena,
-    start: usize,
-    manner: Manner,
-    report: &mut Report,
-) -> Ended {
+fn process(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, manner: Manner, report: &mut Report) -> Ended {
     let mut ends = [0; 2];
     // SAFETY: two numbers.
     let made = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
@@ -210,9 +195,7 @@ fn process(
         _ if hangs => Ended::Hangs,
         0 => Ended::Well,
         _ if libc::WIFSIGNALED(status) => Ended::Badly(format!("ends by signal {}", libc::WTERMSIG(status))),
-        _ if libc::WEXITSTATUS(status) == SIGNALLED => {
-            Ended::Badly(format!("ends by signal {}", shared().signal.load(Relaxed)))
-        }
+        _ if libc::WEXITSTATUS(status) == SIGNALLED => Ended::Badly(format!("ends by signal {}", shared().signal.load(Relaxed))),
         _ => Ended::Badly(format!("ends with status {}", libc::WEXITSTATUS(status))),
     }
 }
@@ -294,14 +277,7 @@ fn hear(line: &str, report: &mut Report) {
 const SIGNALLED: i32 = 77;
 
 /// In the new process.
-fn work(
-    command: &[String],
-    cases: &[Case],
-    arena: &mut Arena,
-    start: usize,
-    manner: Manner,
-    mut to: File,
-) -> i32 {
+fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, manner: Manner, mut to: File) -> i32 {
     let shared = shared();
     if !manner.loud {
         let _ = File::create("/dev/null").map(|null| {
@@ -323,10 +299,7 @@ fn work(
     let flag = |there, flag| if there { flag } else { "" };
     let flags = [flag(about.whole, "w"), flag(about.copy, "c"), flag(about.nonce_first, "n")].concat();
     let About { name, version, offers, keys, tags, nonces, block, .. } = &about;
-    say(format!(
-        "about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{flags}",
-        nonces.0, nonces.1
-    ));
+    say(format!("about\t{name}\t{version}\t{offers}\t{keys}\t{tags}\t{}\t{}\t{block}\t{flags}", nonces.0, nonces.1));
     catch_signals();
     let mut said = Vec::new();
     for (i, case) in cases.iter().enumerate().skip(start).filter(|(_, case)| about.offered(case)) {
@@ -361,14 +334,11 @@ fn work(
 
 /// What is wrong with an answer.
 fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
-    let mut found: Vec<(Kind, String)> =
-        answer.outside.iter().map(|says| (Kind::Outside, says.clone())).collect();
+    let mut found: Vec<(Kind, String)> = answer.outside.iter().map(|says| (Kind::Outside, says.clone())).collect();
     match case.asks {
         Asks::Never if answer.done => found.push((Kind::Takes, "takes it".into())),
         Asks::Never => {}
-        Asks::Refusal(_) | Asks::Forgery if answer.done => {
-            found.push((Kind::Wrong, "opens a forgery".into()))
-        }
+        Asks::Refusal(_) | Asks::Forgery if answer.done => found.push((Kind::Wrong, "opens a forgery".into())),
         Asks::Refusal(_) | Asks::Forgery => {
             // Whoever takes pieces hands out what nobody has verified yet.
             if whole && case.way == Way::Whole && leaves(&answer.output, &case.of.text) {
@@ -381,8 +351,7 @@ fn judge(case: &Case, answer: &Answer, whole: bool) -> Vec<(Kind, String)> {
             found.extend(differs(case, answer).map(|says| (Kind::Wrong, says)));
             if matches!(&case.way, Way::Pieces { copy: Some(_), .. }) {
                 let copied = answer.copied.as_ref();
-                let says =
-                    copied.map_or_else(|| Some("is not copied".into()), |copied| differs(case, copied));
+                let says = copied.map_or_else(|| Some("is not copied".into()), |copied| differs(case, copied));
                 found.extend(says.map(|says| (Kind::Wrong, format!("the copy {says}"))));
             }
         }
@@ -436,8 +405,7 @@ fn catch_signals() {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = on_signal as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP]
-        {
+        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP] {
             libc::sigaction(signal, &action, ptr::null_mut());
         }
     }

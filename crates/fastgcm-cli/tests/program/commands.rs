@@ -27,6 +27,27 @@ fn round_trips() {
     println!("round_trips ok {cases}");
 }
 
+/// What is approved is sealed as ever, behind a self-test; a key file that age has locked is refused, and nothing is written.
+#[test]
+fn approved() {
+    let bench = Bench::new();
+    bench.write("a", b"text");
+    bench.ok(&["seal", "--approved", "-k", "key", "a"]);
+    assert_eq!(bench.ok(&["open", "--approved", "-k", "key", "-o", "-", "a.sealed"]), b"text");
+    bench.ok(&["rekey", "--approved", "-k", "key", "--new-key", "new", "a.sealed"]);
+    bench.write("locked", b"age-encryption.org/v1\n-> scrypt ...\n");
+    bench.set_mode("locked", 0o600);
+    for command in [&["seal", "-k", "locked", "-o", "b", "a"][..], &["open", "-k", "locked", "-o", "b", "a.sealed"]] {
+        let said = bench.fails(4, &[command, &["--approved"]].concat());
+        assert!(said.contains("NIST does not approve"), "{said}");
+    }
+    if cfg!(feature = "age") {
+        bench.fails(2, &["share", "--approved", "-k", "key", "-r", "age1...", "-o", "b"]);
+    }
+    assert_eq!(bench.names(), ["a", "a.sealed", "key", "key128", "locked", "new"]);
+    bench.passed("commands::approved", if cfg!(feature = "age") { 6 } else { 5 });
+}
+
 #[test]
 fn pipes() {
     let bench = Bench::new();

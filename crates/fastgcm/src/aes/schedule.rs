@@ -4,17 +4,18 @@
 use crate::{Block, inout::load_key, isa::Isa};
 use zeroize::{Zeroize, optimization_barrier};
 
-/// AES round keys.
+/// AES round keys. In this order, those are in one line of the cache that a message reads beside copies in every lane.
 #[derive(Clone)]
+#[repr(C)]
 pub(crate) struct Schedule {
-    /// All but the last: the first four, and from `WOVEN` on the last ten, so that these stand in one place
-    /// whatever the key's length. (Of a key of 256 bits the two follow each other; of a shorter one they
-    /// overlap.)
-    pub(crate) keys: [Block; 14],
     pub(crate) last: Block,
     pub(crate) size: KeySize,
     /// Nothing; but padding would keep what the stack held before.
     _spare: [usize; SPARE],
+    /// All but the last: the first four, and from `WOVEN` on the last ten, so that these stand in one place
+    /// whatever the key's length. (Of a key of 256 bits the two follow each other; of a shorter one they
+    /// overlap.)
+    pub(crate) keys: [Block; 14],
 }
 
 /// Rounds more than ten. A type that has no other values: then to choose the last ten keys takes neither a
@@ -55,7 +56,7 @@ const SPARE: usize = size_of::<Block>() / size_of::<usize>() - 1;
 pub(crate) const WOVEN: usize = 4;
 
 impl Schedule {
-    pub(crate) const ZERO: Self = Self { keys: [0; 14], last: 0, size: KeySize::Aes128, _spare: [0; SPARE] };
+    pub(crate) const ZERO: Self = Self { last: 0, size: KeySize::Aes128, _spare: [0; SPARE], keys: [0; 14] };
 
     /// FIPS 197, section 5.2 (KeyExpansion), four words at a time. `key` has 16, 24 or 32 bytes. With `H`,
     /// returns AES of the zero block, in every lane: its rounds are run while the next keys are being made,

@@ -11,7 +11,7 @@
 //! (lists of chunks), `PAYS` and `PART` in `parallel` (threads), `AHEAD` in `inout` (how far memory is asked for).
 //!
 //! What set the thresholds was measured on Zen 4 (a trial, each path left out by itself) and on Emerald
-//! Rapids, where `before.sh messages` (lab/bench/before) measures a change of one beside the commit before. A
+//! Rapids, where `bars --before COMMIT` (lab/bench) measures a change of one beside the commit before. A
 //! threshold that is not the number of a row's powers needs 5 % in a range of lengths on two families of
 //! processors.
 
@@ -45,7 +45,7 @@ pub(crate) const ASK_PAYS: usize = 32 << 10;
 
 /// The last vectors of a text, of which the last may be cut, and J0. "Lane" says that J0 has the last lane,
 /// which the text leaves: of four lanes 4 to 12 % of 16 to 112 bytes (Zen 4), of two lanes 6 % of 1 to
-/// 16 bytes (Emerald Rapids). In the order in which they are tried: a text takes the first that it fits
+/// 16 bytes (Emerald Rapids). From the smallest on: a text takes the first that it fits
 /// in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {

@@ -32,6 +32,12 @@ struct End<'a, S: Isa, M: Multiply<S>, P: Ask<S> + 'a, K> {
     keys: K,
     powers: &'a P,
     counters: XorCounter<S>,
+    aad: &'a [u8],
+    /// What is ahead of the text in place of AAD.
+    begun: Option<&'a Begun<'a>>,
+    /// Bytes of the whole text.
+    bytes: usize,
+    /// What is left of it.
     text: InOut<'a>,
     sum: Sum<S, M>,
 }
@@ -55,12 +61,11 @@ pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
         return drive::message::<S, M, SEAL>(s, multiply, key, Start::Public(nonce), aad, text);
     }
     let (schedule, powers) = (&key.schedule, &key.tables);
-    let header = Header::new(powers, aad, text.len(), begun);
     if const { S::BLOCKS > 1 } {
         let keys = key.tables.more(s);
-        End::<S, M, _, _>::new(s, schedule, keys, powers, nonce, text).any::<SEAL>(s, header)
+        End::<S, M, _, _>::new(s, schedule, keys, powers, nonce, aad, text, begun).any::<SEAL>(s)
     } else {
-        End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, text).any::<SEAL>(s, header)
+        End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, aad, text, begun).any::<SEAL>(s)
     }
 }
 
@@ -78,38 +83,42 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     seal: bool,
 ) -> Block {
     assert!(text.len() <= 16 * S::BLOCKS);
-    let header = Header::new(powers, aad, text.len(), None);
-    let mut end = End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, text);
+    let mut end = End::<S, M, _, _>::new(s, schedule, schedule, powers, nonce, aad, text, None);
     if seal {
         let states = end.states::<1, 2, _>(s, &NoHash);
-        end.seal_last(s, states, header)
+        end.seal_last(s, states)
     } else {
-        end.sum = header.add::<S, M>(s, end.sum);
+        end.sum = end.with_header(s);
         end.open_last::<0, 1, 2>(s)
     }
 }
 
-/// What is ahead of the text, and the lengths: one vector. (Vectors of one block take one each.)
-struct Header<'a, P> {
-    powers: &'a P,
-    aad: &'a [u8],
-    begun: Option<&'a Begun<'a>>,
-    /// Bytes of the text.
-    text: usize,
-}
-
-impl<'a, P> Header<'a, P> {
+impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
     #[inline(always)]
-    fn new(powers: &'a P, aad: &'a [u8], text: usize, begun: Option<&'a Begun<'a>>) -> Self {
-        Self { powers, aad, begun, text }
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        s: S,
+        schedule: &'a Schedule,
+        keys: K,
+        powers: &'a P,
+        nonce: Nonce96,
+        aad: &'a [u8],
+        text: InOut<'a>,
+        begun: Option<&'a Begun<'a>>,
+    ) -> Self {
+        let (counters, bytes, sum) = (XorCounter::new(s, schedule, nonce), text.len(), M::Short::zero(s));
+        Self { schedule, keys, powers, counters, aad, begun, bytes, text, sum }
     }
 
-    /// The turn that is sealed, and not hashed, if there is one, and the blocks with it.
+    /// The powers of what is left, from that of its first block on. The lengths have the last.
     #[inline(always)]
-    fn pending<S: Isa>(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::Down<'a>>)>
-    where
-        P: Ask<S>,
-    {
+    fn down(&self, s: S) -> P::Down<'a> {
+        self.powers.down_from(s, blocks(self.text.len()) + 1)
+    }
+
+    /// The turn that is sealed, and not hashed, if there is one; and the blocks before what is left.
+    #[inline(always)]
+    fn pending(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::Down<'a>>)> {
         let begun = self.begun?;
         rarely();
         let Begun { pending: Some(text), hash, done, .. } = begun else { return None };
@@ -117,21 +126,20 @@ impl<'a, P> Header<'a, P> {
         Some((*done, Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) }))
     }
 
-    /// `sum` and its products.
+    /// The sum, and the products of what is ahead of the text and of the lengths: one vector. (Vectors of one block
+    /// take one each.)
     #[inline(always)]
-    fn add<S: Isa, M: Multiply<S>>(&self, s: S, sum: Sum<S, M>) -> Sum<S, M>
-    where
-        P: Ask<S>,
-    {
+    fn with_header(&self, s: S) -> Sum<S, M> {
         let (header, lengths) = if let Some(begun) = self.begun {
             rarely();
             (if begun.pending.is_some() { s.splat(0) } else { begun.hash.load(s, 0) }, begun.lengths)
         } else {
-            (s.byte_swap(load_bytes(s, self.aad)), lengths(self.aad.len() as u64, self.text as u64))
+            (s.byte_swap(load_bytes(s, self.aad)), lengths(self.aad.len() as u64, self.bytes as u64))
         };
-        let (ahead, text) = (blocks(self.aad.len()), blocks(self.text));
+        let (ahead, text) = (blocks(self.aad.len()), blocks(self.bytes));
         let entries = self.powers.down_from(s, ahead + text + 1).vector(0);
-        let mut sum = add::<S, M>(s, sum, s.put_last(header, lengths), self.powers.with_last(s, entries));
+        let mut sum =
+            add::<S, M>(s, self.sum, s.put_last(header, lengths), self.powers.with_last(s, entries));
         if const { S::BLOCKS == 1 } && (self.begun.is_some() || !self.aad.is_empty()) {
             sum = add::<S, M>(s, sum, header, entries);
         }
@@ -149,24 +157,10 @@ impl<'a, P> Header<'a, P> {
         }
         sum
     }
-}
-
-impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
-    #[inline(always)]
-    fn new(s: S, schedule: &'a Schedule, keys: K, powers: &'a P, nonce: Nonce96, text: InOut<'a>) -> Self {
-        let counters = XorCounter::new(s, schedule, nonce);
-        Self { schedule, keys, powers, counters, text, sum: M::Short::zero(s) }
-    }
-
-    /// The powers of what is left, from that of its first block on. The lengths have the last.
-    #[inline(always)]
-    fn down(&self, s: S) -> P::Down<'a> {
-        self.powers.down_from(s, blocks(self.text.len()) + 1)
-    }
 
     #[inline(always)]
-    fn any<const SEAL: bool>(self, s: S, header: Header<'a, P>) -> Block {
-        if SEAL { self.seal(s, header) } else { self.open(s, header) }
+    fn any<const SEAL: bool>(self, s: S) -> Block {
+        if SEAL { self.seal(s) } else { self.open(s) }
     }
 
     /// Sealing hashes what AES makes, and the tag waits for all of it. So AES comes first: the processor takes
@@ -176,17 +170,17 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     ///
     /// A message that is an end goes straight on; what has begun, and steps, stand behind it.
     #[inline(always)]
-    fn seal(mut self, s: S, header: Header<'a, P>) -> Block {
+    fn seal(mut self, s: S) -> Block {
         let states = if plan::has_step(S::BLOCKS, self.text.len()) {
             rarely();
-            let step = if let Some((done, turn)) = &header.pending(s) {
+            let step = if let Some((done, turn)) = &self.pending(s) {
                 self.counters.skip(s, *done);
                 self.seal_step(s, turn)
             } else {
                 self.seal_step(s, &NoHash)
             };
             self.behind(s, &step)
-        } else if let Some((done, turn)) = &header.pending(s) {
+        } else if let Some((done, turn)) = &self.pending(s) {
             self.counters.skip(s, *done);
             self.behind(s, turn)
         } else if self.fits(Class::One) {
@@ -207,18 +201,18 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
             debug_assert!(self.fits(Class::Four));
             self.states::<4, 5, _>(s, &NoHash)
         };
-        self.seal_last(s, states, header)
+        self.seal_last(s, states)
     }
 
     /// Opening hashes what is there already, so nothing waits for AES: what counts is that products and rounds
     /// alternate, from the header on. (With AES first, 129 to 256 bytes took 11 % longer on Zen 5.)
     #[inline(always)]
-    fn open(mut self, s: S, header: Header<'_, P>) -> Block {
-        if let Some(begun) = header.begun {
+    fn open(mut self, s: S) -> Block {
+        if let Some(begun) = self.begun {
             rarely();
             self.counters.skip(s, begun.done);
         }
-        self.sum = header.add::<S, M>(s, self.sum);
+        self.sum = self.with_header(s);
         if plan::has_step(S::BLOCKS, self.text.len()) {
             self.open_step(s);
         }
@@ -344,8 +338,8 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// megabyte.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline(never))]
-    fn seal_last(self, s: S, (x, j0): States<S>, header: Header<'_, P>) -> Block {
-        let mut sum = header.add::<S, M>(s, self.sum);
+    fn seal_last(self, s: S, (x, j0): States<S>) -> Block {
+        let mut sum = self.with_header(s);
         // Once, for all: else LLVM broadcasts it again on each way.
         let mut last = s.state(s.splat(self.schedule.last));
         if const { S::BLOCKS > 1 } {

@@ -15,7 +15,9 @@ use fastgcm::rustcrypto::{
     aead::{array::Array, inout::InOutBuf},
 };
 use fastgcm::{
-    AesGcmSiv, Backend, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, Packet, RootKey, Scheme, Tag, Xaes256Gcm, batch,
+    AesGcmSiv, Backend, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, Packet, RootKey, Scheme, Tag, Xaes256Gcm,
+    approved::ApprovedKey,
+    batch,
     nonces::{self, CounterNonces, SealingKey},
     open_once, seal_once,
 };
@@ -160,6 +162,10 @@ impl Keys {
     pub(crate) fn set(&mut self, verb: &Verb, bytes: &[u8]) {
         self.key.rekey(bytes).unwrap();
         let backend = self.key.backend();
+        if verb.functions[0].starts_with("ApprovedKey") {
+            // The first one of a process tests its back end.
+            ApprovedKey::with_backend(&[0; 16], CounterNonces::new([0; 4]), backend).unwrap();
+        }
         match (verb.form, bytes.try_into()) {
             (Form::Xaes, Ok(bytes)) => *self.xaes = RootKey::with_backend(bytes, backend).unwrap(),
             (Form::KcXaes, Ok(bytes)) => *self.kc_xaes = RootKey::with_backend(bytes, backend).unwrap(),
@@ -715,6 +721,47 @@ fn all() -> Vec<Verb> {
                 let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
                 let message = prefixed(buffer, [job.nonce, job.from]);
                 returned(heap, job.to, || nonces::open_vec(&job.keys.key, job.aad, message))
+            })
+        },
+        // What is approved.
+        Verb {
+            nonces: TWELVE,
+            best: true,
+            leaves: BY_VALUE,
+            ..seals(InPlace, &["ApprovedKey::new", "ApprovedKey::seal"], |job| {
+                let (nonce, tag) = ApprovedKey::new(job.key_bytes, job.counted())?.seal(job.aad, job.to)?;
+                *job.tag = tag;
+                verdict(nonce == *job.nonce)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..seals(Behind, &["ApprovedKey::with_backend", "ApprovedKey::seal_vec"], |job| {
+                let mut key = ApprovedKey::with_backend(job.key_bytes, job.counted(), job.backend())?;
+                allocating_in(job.heap, || {
+                    let message = key.seal_vec(job.aad, job.from)?;
+                    given(&message[12..], job.to);
+                    verdict(message[..12] == *job.nonce)
+                })
+            })
+        },
+        Verb {
+            leaves: BY_VALUE,
+            ..opens(InPlace, &["ApprovedKey::open"], |job| {
+                let key = ApprovedKey::with_backend(job.key_bytes, CounterNonces::new([0; 4]), job.backend())?;
+                key.open(job.nonce(), job.aad, job.to, job.tag)
+            })
+        },
+        Verb {
+            nonces: TWELVE,
+            leaves: BY_VALUE,
+            ..opens(Behind, &["ApprovedKey::open_vec"], |job| {
+                let key = ApprovedKey::with_backend(job.key_bytes, CounterNonces::new([0; 4]), job.backend())?;
+                job.to.fill(0);
+                let (buffer, heap) = job.heap.split_at_mut(job.nonce.len() + job.from.len());
+                let message = prefixed(buffer, [job.nonce, job.from]);
+                returned(heap, job.to, || key.open_vec(job.aad, message))
             })
         },
         // What a root key opens, sealed again.

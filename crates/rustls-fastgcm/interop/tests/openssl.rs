@@ -178,13 +178,12 @@ fn early_data_from_s_client() {
 fn every_suite_with_s_server() {
     let mut lines = 0;
     for (suite, _) in SUITES {
-        let kind = if format!("{suite:?}").contains("RSA") { "rsa" } else { "ecdsa" };
-        let file = |end: &str| certificates().join(format!("{kind}.{end}"));
+        let both = certificates().join(if format!("{suite:?}").contains("RSA") { "rsa.pem" } else { "ecdsa.pem" });
         // A port that was free a moment ago.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new("openssl");
-        command.args(["s_server", "-accept", &format!("127.0.0.1:{port}"), "-rev", "-quiet", "-cert"]).arg(file("pem"));
-        command.arg("-key").arg(file("key")).args(only(suite)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["s_server", "-accept", &format!("127.0.0.1:{port}"), "-rev", "-quiet", "-cert"]).arg(&both);
+        command.arg("-key").arg(&both).args(only(suite)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("openssl");
         let socket = (0..200)
             .find_map(|_| {

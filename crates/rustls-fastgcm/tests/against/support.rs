@@ -27,11 +27,8 @@ pub(crate) const SUITES: [(CipherSuite, usize); 6] = [
 
 /// The certificate of `localhost`, and its key. It is known to everybody: for tests only.
 pub(crate) fn certificate(rsa: bool) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
-    let (certificate, key): (&[u8], &[u8]) = match rsa {
-        false => (include_bytes!("../certificates/ecdsa.pem"), include_bytes!("../certificates/ecdsa.key")),
-        true => (include_bytes!("../certificates/rsa.pem"), include_bytes!("../certificates/rsa.key")),
-    };
-    (CertificateDer::from_pem_slice(certificate).unwrap(), PrivateKeyDer::from_pem_slice(key).unwrap())
+    let both: &[u8] = if rsa { include_bytes!("../certificates/rsa.pem") } else { include_bytes!("../certificates/ecdsa.pem") };
+    (CertificateDer::from_pem_slice(both).unwrap(), PrivateKeyDer::from_pem_slice(both).unwrap())
 }
 
 pub(crate) fn client(mut provider: CryptoProvider, suite: CipherSuite) -> ClientConfig {

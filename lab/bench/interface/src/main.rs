@@ -13,7 +13,7 @@ use aes_gcm::{
 use aws_lc_rs::aead as aws_lc;
 use fastgcm_measure::{Case, Contender, Machine, Measured, Measurement, Sampler, pin};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use openssl_calls::{Calls, OpenSsl};
+use plugin::openssl::{self, Calls, OpenSsl};
 use plugin::{Message, TAG};
 use ring::aead as ring_aead;
 use std::{error::Error, fs, path::PathBuf, time::Duration};
@@ -85,7 +85,7 @@ impl Cell {
 fn calls(openssl: &OpenSsl) -> [Seal<'_>; 5] {
     let ring = ring_aead::LessSafeKey::new(ring_aead::UnboundKey::new(&ring_aead::AES_256_GCM, &KEY).expect("a key"));
     let aws = aws_lc::LessSafeKey::new(aws_lc::UnboundKey::new(&aws_lc::AES_256_GCM, &KEY).expect("a key"));
-    let mut context = openssl_calls::Key::new(openssl, &KEY).expect("a key");
+    let mut context = openssl::Key::new(openssl, &KEY).expect("a key");
     [
         through(Aes256Gcm::new(&KEY.into())),
         through(fastgcm_aes_gcm::Aes256Gcm::new(&KEY.into())),

@@ -13,7 +13,13 @@ use std::{error::Error, ops::Range};
 /// None that writing to a string can meet.
 pub fn svg(results: &Results, groups: &[&str]) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
     let charts: Vec<Chart<'_>> = groups.iter().flat_map(|group| charts(results, group)).collect();
-    if charts.is_empty() { Ok(None) } else { draw(&charts, 2, true).map(Some) }
+    if charts.is_empty() { Ok(None) } else { draw(&charts, 2, true).map(|image| Some(dense(&image))) }
+}
+
+/// The same picture in one line.
+#[must_use]
+pub fn dense(image: &str) -> String {
+    image.split_whitespace().collect::<Vec<_>>().join(" ").replace("> <", "><") + "\n"
 }
 
 /// The same charts of one group, each an image of its own: a page sets them side by side where it is wide

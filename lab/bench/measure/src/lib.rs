@@ -24,6 +24,8 @@
 //! | [`process`] | the same in another process, which is asked for its samples over pipes |
 //! | [`text()`], [`csv()`], [`json()`], [`html()`], [`document()`], [`chart`] | tables, for eyes and for programs, and charts (feature `report`) |
 //!
+//! Without the default feature `report` there are samples only: no tables, no charts, and next to no dependencies.
+//!
 //! # What is not done
 //! The time of asking for the time, some 30 ns a sample, is not subtracted: 0.15 %. The clock is wall time, not cycles. On a processor that
 //! lowers its clock for wide vectors, the contenders that come next pay for it too: that is the price of interleaving, and measuring
@@ -50,8 +52,3 @@ pub use results::{Case, Measured, Measurement, Results, median};
 pub use sampler::{Contender, Sampler};
 #[cfg(feature = "report")]
 pub use tables::{WIDTH, csv, json, text, wrapped};
-
-/// The code in README.md, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -17,6 +17,7 @@ use std::{
 };
 
 pub mod level;
+pub mod openssl;
 
 /// One message, as pointers: `text` bytes are read at `input`, written at `output`, and the 16 bytes of the tag follow the ciphertext (when
 /// sealing at `output + len`, when opening at `input + len`). That is one layout that suits interfaces with the tag appended and with

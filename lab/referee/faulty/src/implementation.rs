@@ -91,8 +91,7 @@ fn put(at: *mut u8) {
 
 impl Faulty {
     unsafe fn message(&mut self, message: &Message, seals: bool) -> bool {
-        let Message { nonce, nonce_length, aad, aad_length, input, output, length, tag, tag_length } =
-            *message;
+        let Message { nonce, nonce_length, aad, aad_length, input, output, length, tag, tag_length } = *message;
         match fault() {
             "f07" => touch(input.wrapping_add(length)),
             "reads-before" => touch(input.wrapping_sub(1)),
@@ -114,8 +113,7 @@ impl Faulty {
             _ => {}
         }
         // SAFETY: the caller's promise. What is written has been read by then.
-        let (nonce, aad, given) =
-            unsafe { (bytes(nonce, nonce_length), bytes(aad, aad_length), bytes(input, length).to_vec()) };
+        let (nonce, aad, given) = unsafe { (bytes(nonce, nonce_length), bytes(aad, aad_length), bytes(input, length).to_vec()) };
         let done = if seals {
             let Some((sealed, made)) = self.gcm.seal(nonce, aad, &given) else { return false };
             // SAFETY: as above.

@@ -71,8 +71,7 @@ pub struct Table {
     pub finish: Option<unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> c_int>,
     pub drop: Option<unsafe extern "C" fn(*mut c_void)>,
     pub copy: Option<unsafe extern "C" fn(*mut c_void) -> *mut c_void>,
-    pub nonce_first:
-        Option<unsafe extern "C" fn(*const u8, usize, c_int, *const u8, usize, usize) -> *mut c_void>,
+    pub nonce_first: Option<unsafe extern "C" fn(*const u8, usize, c_int, *const u8, usize, usize) -> *mut c_void>,
 }
 
 // SAFETY: functions, numbers and a pointer to a constant.
@@ -263,13 +262,7 @@ unsafe extern "C" fn open<I: Implementation>(key: *mut c_void, message: *const M
     unsafe { (*key.cast::<I>()).open(&*message) }.into()
 }
 
-unsafe extern "C" fn begin<I: Implementation>(
-    key: *mut c_void,
-    seals: c_int,
-    nonce: *const u8,
-    length: usize,
-    tag: usize,
-) -> *mut c_void {
+unsafe extern "C" fn begin<I: Implementation>(key: *mut c_void, seals: c_int, nonce: *const u8, length: usize, tag: usize) -> *mut c_void {
     // SAFETY: `key` made it, it lives longer than the run, and the referee gives that many bytes.
     let (key, nonce) = unsafe { (&*key.cast::<I>(), bytes(nonce, length)) };
     boxed(key.begin(seals != 0, nonce, tag))
@@ -293,12 +286,7 @@ unsafe extern "C" fn aad<R: Run>(run: *mut c_void, aad: *const u8, length: usize
     unsafe { (*run.cast::<R>()).aad(bytes(aad, length)) }.into()
 }
 
-unsafe extern "C" fn update<R: Run>(
-    run: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    length: usize,
-) -> c_int {
+unsafe extern "C" fn update<R: Run>(run: *mut c_void, input: *const u8, output: *mut u8, length: usize) -> c_int {
     // SAFETY: as in `aad`.
     unsafe { (*run.cast::<R>()).update(input, output, length) }.into()
 }

@@ -1,7 +1,11 @@
 //! What a study found, for eyes and for programs.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
-use fastgcm_measure::{Machine, WIDTH, chart::COLOURS, wrapped};
+use fastgcm_measure::{
+    Machine, WIDTH,
+    chart::{self, COLOURS},
+    wrapped,
+};
 use maud::{PreEscaped, html};
 use plotters::prelude::*;
 use serde::Serialize;
@@ -151,7 +155,7 @@ impl Report {
     pub fn svg(&self) -> Result<Option<String>, Box<dyn Error + Send + Sync>> {
         let mut image = String::new();
         let drawn = self.draw(&mut image).map_err(|error| error.to_string())?;
-        Ok(drawn.then_some(image))
+        Ok(drawn.then(|| chart::dense(&image)))
     }
 
     /// For a browser: one page that needs nothing else.

@@ -240,7 +240,11 @@ fn told() -> String {
             name = format!("{name} of {form:?}");
         }
         // A nonce that is counted up is a number that everybody may know.
-        let counts = if name.contains("SealingKey") || name.contains("counter") { " number" } else { "" };
+        let counts = if ["SealingKey", "ApprovedKey::new", "ApprovedKey::with_backend", "counter"].iter().any(|word| name.contains(word)) {
+            " number"
+        } else {
+            ""
+        };
         let wipes = if leaves.is_none() { " wipes" } else { "" };
         let form = format!("{form:?}").replace(' ', "");
         let _ = writeln!(told, "verb;{name};{form} {does:?} {shape:?} {refused:?} {tag}{counts}{wipes};{keys:?};{nonces:?}");

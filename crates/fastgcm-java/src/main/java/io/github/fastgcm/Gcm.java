@@ -2,10 +2,8 @@ package io.github.fastgcm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.security.AlgorithmParameters;
 import java.security.InvalidAlgorithmParameterException;
 import java.security.InvalidKeyException;
@@ -21,10 +19,8 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.Arrays;
 import java.util.Objects;
-import javax.crypto.AEADBadTagException;
 import javax.crypto.BadPaddingException;
 import javax.crypto.Cipher;
-import javax.crypto.CipherSpi;
 import javax.crypto.IllegalBlockSizeException;
 import javax.crypto.NoSuchPaddingException;
 import javax.crypto.ShortBufferException;
@@ -34,14 +30,9 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * AES-GCM as the JDK's own provider (SunJCE) has it: what each call returns, and which exception it throws when.
  *
- * <p>Text that is encrypted comes out in whole blocks; what is decrypted comes out of {@code doFinal} only. A message goes to the library in one call, or, if
- * it is long or comes in pieces, as a message in pieces. A key goes with its first message. Only when it has a second one it is kept in native memory, which
- * a {@link Cleaner} wipes: so a program that makes a cipher for each message leaves nothing behind.
+ * <p>Text that is encrypted comes out in whole blocks; what is decrypted comes out of {@code doFinal} only.
  */
-final class Gcm extends CipherSpi {
-    private static final int BLOCK = 16;
-    private static final byte[] EMPTY = {};
-    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+final class Gcm extends Message {
     private static final VarHandle BUSY;
 
     static {
@@ -52,13 +43,6 @@ final class Gcm extends CipherSpi {
         }
     }
 
-    /** Of which there is none until a key is kept. */
-    private static final class Cleaning {
-        static final Cleaner CLEANER = Cleaner.create();
-    }
-
-    /** Bytes of each key, or 0: any. */
-    private final int keySize;
     /**
      * 1 while a thread is in a method that changes anything. Two at a time would be a fault of the program, and must not be one of the virtual machine:
      * the library writes where these fields say, and checks nothing.
@@ -66,40 +50,8 @@ final class Gcm extends CipherSpi {
     @SuppressWarnings("unused")
     private int busy;
 
-    // What `init` sets.
-    private boolean initialised;
-    private boolean seals;
-    private int tag = 16;
-    private byte[] iv;
-    private byte[] key;
-    /** How many messages the key has had; a second one makes it worth keeping. */
-    private boolean used;
-    private Memory memory;
-    private Cleaner.Cleanable cleanable;
-    private SecureRandom random;
-    /** What the last encryption was initialised with. */
-    private byte[] lastKey;
-    private byte[] lastIv;
-    /** An encryption has ended, and wants another key or IV. */
-    private boolean spent;
-
-    // A message.
-    /** The IV, and the AAD behind it. */
-    private byte[] head = new byte[64];
-    private int headSize;
-    private boolean aadEnded;
-    /** Of a text that is encrypted what fills no block yet; of one that is decrypted all. */
-    private byte[] held = EMPTY;
-    private int heldSize;
-    /** How much has been encrypted. */
-    private long done;
-    /** How much of a message in pieces has gone to its output since {@link #openedInPieces} began. */
-    private long written;
-    /** A wrong tag was found, which has cost the AAD: nothing is opened before the next `init`. */
-    private boolean refused;
-
     Gcm(int keySize) {
-        this.keySize = keySize;
+        super(keySize);
     }
 
     // ---- What is asked.
@@ -130,39 +82,6 @@ final class Gcm extends CipherSpi {
             throw new IllegalArgumentException("Input size must be equal to or greater than zero");
         }
         return counted(outputSize(size));
-    }
-
-    // Sizes are added here, and as long integers: those of a program come near to 2^31.
-
-    /** How many bytes `doFinal` makes of so many more: an array or a buffer may not have as many. */
-    private long outputSize(int size) {
-        return seals ? (long) heldSize + size + tag : Math.max((long) heldSize + size - tag, 0);
-    }
-
-    /** How many bytes `update` makes of so many more. */
-    private long updateSize(int size) {
-        return seals ? (long) heldSize + size & -BLOCK : 0;
-    }
-
-    private static ProviderException tooLong() {
-        return new ProviderException("A message has at most 2147483647 bytes, with its tag");
-    }
-
-    /** That size, if an int has it. */
-    private static int counted(long size) {
-        if (size > Integer.MAX_VALUE) {
-            throw tooLong();
-        }
-        return (int) size;
-    }
-
-    private static void checkRoom(long needed, long room) throws ShortBufferException {
-        if (needed > Integer.MAX_VALUE) {
-            throw new ShortBufferException(tooLong().getMessage());
-        }
-        if (needed > room) {
-            throw new ShortBufferException("Output buffer must be at least " + needed + " bytes long");
-        }
     }
 
     /** The place of an output: a negative one is no lack of room. */
@@ -197,30 +116,6 @@ final class Gcm extends CipherSpi {
             return parameters;
         } catch (NoSuchAlgorithmException | InvalidParameterSpecException thrown) {
             throw new ProviderException(thrown);
-        }
-    }
-
-    private static byte[] randomIv(SecureRandom random) {
-        byte[] made = new byte[12];
-        (random == null ? new SecureRandom() : random).nextBytes(made);
-        return made;
-    }
-
-    private static void checkKeySize(int size) throws InvalidKeyException {
-        if (size != 16 && size != 24 && size != 32) {
-            throw new InvalidKeyException("Invalid AES key length: " + size + " bytes");
-        }
-    }
-
-    private void checkInitialised() {
-        if (!initialised) {
-            throw new IllegalStateException("Operation not initialized.");
-        }
-    }
-
-    private void checkNotSpent() {
-        if (spent) {
-            throw new IllegalStateException("Must use either different key or iv for GCM encryption");
         }
     }
 
@@ -268,107 +163,7 @@ final class Gcm extends CipherSpi {
         }
     }
 
-    private void init(int mode, Key key, AlgorithmParameterSpec parameters, SecureRandom random)
-            throws InvalidKeyException, InvalidAlgorithmParameterException {
-        byte[] newIv;
-        int bits = 128;
-        if (parameters == null) {
-            newIv = randomIv(random);
-        } else if (parameters instanceof GCMParameterSpec) {
-            newIv = ((GCMParameterSpec) parameters).getIV();
-            bits = ((GCMParameterSpec) parameters).getTLen();
-        } else {
-            throw new InvalidAlgorithmParameterException("AlgorithmParameterSpec not of GCMParameterSpec");
-        }
-        if (newIv == null || newIv.length == 0) {
-            throw new InvalidAlgorithmParameterException("IV is empty");
-        }
-        if (parameters != null && parameters.getClass() != GCMParameterSpec.class) {
-            // A class of the program's may give its own array and change it later: an IV that is used twice would not be found then.
-            newIv = newIv.clone();
-        }
-        if (bits < 96 || bits > 128 || bits % 8 != 0) {
-            throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
-        }
-        if (key == null) {
-            throw new InvalidKeyException("The key must not be null");
-        }
-        byte[] bytes = key.getEncoded();
-        if (bytes == null) {
-            throw new InvalidKeyException("Key encoding must not be null");
-        }
-        try {
-            set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv, bits / 8, random);
-        } finally {
-            Arrays.fill(bytes, (byte) 0);
-        }
-    }
-
-    private void set(boolean newSeals, String algorithm, byte[] bytes, byte[] newIv, int newTag, SecureRandom newRandom)
-            throws InvalidKeyException, InvalidAlgorithmParameterException {
-        if (keySize != 0 && bytes.length != keySize) {
-            throw new InvalidKeyException("The key must be " + keySize + " bytes");
-        }
-        byte[] newKey = key != null && equal(bytes, key) ? key : bytes.clone();
-        boolean taken = false;
-        try {
-            if (newSeals && lastKey != null && equal(newKey, lastKey) && Arrays.equals(newIv, lastIv)) {
-                throw new InvalidAlgorithmParameterException("Cannot reuse iv for GCM encryption");
-            }
-            if (!"AES".equalsIgnoreCase(algorithm) && !"Rijndael".equalsIgnoreCase(algorithm)) {
-                throw new InvalidKeyException("Wrong algorithm: AES or Rijndael required");
-            }
-            checkKeySize(newKey.length);
-            head = room(head, 0, newIv.length); // the last thing that can fail
-            taken = true;
-        } finally {
-            if (!taken && newKey != key) {
-                Arrays.fill(newKey, (byte) 0);
-            }
-        }
-        if (newKey != key) {
-            renew(newKey);
-        }
-        if (newSeals) {
-            if (lastKey != null && lastKey != key) {
-                Arrays.fill(lastKey, (byte) 0);
-            }
-            lastKey = key;
-            lastIv = newIv;
-        }
-        random = newRandom;
-        seals = newSeals;
-        tag = newTag;
-        iv = newIv;
-        System.arraycopy(iv, 0, head, 0, iv.length);
-        headSize = iv.length;
-        spent = false;
-        initialised = true;
-    }
-
-    /** Another key: what there is of the one before is wiped. */
-    private void renew(byte[] bytes) {
-        free();
-        if (key != null && key != lastKey) {
-            Arrays.fill(key, (byte) 0);
-        }
-        key = bytes;
-        used = false;
-    }
-
-    /** In a time that depends on the lengths only. */
-    private static boolean equal(byte[] one, byte[] other) {
-        if (one.length != other.length || one.length % 8 != 0) {
-            return false;
-        }
-        long differences = 0;
-        for (int at = 0; at < one.length; at += 8) {
-            differences |= (long) WORDS.get(one, at) ^ (long) WORDS.get(other, at);
-        }
-        return differences == 0;
-    }
-
-    // ---- The life of native memory.
+    // ---- One thread at a time.
 
     private void enter() {
         if (!BUSY.compareAndSet(this, 0, 1)) {
@@ -378,65 +173,6 @@ final class Gcm extends CipherSpi {
 
     private void leave() {
         BUSY.setRelease(this, 0);
-    }
-
-    private long keptKey() {
-        if (memory == null) {
-            Memory made = new Memory();
-            cleanable = Cleaning.CLEANER.register(this, made);
-            memory = made;
-        }
-        if (memory.key == 0) {
-            memory.key = Native.key(key, key.length);
-            if (memory.key == 0) {
-                throw new ProviderException("no memory for a key");
-            }
-        }
-        return memory.key;
-    }
-
-    private void free() {
-        if (memory != null) {
-            cleanable.clean();
-            memory = null;
-            cleanable = null;
-        }
-    }
-
-    /** The message is over: the next one has the same key and IV. (An encryption that has begun to put out text has spent them.) */
-    private void restart() {
-        if (memory != null && memory.pieces != 0) {
-            spent |= seals;
-            ended();
-        } else {
-            forget();
-        }
-    }
-
-    private void forget() {
-        headSize = iv == null ? 0 : iv.length;
-        aadEnded = false;
-        if (seals) {
-            Arrays.fill(held, 0, heldSize, (byte) 0);
-        }
-        if (held.length > BLOCK) {
-            held = EMPTY;
-        }
-        heldSize = 0;
-        done = 0;
-        refused = false;
-    }
-
-    /** The same after a call of the library: the key has been used. */
-    private void ended() {
-        if (memory != null) {
-            memory.end();
-            if (!used) {
-                free();
-            }
-        }
-        used = true;
-        forget();
     }
 
     // ---- AAD.
@@ -465,33 +201,6 @@ final class Gcm extends CipherSpi {
         } finally {
             leave();
         }
-    }
-
-    private void checkAad() {
-        checkInitialised();
-        if (seals) {
-            checkNotSpent();
-        }
-        if (aadEnded) {
-            throw new IllegalStateException("Update has been called; no more AAD data");
-        }
-    }
-
-    private byte[] aadRoom(int size) {
-        head = room(head, headSize, size);
-        return head;
-    }
-
-    /** An array with room for so many more bytes. */
-    private static byte[] room(byte[] array, int used, int more) {
-        if (more <= array.length - used) {
-            return array;
-        }
-        int most = Integer.MAX_VALUE - 8;
-        if (more > most - used) {
-            throw tooLong();
-        }
-        return Arrays.copyOf(array, (int) Math.min(most, Math.max(2L * array.length, (long) used + more)));
     }
 
     // ---- Pieces of text.
@@ -547,99 +256,6 @@ final class Gcm extends CipherSpi {
             throw new ProviderException(thrown); // `update` verifies nothing
         } finally {
             leave();
-        }
-    }
-
-    private void checkTotal(long size) {
-        counted(done + heldSize + size);
-    }
-
-    private int update(Place from, int size, Place to) {
-        if (!seals) {
-            hold(from, 0, size);
-            aadEnded = true;
-            return 0;
-        }
-        checkNotSpent();
-        checkTotal(size);
-        int made = (int) updateSize(size);
-        boolean isSpoiled = made > 0 && from.isSpoiledBy(to, made, size, heldSize == 0);
-        Place text = isSpoiled ? from.copied(size) : from;
-        begin();
-        try {
-            if (made == 0) {
-                hold(text, 0, size);
-                return 0;
-            }
-            int first = 0;
-            if (heldSize > 0) {
-                first = BLOCK - heldSize;
-                hold(text, 0, first);
-                text(Place.of(held, 0), 0, BLOCK, to, 0);
-                Arrays.fill(held, (byte) 0);
-                heldSize = 0;
-            }
-            int taken = made - (first > 0 ? BLOCK : 0);
-            text(text, first, taken, to, made - taken);
-            hold(text, first + taken, size - first - taken);
-            to.deliver(made);
-            done += made;
-            return made;
-        } catch (RuntimeException | Error thrown) {
-            spent = true; // some of the text may have gone out under this IV
-            ended();
-            throw thrown;
-        } finally {
-            if (isSpoiled) {
-                text.wipe();
-            }
-        }
-    }
-
-    private void hold(Place from, int offset, int size) {
-        if (held.length == 0 && seals) {
-            held = new byte[BLOCK];
-        }
-        held = room(held, heldSize, size);
-        from.get(offset, held, heldSize, size);
-        heldSize += size;
-    }
-
-    /** Begins a message in pieces, with its AAD. If it fails, nothing has begun. */
-    private void begin() {
-        long kept = keptKey();
-        if (memory.pieces == 0) {
-            memory.pieces = Native.pieces(kept, iv, iv.length);
-            if (memory.pieces == 0) {
-                throw new ProviderException("no memory for a message");
-            }
-            boolean hasAad = false;
-            try {
-                for (long at = iv.length; at < headSize; at += Library.PART) {
-                    check(Native.aad(memory.pieces, kept, head, (int) at, (int) Math.min(Library.PART, headSize - at)));
-                }
-                hasAad = true;
-            } finally {
-                if (!hasAad) {
-                    memory.end();
-                }
-            }
-        }
-        aadEnded = true;
-    }
-
-    /** The next text of a message in pieces. */
-    private void text(Place from, int offset, int size, Place to, int toOffset) {
-        for (long done = 0; done < size; done += Library.PART) {
-            int part = (int) Math.min(Library.PART, size - done);
-            check(Native.text(memory.pieces, memory.key, from, offset + done, part, to, toOffset + done, seals));
-            written += part;
-        }
-    }
-
-    private static void check(int status) {
-        if (status != 0) {
-            throw new ProviderException("a fault of fastgcm: " + status);
         }
     }
 
@@ -728,129 +344,6 @@ final class Gcm extends CipherSpi {
             in.wipe();
             Reference.reachabilityFence(from);
             Reference.reachabilityFence(to);
-        }
-    }
-
-    /** The end of a message, to memory with so much room. */
-    private int finish(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
-        if (seals) {
-            checkNotSpent();
-            checkRoom(outputSize(size), room);
-            checkTotal((long) size + tag);
-        }
-        return seals ? seal(from, size, to) : open(from, size, to, room);
-    }
-
-    private int seal(Place from, int size, Place to) {
-        int made = heldSize + size; // an int has it with the tag
-        boolean isSpoiled = from.isSpoiledBy(to, made + tag, size, heldSize == 0);
-        Place text = isSpoiled ? from.copied(size) : from;
-        spent = true;
-        try {
-            if (isShort(made) && (memory == null || memory.pieces == 0)) {
-                check(whole(text, size, to));
-            } else {
-                begin();
-                text(Place.of(held, 0), 0, heldSize, to, 0);
-                text(text, 0, size, to, heldSize);
-                check(Native.end(memory.pieces, memory.key, to, made, tag, true));
-            }
-            to.deliver(made + tag);
-            Report.message();
-        } finally {
-            ended(); // whatever has happened: the next message does not go on with this one
-            if (isSpoiled) {
-                text.wipe();
-            }
-        }
-        return made + tag;
-    }
-
-    private boolean isShort(int text) {
-        return text <= Library.PART && headSize <= Library.PART;
-    }
-
-    /** A message in one call. */
-    private int whole(Place from, int size, Place to) {
-        int aad = headSize - iv.length;
-        if (!used) {
-            return Native.once(key, key.length, head, iv.length, aad, from, size, to, tag, seals);
-        }
-        return Native.message(keptKey(), head, iv.length, aad, from, size, to, tag, seals);
-    }
-
-    /** If anything but a wrong tag ends it, it is as if it had not begun. */
-    private int open(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
-        long left = (long) heldSize + size - tag;
-        if (left < 0) {
-            throw new AEADBadTagException("Input too short - need tag");
-        }
-        checkRoom(left, room);
-        int made = (int) left;
-        Place text = from;
-        if (heldSize > 0) {
-            int before = heldSize;
-            hold(from, 0, size);
-            heldSize = before;
-            text = Place.of(held, 0);
-        } else if (from.isSpoiledBy(to, made, size, true)) {
-            text = from.copied(size);
-        }
-        boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
-        if (!isRight) {
-            aadEnded = true;
-            refused = headSize > iv.length; // SunJCE goes on with what `update` had, but without AAD
-            throw new AEADBadTagException("Tag mismatch");
-        }
-        to.deliver(made);
-        Report.message();
-        ended();
-        return made;
-    }
-
-    private static boolean opened(int status) {
-        if (status != Native.UNAUTHENTIC) {
-            check(status);
-        }
-        return status == 0;
-    }
-
-    /** Opens a long message in pieces. What is not verified is what it was before, if it was opened in place, or all zero; whatever ends it. */
-    private boolean openedInPieces(Place from, int size, Place to) {
-        boolean hadEnded = aadEnded;
-        boolean isRight = false;
-        begin();
-        written = 0;
-        try {
-            text(from, 0, size, to, 0);
-            isRight = opened(Native.end(memory.pieces, memory.key, from, size, tag, false));
-        } finally {
-            memory.end();
-            if (!isRight) {
-                takeBack(from, to, (int) written);
-            }
-            aadEnded = hadEnded;
-        }
-        return isRight;
-    }
-
-    /** So much has been decrypted, and is not verified. */
-    private void takeBack(Place from, Place to, int size) {
-        boolean isAsBefore = false;
-        try {
-            if (from.is(to)) {
-                begin();
-                for (long done = 0; done < size; done += Library.PART) {
-                    int part = (int) Math.min(Library.PART, size - done);
-                    check(Native.text(memory.pieces, memory.key, to, done, part, to, done, true));
-                }
-                isAsBefore = true;
-            }
-        } finally {
-            memory.end();
-            if (!isAsBefore) {
-                to.zero(size);
-            }
         }
     }
 

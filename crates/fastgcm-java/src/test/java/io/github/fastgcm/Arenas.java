@@ -1,21 +1,22 @@
 package io.github.fastgcm;
 
+import static io.github.fastgcm.Tests.KEY;
+import static io.github.fastgcm.Tests.check;
+import static io.github.fastgcm.Tests.iv;
+import static io.github.fastgcm.Tests.theirs;
+
 import java.lang.reflect.InvocationTargetException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
 import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
-import javax.crypto.spec.GCMParameterSpec;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Memory that has an owner: a buffer over it throws what Java throws once it was given back, or if it is another thread's. Java 17 has such memory in a module
  * that is asked for, later ones in `java.lang.foreign`; these classes are compiled for Java 17, and so all of that is called by name.
  */
 final class Arenas {
-    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
-
     private Arenas() {}
 
     /** An arena that this thread owns, or all of them. */
@@ -68,22 +69,6 @@ final class Arenas {
         System.out.println(test(arguments[0], Integer.parseInt(arguments[1])));
     }
 
-    private static void check(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    private static GCMParameterSpec iv(int number) {
-        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
-    }
-
-    private static byte[] theirs(byte[] text) throws Exception {
-        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "SunJCE");
-        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
-        return cipher.doFinal(text);
-    }
-
     private interface Call {
         int run() throws Exception;
     }
@@ -117,7 +102,7 @@ final class Arenas {
             for (int size : new int[] {100, 3 * Library.PART + 5}) {
                 byte[] text = new byte[size];
                 new Random(size).nextBytes(text);
-                byte[] sealed = theirs(text);
+                byte[] sealed = theirs(iv(1), new byte[0], text);
                 Arena arena = new Arena(kind == 1);
                 ByteBuffer gone = arena.buffer(size + 16);
                 ByteBuffer alive = ByteBuffer.allocateDirect(size + 16);
@@ -162,7 +147,7 @@ final class Arenas {
         for (int size : new int[] {0, 1, 100, 3 * Library.PART + 5}) {
             byte[] text = new byte[size];
             new Random(size).nextBytes(text);
-            byte[] sealed = theirs(text);
+            byte[] sealed = theirs(iv(1), new byte[0], text);
             Arena arena = new Arena(false);
             ByteBuffer one = arena.buffer(size + 40);
             ByteBuffer other = arena.buffer(size + 40);
@@ -213,7 +198,7 @@ final class Arenas {
     private static long closing(int rounds) throws Exception {
         byte[] text = new byte[200_000];
         Arrays.fill(text, (byte) 'a');
-        byte[] sealed = theirs(text);
+        byte[] sealed = theirs(iv(1), new byte[0], text);
         long count = 0;
         for (int round = 0; round < rounds; round++) {
             boolean seals = round % 2 == 0;

@@ -1,5 +1,11 @@
 package io.github.fastgcm;
 
+import static io.github.fastgcm.Tests.KEY;
+import static io.github.fastgcm.Tests.check;
+import static io.github.fastgcm.Tests.fails;
+import static io.github.fastgcm.Tests.iv;
+import static io.github.fastgcm.Tests.theirs;
+
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,45 +29,16 @@ import javax.crypto.spec.SecretKeySpec;
 
 /** What random calls do not reach. */
 final class Behaviour {
-    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
-
     private Behaviour() {}
 
     private static Cipher ours() throws Exception {
         return Cipher.getInstance("AES/GCM/NoPadding", "Fastgcm");
     }
 
-    private static GCMParameterSpec iv(int number) {
-        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
-    }
-
-    private static void check(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    private static void fails(Class<? extends Exception> how, Callable<?> call) {
-        try {
-            call.call();
-        } catch (Exception thrown) {
-            check(thrown.getClass() == how, "not " + how + " but " + thrown);
-            return;
-        }
-        throw new AssertionError("no " + how);
-    }
-
     private static byte[] bytes(int size) {
         byte[] made = new byte[size];
         new Random(size).nextBytes(made);
         return made;
-    }
-
-    private static byte[] sealedByTheirs(GCMParameterSpec iv, byte[] aad, byte[] text) throws Exception {
-        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "SunJCE");
-        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv);
-        cipher.updateAAD(aad);
-        return cipher.doFinal(text);
     }
 
     /** Messages that go in several calls, from and to arrays and memory outside of the heap; a wrong tag leaves what was there, or zeros. */
@@ -71,7 +48,7 @@ final class Behaviour {
             for (int aad : new int[] {0, 13, Library.PART + 7}) {
                 byte[] header = bytes(aad);
                 byte[] text = bytes(size);
-                byte[] sealed = sealedByTheirs(iv(size), header, text);
+                byte[] sealed = theirs(iv(size), header, text);
                 Cipher cipher = ours();
                 for (boolean inPlace : new boolean[] {false, true}) {
                     for (boolean direct : new boolean[] {false, true}) {
@@ -121,7 +98,7 @@ final class Behaviour {
             return null;
         });
         cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(2));
-        check(Arrays.equals(cipher.doFinal(new byte[20]), sealedByTheirs(iv(2), new byte[0], new byte[20])), "another message");
+        check(Arrays.equals(cipher.doFinal(new byte[20]), theirs(iv(2), new byte[0], new byte[20])), "another message");
         return 5;
     }
 
@@ -354,7 +331,7 @@ final class Behaviour {
             Provider provider = how.equals("named") ? new Fastgcm() : null;
             Cipher cipher = provider != null ? Cipher.getInstance("AES/GCM/NoPadding", provider) : Cipher.getInstance("AES/GCM/NoPadding");
             cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
-            check(Arrays.equals(cipher.doFinal(new byte[9]), sealedByTheirs(iv(1), new byte[0], new byte[9])), "another ciphertext");
+            check(Arrays.equals(cipher.doFinal(new byte[9]), theirs(iv(1), new byte[0], new byte[9])), "another ciphertext");
             System.out.println(cipher.getProvider().getName());
             System.out.println(javax.net.ssl.SSLContext.getDefault().getProvider().getName());
         }

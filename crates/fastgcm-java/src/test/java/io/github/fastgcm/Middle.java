@@ -1,5 +1,10 @@
 package io.github.fastgcm;
 
+import static io.github.fastgcm.Tests.KEY;
+import static io.github.fastgcm.Tests.check;
+import static io.github.fastgcm.Tests.iv;
+import static io.github.fastgcm.Tests.theirs;
+
 import java.io.InputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -23,19 +28,7 @@ import javax.crypto.spec.SecretKeySpec;
  * call had not been, or refuses until it is initialised; and no text is left that was not verified.
  */
 final class Middle {
-    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
-
-    private static GCMParameterSpec iv(int number) {
-        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
-    }
-
-    private static void check(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    /** The provider once more, in which `Broken` has the name `Native` where `Gcm` and `Place` call it. */
+    /** The provider once more, in which `Broken` has the name `Native` where the cipher and `Place` call it. */
     private static final class Loader extends ClassLoader {
         Loader() {
             super(Middle.class.getClassLoader());
@@ -53,7 +46,7 @@ final class Middle {
         private Class<?> define(String name) throws ClassNotFoundException {
             try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
                 byte[] bytes = file.readAllBytes();
-                if (name.startsWith("io.github.fastgcm.Gcm") || name.equals("io.github.fastgcm.Place") || name.endsWith(".Memory")) {
+                if (name.startsWith("io.github.fastgcm.Gcm") || name.matches("io.github.fastgcm.(Keyed|Memory|Message|Place)")) {
                     String text = new String(bytes, StandardCharsets.ISO_8859_1);
                     bytes = text.replace("io/github/fastgcm/Native", "io/github/fastgcm/Broken").getBytes(StandardCharsets.ISO_8859_1);
                 }

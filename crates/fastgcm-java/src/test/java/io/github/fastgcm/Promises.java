@@ -1,8 +1,11 @@
 package io.github.fastgcm;
 
-import java.lang.reflect.Field;
+import static io.github.fastgcm.Tests.KEY;
+import static io.github.fastgcm.Tests.check;
+import static io.github.fastgcm.Tests.iv;
+import static io.github.fastgcm.Tests.theirs;
+
 import java.lang.reflect.Method;
-import java.nio.ByteBuffer;
 import java.security.InvalidAlgorithmParameterException;
 import java.security.Key;
 import java.util.Arrays;
@@ -15,19 +18,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /** What docs/java.md promises of a program's arrays, and of what is left of keys. */
 final class Promises {
-    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
-
     private Promises() {}
-
-    private static void check(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    private static GCMParameterSpec iv(int number) {
-        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
-    }
 
     private static Cipher ours(int mode, Key key, GCMParameterSpec iv) throws Exception {
         Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "Fastgcm");
@@ -35,19 +26,12 @@ final class Promises {
         return cipher;
     }
 
-    private static byte[] theirs(byte[] aad, byte[] text) throws Exception {
-        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "SunJCE");
-        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv(1));
-        cipher.updateAAD(aad);
-        return cipher.doFinal(text);
-    }
-
     /** A byte of a text changes to and fro while it is opened: it is refused, or some text comes out, as docs/java.md says; and the next message is right. */
     static long inputThatChanges(int rounds) throws Exception {
         long count = 0;
         for (int size : new int[] {100, 16_384, 3 * Library.PART + 5}) {
             byte[] text = new byte[size];
-            byte[] sealed = theirs(new byte[0], text);
+            byte[] sealed = theirs(iv(1), new byte[0], text);
             byte[] shared = sealed.clone();
             boolean[] stop = {false};
             Thread other = new Thread(() -> {
@@ -80,7 +64,7 @@ final class Promises {
         byte[] text = new byte[70];
         new Random(1).nextBytes(text);
         byte[] aad = {1, 2, 3};
-        byte[] sealed = theirs(aad, text);
+        byte[] sealed = theirs(iv(1), aad, text);
         byte[] iv = iv(1).getIV();
         GCMParameterSpec lent = new GCMParameterSpec(128, iv) {
             @Override
@@ -136,12 +120,6 @@ final class Promises {
         return 7;
     }
 
-    private static Object field(Object of, String name) throws Exception {
-        Field field = of.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return field.get(of);
-    }
-
     /** Another key: the array of the one before is zero, and its native memory is free. */
     static long wiped() throws Exception {
         Gcm cipher = new Gcm(0);
@@ -151,8 +129,8 @@ final class Promises {
             cipher.engineInit(Cipher.ENCRYPT_MODE, new SecretKeySpec(bytes, "AES"), iv(message), null);
             cipher.engineDoFinal(new byte[9], 0, 9);
         }
-        byte[] key = (byte[]) field(cipher, "key");
-        Memory memory = (Memory) field(cipher, "memory");
+        byte[] key = cipher.key;
+        Memory memory = cipher.memory;
         check(Arrays.equals(key, bytes) && memory.key != 0, "the key of two messages is kept");
         cipher.engineInit(Cipher.DECRYPT_MODE, KEY, iv(1), null);
         check(memory.key == 0, "its native memory is not free");
@@ -162,14 +140,14 @@ final class Promises {
         byte[] opening = new byte[16];
         Arrays.fill(opening, (byte) 8);
         cipher.engineInit(Cipher.DECRYPT_MODE, new SecretKeySpec(opening, "AES"), iv(1), null);
-        key = (byte[]) field(cipher, "key");
+        key = cipher.key;
         cipher.engineInit(Cipher.DECRYPT_MODE, KEY, iv(1), null);
         check(Arrays.equals(key, new byte[16]), "the key that opened is not wiped");
         byte[] held = new byte[9];
         Arrays.fill(held, (byte) 9);
         cipher.engineInit(Cipher.ENCRYPT_MODE, KEY, iv(2), null);
         cipher.engineUpdate(held, 0, 9);
-        byte[] waits = (byte[]) field(cipher, "held");
+        byte[] waits = cipher.held;
         cipher.engineDoFinal(held, 0, 9);
         check(Arrays.equals(waits, new byte[16]), "text that waited is not wiped");
         return 5;
@@ -178,7 +156,7 @@ final class Promises {
     /** What goes to the library in one call is no longer than a part: garbage collection waits for it. */
     static long parts() throws Exception {
         Gcm cipher = new Gcm(0);
-        Method isShort = Gcm.class.getDeclaredMethod("isShort", int.class);
+        Method isShort = Message.class.getDeclaredMethod("isShort", int.class);
         isShort.setAccessible(true);
         long count = 0;
         for (int aad : new int[] {0, Library.PART - 12, Library.PART - 11, Library.PART}) {

@@ -1,5 +1,8 @@
 package io.github.fastgcm;
 
+import static io.github.fastgcm.Tests.KEY;
+import static io.github.fastgcm.Tests.check;
+
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -29,15 +32,7 @@ import javax.crypto.spec.SecretKeySpec;
 /** How programs ship and are started: jars, class loaders, security managers; and how one sees whether a program uses the provider. */
 final class Shipped {
     private static final Path JAR = Path.of(System.getProperty("java.class.path").split(":")[0]).toAbsolutePath();
-    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
-
     private Shipped() {}
-
-    private static void check(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
 
     /** Another Java with these options. Returns its status and what it says. */
     private static String java(Path folder, Object... options) throws Exception {

@@ -1,5 +1,10 @@
 package io.github.fastgcm;
 
+import static io.github.fastgcm.Tests.KEY;
+import static io.github.fastgcm.Tests.check;
+import static io.github.fastgcm.Tests.fails;
+import static io.github.fastgcm.Tests.iv;
+
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.ByteBuffer;
@@ -19,11 +24,9 @@ import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
 import javax.crypto.ShortBufferException;
 import javax.crypto.spec.GCMParameterSpec;
-import javax.crypto.spec.SecretKeySpec;
 
 /** Sizes and places that nobody should give: around 0, around 2^31, and negative ones. Each function that takes some is walked; one that is new has to be added here. */
 final class Sizes {
-    private static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
     private static final int MOST = Integer.MAX_VALUE;
     private static final int[] HOSTILE = {
         Integer.MIN_VALUE, Integer.MIN_VALUE + 15, -65536, -100, -17, -16, -1, 0, 1, 16, 63, 64, 65, 1 << 30, MOST - 65536, MOST - 31, MOST - 17, MOST - 16,
@@ -31,16 +34,6 @@ final class Sizes {
     };
 
     private Sizes() {}
-
-    private static void check(boolean holds, String what) {
-        if (!holds) {
-            throw new AssertionError(what);
-        }
-    }
-
-    private static GCMParameterSpec iv(int number) {
-        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
-    }
 
     private interface Call {
         Object run() throws Exception;
@@ -296,16 +289,6 @@ final class Sizes {
         return cipher;
     }
 
-    private static void throwsWhat(Class<? extends Throwable> how, Call call) throws Exception {
-        try {
-            call.run();
-        } catch (Throwable thrown) {
-            check(thrown.getClass() == how, "not " + how + " but " + thrown);
-            return;
-        }
-        throw new AssertionError("no " + how);
-    }
-
     private static long crc(ByteBuffer of) {
         CRC32 crc = new CRC32();
         crc.update(of.duplicate());
@@ -324,13 +307,13 @@ final class Sizes {
 
             Cipher cipher = ours(Cipher.ENCRYPT_MODE, 1);
             for (int size : new int[] {MOST - 15, MOST - 1, MOST}) {
-                throwsWhat(ShortBufferException.class, () -> cipher.doFinal(text.duplicate().limit(size), sealed.duplicate()));
-                throwsWhat(ShortBufferException.class, () -> cipher.doFinal(text.duplicate().limit(size), ByteBuffer.allocateDirect(64)));
-                throwsWhat(ShortBufferException.class, () -> cipher.update(text.duplicate().limit(size), ByteBuffer.allocate(64)));
-                throwsWhat(ProviderException.class, () -> cipher.getOutputSize(size));
+                fails(ShortBufferException.class, () -> cipher.doFinal(text.duplicate().limit(size), sealed.duplicate()));
+                fails(ShortBufferException.class, () -> cipher.doFinal(text.duplicate().limit(size), ByteBuffer.allocateDirect(64)));
+                fails(ShortBufferException.class, () -> cipher.update(text.duplicate().limit(size), ByteBuffer.allocate(64)));
+                fails(ProviderException.class, () -> cipher.getOutputSize(size));
             }
             for (boolean later : new boolean[] {false, true}) {
-                throwsWhat(OutOfMemoryError.class, () -> {
+                fails(OutOfMemoryError.class, () -> {
                     cipher.updateAAD(text.duplicate().limit(MOST - (later ? 100 : 80)));
                     return null;
                 });
@@ -349,9 +332,9 @@ final class Sizes {
 
             sealed.put(MOST - 1, (byte) (sealed.get(MOST - 1) ^ 1));
             long before = crc(sealed);
-            throwsWhat(AEADBadTagException.class, () -> ours(Cipher.DECRYPT_MODE, 1).doFinal(sealed.duplicate(), sealed.duplicate()));
+            fails(AEADBadTagException.class, () -> ours(Cipher.DECRYPT_MODE, 1).doFinal(sealed.duplicate(), sealed.duplicate()));
             check(crc(sealed) == before, "a forgery that was opened in place is not what it was");
-            throwsWhat(AEADBadTagException.class, () -> ours(Cipher.DECRYPT_MODE, 1).doFinal(text.duplicate(), sealed.duplicate()));
+            fails(AEADBadTagException.class, () -> ours(Cipher.DECRYPT_MODE, 1).doFinal(text.duplicate(), sealed.duplicate()));
             check(sealed.duplicate().limit(MOST - 16).mismatch(text) == MOST - 16, "a forgery has left text");
             return 18;
         } finally {
@@ -367,14 +350,14 @@ final class Sizes {
             byte[] text = new byte[MOST - 2]; // the largest array that HotSpot has
             byte[] other = new byte[4096];
             Cipher cipher = ours(Cipher.ENCRYPT_MODE, 1);
-            throwsWhat(ShortBufferException.class, () -> cipher.doFinal(text, 0, text.length, new byte[1], 0));
-            throwsWhat(ShortBufferException.class, () -> cipher.update(text, 0, text.length, new byte[1], 0));
-            throwsWhat(ProviderException.class, () -> cipher.doFinal(text, 0, text.length));
+            fails(ShortBufferException.class, () -> cipher.doFinal(text, 0, text.length, new byte[1], 0));
+            fails(ShortBufferException.class, () -> cipher.update(text, 0, text.length, new byte[1], 0));
+            fails(ProviderException.class, () -> cipher.doFinal(text, 0, text.length));
             check(Arrays.equals(other, new byte[4096]), "another array has changed");
             cipher.update(new byte[15]);
             check(cipher.update(text, 0, text.length - 13).length == MOST - 15, "update"); // 2^31 - 16
-            throwsWhat(ProviderException.class, () -> cipher.update(new byte[16]));
-            throwsWhat(ShortBufferException.class, () -> cipher.update(text, 0, text.length, new byte[64], 0));
+            fails(ProviderException.class, () -> cipher.update(new byte[16]));
+            fails(ShortBufferException.class, () -> cipher.update(text, 0, text.length, new byte[64], 0));
         }
         Path nothing = Path.of(arguments[0]);
         try (FileChannel in = FileChannel.open(nothing, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -385,7 +368,7 @@ final class Sizes {
                 Cipher cipher = ours(seals ? Cipher.ENCRYPT_MODE : Cipher.DECRYPT_MODE, 1);
                 cipher.updateAAD(zeros.duplicate().limit(MOST - 1000));
                 cipher.updateAAD(new byte[900]);
-                throwsWhat(ProviderException.class, () -> {
+                fails(ProviderException.class, () -> {
                     cipher.updateAAD(new byte[100]);
                     return null;
                 });
@@ -397,8 +380,8 @@ final class Sizes {
             for (int piece = 0; piece < 2; piece++) {
                 cipher.update(zeros.duplicate().limit((1 << 30) - 100), ByteBuffer.allocate(0));
             }
-            throwsWhat(ProviderException.class, () -> cipher.update(new byte[300]));
-            throwsWhat(ShortBufferException.class, () -> cipher.doFinal(zeros.duplicate(), ByteBuffer.allocate(9)));
+            fails(ProviderException.class, () -> cipher.update(new byte[300]));
+            fails(ShortBufferException.class, () -> cipher.doFinal(zeros.duplicate(), ByteBuffer.allocate(9)));
         } finally {
             Files.deleteIfExists(nothing);
         }

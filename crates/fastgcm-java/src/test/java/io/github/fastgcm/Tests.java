@@ -1,9 +1,14 @@
 package io.github.fastgcm;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.Security;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
 import java.util.function.IntUnaryOperator;
+import javax.crypto.Cipher;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
 
 /**
  * All tests: `Tests CAVP WYCHEPROOF FOLDER`, which are files with published answers, and a folder for what is made. With the property `full` they take
@@ -12,7 +17,39 @@ import java.util.function.IntUnaryOperator;
 final class Tests {
     private static final String ONLY = System.getProperty("only");
 
+    static final SecretKeySpec KEY = new SecretKeySpec(new byte[32], "AES");
+
     private Tests() {}
+
+    // What the tests share.
+
+    static void check(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what);
+        }
+    }
+
+    static void fails(Class<? extends Throwable> how, Callable<?> call) {
+        try {
+            call.call();
+        } catch (Throwable thrown) {
+            check(thrown.getClass() == how, "not " + how + " but " + thrown);
+            return;
+        }
+        throw new AssertionError("no " + how);
+    }
+
+    static GCMParameterSpec iv(int number) {
+        return new GCMParameterSpec(128, ByteBuffer.allocate(12).putInt(number).array());
+    }
+
+    /** What the JDK's own provider makes of it. */
+    static byte[] theirs(GCMParameterSpec iv, byte[] aad, byte[] text) throws Exception {
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding", "SunJCE");
+        cipher.init(Cipher.ENCRYPT_MODE, KEY, iv);
+        cipher.updateAAD(aad);
+        return cipher.doFinal(text);
+    }
 
     private interface Test {
         long run() throws Exception;

@@ -1,0 +1,324 @@
+package io.github.fastgcm;
+
+import java.security.ProviderException;
+import java.util.Arrays;
+import javax.crypto.AEADBadTagException;
+import javax.crypto.BadPaddingException;
+import javax.crypto.ShortBufferException;
+
+/**
+ * A message under a key: its AAD, its text in pieces, and its end. It goes to the library in one call, or, if it is long or comes in pieces, as a message in
+ * pieces.
+ */
+abstract class Message extends Keyed {
+    private boolean aadEnded;
+    /** Of a text that is encrypted what fills no block yet; of one that is decrypted all. */
+    byte[] held = EMPTY;
+    private int heldSize;
+    /** How much has been encrypted. */
+    private long done;
+    /** How much of a message in pieces has gone to its output since {@link #openedInPieces} began. */
+    private long written;
+    /** A wrong tag was found, which has cost the AAD: nothing is opened before the next `init`. */
+    private boolean refused;
+
+    Message(int keySize) {
+        super(keySize);
+    }
+
+    // Sizes are added here, and as long integers: those of a program come near to 2^31.
+
+    /** How many bytes `doFinal` makes of so many more: an array or a buffer may not have as many. */
+    long outputSize(int size) {
+        return seals ? (long) heldSize + size + tag : Math.max((long) heldSize + size - tag, 0);
+    }
+
+    /** How many bytes `update` makes of so many more. */
+    long updateSize(int size) {
+        return seals ? (long) heldSize + size & -BLOCK : 0;
+    }
+
+    /** That size, if an int has it. */
+    static int counted(long size) {
+        if (size > Integer.MAX_VALUE) {
+            throw tooLong();
+        }
+        return (int) size;
+    }
+
+    static void checkRoom(long needed, long room) throws ShortBufferException {
+        if (needed > Integer.MAX_VALUE) {
+            throw new ShortBufferException(tooLong().getMessage());
+        }
+        if (needed > room) {
+            throw new ShortBufferException("Output buffer must be at least " + needed + " bytes long");
+        }
+    }
+
+    /** The message is over: the next one has the same key and IV. (An encryption that has begun to put out text has spent them.) */
+    void restart() {
+        if (memory != null && memory.pieces != 0) {
+            spent |= seals;
+            ended();
+        } else {
+            forget();
+        }
+    }
+
+    private void forget() {
+        headSize = iv == null ? 0 : iv.length;
+        aadEnded = false;
+        if (seals) {
+            Arrays.fill(held, 0, heldSize, (byte) 0);
+        }
+        if (held.length > BLOCK) {
+            held = EMPTY;
+        }
+        heldSize = 0;
+        done = 0;
+        refused = false;
+    }
+
+    /** The same after a call of the library: the key has been used. */
+    private void ended() {
+        if (memory != null) {
+            memory.end();
+            if (!used) {
+                free();
+            }
+        }
+        used = true;
+        forget();
+    }
+
+    void checkAad() {
+        checkInitialised();
+        if (seals) {
+            checkNotSpent();
+        }
+        if (aadEnded) {
+            throw new IllegalStateException("Update has been called; no more AAD data");
+        }
+    }
+
+    byte[] aadRoom(int size) {
+        head = room(head, headSize, size);
+        return head;
+    }
+
+    void checkTotal(long size) {
+        counted(done + heldSize + size);
+    }
+
+    int update(Place from, int size, Place to) {
+        if (!seals) {
+            hold(from, 0, size);
+            aadEnded = true;
+            return 0;
+        }
+        checkNotSpent();
+        checkTotal(size);
+        int made = (int) updateSize(size);
+        boolean isSpoiled = made > 0 && from.isSpoiledBy(to, made, size, heldSize == 0);
+        Place text = isSpoiled ? from.copied(size) : from;
+        begin();
+        try {
+            if (made == 0) {
+                hold(text, 0, size);
+                return 0;
+            }
+            int first = 0;
+            if (heldSize > 0) {
+                first = BLOCK - heldSize;
+                hold(text, 0, first);
+                text(Place.of(held, 0), 0, BLOCK, to, 0);
+                Arrays.fill(held, (byte) 0);
+                heldSize = 0;
+            }
+            int taken = made - (first > 0 ? BLOCK : 0);
+            text(text, first, taken, to, made - taken);
+            hold(text, first + taken, size - first - taken);
+            to.deliver(made);
+            done += made;
+            return made;
+        } catch (RuntimeException | Error thrown) {
+            spent = true; // some of the text may have gone out under this IV
+            ended();
+            throw thrown;
+        } finally {
+            if (isSpoiled) {
+                text.wipe();
+            }
+        }
+    }
+
+    private void hold(Place from, int offset, int size) {
+        if (held.length == 0 && seals) {
+            held = new byte[BLOCK];
+        }
+        held = room(held, heldSize, size);
+        from.get(offset, held, heldSize, size);
+        heldSize += size;
+    }
+
+    /** Begins a message in pieces, with its AAD. If it fails, nothing has begun. */
+    private void begin() {
+        long kept = keptKey();
+        if (memory.pieces == 0) {
+            memory.pieces = Native.pieces(kept, iv, iv.length);
+            if (memory.pieces == 0) {
+                throw new ProviderException("no memory for a message");
+            }
+            boolean hasAad = false;
+            try {
+                for (long at = iv.length; at < headSize; at += Library.PART) {
+                    check(Native.aad(memory.pieces, kept, head, (int) at, (int) Math.min(Library.PART, headSize - at)));
+                }
+                hasAad = true;
+            } finally {
+                if (!hasAad) {
+                    memory.end();
+                }
+            }
+        }
+        aadEnded = true;
+    }
+
+    /** The next text of a message in pieces. */
+    private void text(Place from, int offset, int size, Place to, int toOffset) {
+        for (long done = 0; done < size; done += Library.PART) {
+            int part = (int) Math.min(Library.PART, size - done);
+            check(Native.text(memory.pieces, memory.key, from, offset + done, part, to, toOffset + done, seals));
+            written += part;
+        }
+    }
+
+    private static void check(int status) {
+        if (status != 0) {
+            throw new ProviderException("a fault of fastgcm: " + status);
+        }
+    }
+
+    /** The end of a message, to memory with so much room. */
+    int finish(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
+        if (seals) {
+            checkNotSpent();
+            checkRoom(outputSize(size), room);
+            checkTotal((long) size + tag);
+        }
+        return seals ? seal(from, size, to) : open(from, size, to, room);
+    }
+
+    private int seal(Place from, int size, Place to) {
+        int made = heldSize + size; // an int has it with the tag
+        boolean isSpoiled = from.isSpoiledBy(to, made + tag, size, heldSize == 0);
+        Place text = isSpoiled ? from.copied(size) : from;
+        spent = true;
+        try {
+            if (isShort(made) && (memory == null || memory.pieces == 0)) {
+                check(whole(text, size, to));
+            } else {
+                begin();
+                text(Place.of(held, 0), 0, heldSize, to, 0);
+                text(text, 0, size, to, heldSize);
+                check(Native.end(memory.pieces, memory.key, to, made, tag, true));
+            }
+            to.deliver(made + tag);
+            Report.message();
+        } finally {
+            ended(); // whatever has happened: the next message does not go on with this one
+            if (isSpoiled) {
+                text.wipe();
+            }
+        }
+        return made + tag;
+    }
+
+    private boolean isShort(int text) {
+        return text <= Library.PART && headSize <= Library.PART;
+    }
+
+    /** A message in one call. */
+    private int whole(Place from, int size, Place to) {
+        int aad = headSize - iv.length;
+        if (!used) {
+            return Native.once(key, key.length, head, iv.length, aad, from, size, to, tag, seals);
+        }
+        return Native.message(keptKey(), head, iv.length, aad, from, size, to, tag, seals);
+    }
+
+    /** If anything but a wrong tag ends it, it is as if it had not begun. */
+    private int open(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
+        long left = (long) heldSize + size - tag;
+        if (left < 0) {
+            throw new AEADBadTagException("Input too short - need tag");
+        }
+        checkRoom(left, room);
+        int made = (int) left;
+        Place text = from;
+        if (heldSize > 0) {
+            int before = heldSize;
+            hold(from, 0, size);
+            heldSize = before;
+            text = Place.of(held, 0);
+        } else if (from.isSpoiledBy(to, made, size, true)) {
+            text = from.copied(size);
+        }
+        boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
+        if (!isRight) {
+            aadEnded = true;
+            refused = headSize > iv.length; // SunJCE goes on with what `update` had, but without AAD
+            throw new AEADBadTagException("Tag mismatch");
+        }
+        to.deliver(made);
+        Report.message();
+        ended();
+        return made;
+    }
+
+    private static boolean opened(int status) {
+        if (status != Native.UNAUTHENTIC) {
+            check(status);
+        }
+        return status == 0;
+    }
+
+    /** Opens a long message in pieces. What is not verified is what it was before, if it was opened in place, or all zero; whatever ends it. */
+    private boolean openedInPieces(Place from, int size, Place to) {
+        boolean hadEnded = aadEnded;
+        boolean isRight = false;
+        begin();
+        written = 0;
+        try {
+            text(from, 0, size, to, 0);
+            isRight = opened(Native.end(memory.pieces, memory.key, from, size, tag, false));
+        } finally {
+            memory.end();
+            if (!isRight) {
+                takeBack(from, to, (int) written);
+            }
+            aadEnded = hadEnded;
+        }
+        return isRight;
+    }
+
+    /** So much has been decrypted, and is not verified. */
+    private void takeBack(Place from, Place to, int size) {
+        boolean isAsBefore = false;
+        try {
+            if (from.is(to)) {
+                begin();
+                for (long done = 0; done < size; done += Library.PART) {
+                    int part = (int) Math.min(Library.PART, size - done);
+                    check(Native.text(memory.pieces, memory.key, to, done, part, to, done, true));
+                }
+                isAsBefore = true;
+            }
+        } finally {
+            memory.end();
+            if (!isAsBefore) {
+                to.zero(size);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The approved profile: sealing as SP 800-38D approves it, and in no other way. **fastgcm is not validated**
+//! (FIPS 140): the profile helps a user who must keep to approved modes, and no certificate stands behind it.
+//!
+//! [`ApprovedKey`] is all that a program needs, and differs from [`Key`](crate::Key) in this:
+//!
+//! * It seals under nonces that the library makes: counted (section 8.2.1 of the standard) or drawn (section
+//!   8.2.2). No function takes a nonce to seal with, and nonces end before one repeats.
+//! * Its tags have 16 bytes. It opens messages with tags of 12 bytes or more, under the sender's nonce.
+//! * Before the first key on a back end works, the back end passes [`self_test`].
+//!
+//! ```
+//! use fastgcm::{approved::ApprovedKey, nonces::CounterNonces};
+//!
+//! let mut key = ApprovedKey::new(&[7; 32], CounterNonces::new(*b"left"))?;
+//! let mut text = *b"to be sealed";
+//! let (nonce, tag) = key.seal(b"header", &mut text)?; // send nonce, text and tag
+//! key.open(&nonce, b"header", &mut text, &tag)?;
+//! assert_eq!(&text, b"to be sealed");
+//! # Ok::<(), fastgcm::Error>(())
+//! ```
+
+use crate::{
+    AnyTag, Backend, Error, Nonce, Tag,
+    nonces::{Nonces, SealingKey},
+    tag::sealed::Sealed,
+};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// A key of AES-GCM that seals as the standard approves it.
+#[derive(Debug)]
+pub struct ApprovedKey<N>(SealingKey<N>);
+
+impl<N: Nonces> ApprovedKey<N> {
+    /// Makes a key of 16, 24 or 32 bytes for the best back end of this machine, which passes [`self_test`]
+    /// first, once in a process.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength) for any other number of bytes, [`SelfTest`](Error::SelfTest)
+    /// if the back end has failed.
+    pub fn new(key: &[u8], nonces: N) -> Result<Self, Error> {
+        Self::with_backend(key, nonces, Backend::detect())
+    }
+
+    /// Makes what [`new`](Self::new) makes, for one back end.
+    ///
+    /// # Errors
+    /// [`Unavailable`](Error::Unavailable) if this machine cannot run it, else as for [`new`](Self::new).
+    pub fn with_backend(key: &[u8], nonces: N, backend: Backend) -> Result<Self, Error> {
+        tested(backend, self_test)?;
+        SealingKey::with_backend(key, nonces, backend).map(Self)
+    }
+
+    /// Encrypts `text` in place. Returns the nonce, which goes with the message, and the tag.
+    ///
+    /// # Errors
+    /// As for [`SealingKey::seal`]: `text` is untouched, and no nonce is used.
+    pub fn seal(&mut self, aad: &[u8], text: &mut [u8]) -> Result<([u8; 12], Tag), Error> {
+        self.0.seal(aad, text)
+    }
+
+    /// Encrypts `text` to a new vector, which holds nonce, ciphertext and tag: 28 bytes more than the text.
+    ///
+    /// # Errors
+    /// As for [`seal`](Self::seal).
+    #[cfg(feature = "alloc")]
+    pub fn seal_vec(&mut self, aad: &[u8], text: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        self.0.seal_vec(aad, text)
+    }
+
+    /// Decrypts `text` in place, with the sender's nonce and a tag of 12 to 16 bytes.
+    ///
+    /// # Errors
+    /// [`InvalidLength`](Error::InvalidLength), with `text` untouched, for a shorter tag; else as for
+    /// [`Key::open`](crate::Key::open).
+    pub fn open<'n, T: AnyTag>(
+        &self,
+        nonce: impl Into<Nonce<'n>>,
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &T,
+    ) -> Result<(), Error> {
+        if <T as Sealed>::LEN < 12 {
+            return Err(Error::InvalidLength);
+        }
+        self.0.open(nonce, aad, text, tag)
+    }
+
+    /// Decrypts `message`, which holds a nonce of 12 bytes, ciphertext and tag, to a new vector.
+    ///
+    /// # Errors
+    /// As for [`SealingKey::open_vec`].
+    #[cfg(feature = "alloc")]
+    pub fn open_vec(&self, aad: &[u8], message: &[u8]) -> Result<alloc::vec::Vec<u8>, Error> {
+        self.0.open_vec(aad, message)
+    }
+
+    /// Returns the back end that the key uses.
+    pub fn backend(&self) -> Backend {
+        self.0.backend()
+    }
+}
+
+/// Seals and opens known answers with each size of key, a short message and a long one, and has a forgery
+/// refused. It takes some ten microseconds, without instructions for AES a millisecond.
+///
+/// # Errors
+/// [`SelfTest`](Error::SelfTest) if any answer is wrong, [`Unavailable`](Error::Unavailable) if this machine
+/// cannot run the back end.
+pub fn self_test(backend: Backend) -> Result<(), Error> {
+    ANSWERS.iter().try_for_each(|answer| answer.check(backend))
+}
+
+/// Asks `test` once for each back end; an answer that was right stays.
+fn tested(backend: Backend, test: impl Fn(Backend) -> Result<(), Error>) -> Result<(), Error> {
+    static PASSED: AtomicU32 = AtomicU32::new(0);
+    let bit = 1 << backend as u32;
+    if PASSED.load(Ordering::Relaxed) & bit == 0 {
+        test(backend)?;
+        PASSED.fetch_or(bit, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// A message, and the tag that it must have.
+struct Answer {
+    key: usize,
+    text: usize,
+    tag: u128,
+}
+
+/// The first three are test cases 4, 10 and 16 of "The Galois/Counter Mode of Operation" (McGrew and Viega).
+/// They share key (as much of it as there is, twice), nonce, AAD and text. The last three are OpenSSL's.
+const ANSWERS: [Answer; 6] = [
+    Answer { key: 16, text: 60, tag: 0x5bc94fbc3221a5db94fae95ae7121a47 },
+    Answer { key: 24, text: 60, tag: 0x2519498e80f1478f37ba55bd6d27618c },
+    Answer { key: 32, text: 60, tag: 0x76fc6ece0f4e1768cddf8853bb2d551b },
+    Answer { key: 16, text: LONG, tag: 0x684d7f0171ca2edc55c0316e206627bf },
+    Answer { key: 24, text: LONG, tag: 0xb9525782a79bac71f5c92e389ffced9f },
+    Answer { key: 32, text: LONG, tag: 0x8c7b7f9b2f02381be5807566b2554976 },
+];
+const KEY: [u128; 2] = [0xfeffe9928665731c6d6a8f9467308308; 2];
+const NONCE: [u8; 12] = [0xca, 0xfe, 0xba, 0xbe, 0xfa, 0xce, 0xdb, 0xad, 0xde, 0xca, 0xf8, 0x88];
+const AAD: [u8; 20] = [
+    0xfe, 0xed, 0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef, 0xfe, 0xed, 0xfa, 0xce, 0xde, 0xad, 0xbe, 0xef, 0xab,
+    0xad, 0xda, 0xd2,
+];
+const SHORT: [u128; 4] = [
+    0xd9313225f88406e5a55909c5aff5269a,
+    0x86a7a9531534f7da2e4c303d8a318a72,
+    0x1c3c0c95956809532fcf0e2449a6b525,
+    0xb16aedf5aa0de657ba637b3900000000,
+];
+/// Bytes of the long text: turns, and an end behind them.
+const LONG: usize = 1500;
+
+impl Answer {
+    fn check(&self, backend: Backend) -> Result<(), Error> {
+        let key = crate::Key::with_backend(&KEY.map(u128::to_be_bytes).as_flattened()[..self.key], backend)?;
+        let mut long: [u8; LONG] = core::array::from_fn(|i| (7 * i + 3) as u8);
+        let mut short = SHORT.map(u128::to_be_bytes);
+        let text = if self.text == LONG { &mut long[..] } else { &mut short.as_flattened_mut()[..self.text] };
+        let (first, tag) = (text[0], Tag(self.tag.to_be_bytes()));
+        let sealed = key.seal(NONCE, &AAD, text)?;
+        let is_sealed = sealed == tag && text[0] != first;
+        let opened = key.open(NONCE, &AAD, text, &tag).is_ok() && text[0] == first;
+        let mut forged = tag;
+        forged.0[self.text % 16] ^= 1;
+        let refused = key.open(NONCE, &AAD, text, &forged) == Err(Error::Unauthentic);
+        let is_right = is_sealed && opened && refused && text.iter().all(|byte| *byte == 0);
+        if is_right { Ok(()) } else { Err(Error::SelfTest) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a back end with a wrong answer would do: the next key is refused too, until the test passes.
+    #[test]
+    fn a_failed_self_test_refuses_keys() {
+        let backend = Backend::Portable;
+        let wrong = Answer { tag: 1, ..ANSWERS[0] };
+        assert_eq!(wrong.check(backend), Err(Error::SelfTest));
+        assert_eq!(tested(backend, |backend| wrong.check(backend)), Err(Error::SelfTest));
+        assert_eq!(tested(backend, |backend| wrong.check(backend)), Err(Error::SelfTest));
+        assert_eq!(tested(backend, self_test), Ok(()));
+        assert_eq!(tested(backend, |backend| wrong.check(backend)), Ok(()), "it is asked once");
+    }
+
+    #[test]
+    fn every_back_end_passes() {
+        Backend::available().for_each(|backend| assert_eq!(self_test(backend), Ok(()), "{backend}"));
+    }
+
+    /// It takes the sender's tag if the standard's revision will.
+    #[cfg(feature = "hazmat")]
+    #[test]
+    fn short_tags_are_refused_untouched() {
+        let mut key = ApprovedKey::new(&[7; 32], crate::nonces::CounterNonces::new([0; 4])).unwrap();
+        let mut text = *b"text";
+        let (nonce, tag) = key.seal(b"aad", &mut text).unwrap();
+        let sealed = text;
+        assert_eq!(key.open(nonce, b"aad", &mut text, &tag.truncate::<8>()), Err(Error::InvalidLength));
+        assert_eq!(text, sealed);
+        assert_eq!(key.open(nonce, b"aad", &mut text, &tag.truncate::<12>()), Ok(()));
+        assert_eq!(&text, b"text");
+    }
+}

@@ -1,8 +1,0 @@
-//! Links what `make.sh` fetched.
-
-include!("../made.rs");
-
-fn main() {
-    println!("cargo::rustc-link-search=native={}", made());
-    println!("cargo::rustc-link-lib=static=sodium");
-}

@@ -1,0 +1,3 @@
+//! OpenSSL 3.6, built from the crate `openssl-src` and linked into this shared object. How it is called: `plugin::openssl`.
+
+plugin::export_openssl!("openssl-3.6", Ok::<_, String>(plugin::linked_openssl!()));

@@ -1,3 +1,0 @@
-//! OpenSSL 4.0, built from the crate `openssl-src` and linked into this shared object. How it is called: `openssl-calls`.
-
-openssl_calls::export!("openssl-4.0", Ok::<_, String>(openssl_calls::linked!()));
