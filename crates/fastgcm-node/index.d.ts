@@ -26,14 +26,14 @@ export class InvalidTag extends Error {
     readonly row?: number;
 }
 
-/** What `AESGCM`, `AESGCMSIV` and `XAES256GCM` have. */
+/** What `AESGCM`, `AESGCMSIV`, `XAES256GCM` and `KCXAES256GCM` have. Tags have 16 bytes, those of `KCXAES256GCM` 48. */
 declare abstract class Aead {
     protected constructor();
 
     /**
-     * Encrypts `data`. Returns the ciphertext and, behind it, the tag of 16 bytes.
+     * Encrypts `data`. Returns the ciphertext and, behind it, the tag.
      *
-     * @param nonce 12 bytes (24 for `XAES256GCM`), **never the same twice with one key**.
+     * @param nonce 12 bytes (24 for `XAES256GCM` and `KCXAES256GCM`), **never the same twice with one key**.
      * @param aad What is authenticated and not encrypted. Opening takes the same.
      */
     seal(nonce: Bytes, data: Bytes, aad?: Bytes | null): Buffer;
@@ -46,13 +46,13 @@ declare abstract class Aead {
     open(nonce: Bytes, data: Bytes, aad?: Bytes | null): Buffer;
 
     /**
-     * `seal` to `out`, which has 16 bytes more than `data`, and is apart from it or begins with the same
+     * `seal` to `out`, which is longer than `data` by a tag, and is apart from it or begins with the same
      * byte. Returns `out`.
      */
     sealInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, aad?: Bytes | null): T;
 
     /**
-     * `open` to `out`, which has 16 bytes less than `data`, and is apart from it or begins with the same
+     * `open` to `out`, which is shorter than `data` by a tag, and is apart from it or begins with the same
      * byte. Returns `out`.
      *
      * @throws {InvalidTag} and `out` is all zero.
@@ -70,7 +70,7 @@ declare abstract class Aead {
     openDetached(nonce: Bytes, data: Bytes, tag: Bytes, aad?: Bytes | null): Buffer;
 
     /**
-     * `sealDetached` to `out`, as long as `data`, and `tag`, 16 bytes. `out` may be `data`. Returns `out`.
+     * `sealDetached` to `out`, as long as `data`, and `tag`, as long as a tag. `out` may be `data`. Returns `out`.
      */
     sealDetachedInto<T extends Target>(nonce: Bytes, data: Bytes, out: T, tag: Target, aad?: Bytes | null): T;
 
@@ -142,6 +142,7 @@ export class AESGCM extends Aead {
     /** A random key. */
     static generateKey(bits?: 128 | 192 | 256): Buffer;
     static readonly nonceLength: 12;
+    static readonly tagLength: 16;
 }
 
 /**
@@ -154,21 +155,17 @@ export class AESGCMSIV extends Aead {
     /** A random key. */
     static generateKey(bits?: 128 | 256): Buffer;
     static readonly nonceLength: 12;
+    static readonly tagLength: 16;
 }
 
-/**
- * XAES-256-GCM (C2SP) with a key of 32 bytes: nonces of 24 bytes, which may be random for any number of
- * messages.
- */
-export class XAES256GCM extends Aead {
-    #private;
-    constructor(key: Key);
+/** What `XAES256GCM` and `KCXAES256GCM` have beside that. */
+declare abstract class RootKey extends Aead {
     /** A random key. */
     static generateKey(): Buffer;
     static readonly nonceLength: 24;
     /**
      * Encrypts `data` under a random nonce. Returns nonce, ciphertext and tag, one behind the other: 40 bytes
-     * more than `data`.
+     * more than `data` (72 for `KCXAES256GCM`).
      */
     sealRandom(data: Bytes, aad?: Bytes | null): Buffer;
     /**
@@ -177,6 +174,27 @@ export class XAES256GCM extends Aead {
      * @throws {InvalidTag} if anything is not as it was sealed.
      */
     openRandom(data: Bytes, aad?: Bytes | null): Buffer;
+}
+
+/**
+ * XAES-256-GCM (C2SP) with a key of 32 bytes: nonces of 24 bytes, which may be random for any number of
+ * messages.
+ */
+export class XAES256GCM extends RootKey {
+    #private;
+    constructor(key: Key);
+    static readonly tagLength: 16;
+}
+
+/**
+ * KC-XAES-256-GCM (IACR ePrint 2025/758) with a key of 32 bytes: XAES-256-GCM, and a commitment of 32 bytes
+ * to the key. Nobody can make a message that opens under two keys, even if they know both. The tag has 48
+ * bytes: that of XAES-256-GCM, then the commitment.
+ */
+export class KCXAES256GCM extends RootKey {
+    #private;
+    constructor(key: Key);
+    static readonly tagLength: 48;
 }
 
 declare abstract class Nonces {

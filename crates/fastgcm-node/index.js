@@ -1,6 +1,6 @@
 'use strict';
 
-const { AESGCM, AESGCMSIV, XAES256GCM } = require('./lib/aead.js');
+const { AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM } = require('./lib/aead.js');
 const { InvalidTag } = require('./lib/errors.js');
 const { SealedFile, openFile, sealFile } = require('./lib/files.js');
 const native = require('./lib/native.js');
@@ -20,6 +20,7 @@ module.exports = {
     CobblestoneSealer,
     CounterNonces,
     InvalidTag,
+    KCXAES256GCM,
     RandomNonces,
     SealedFile,
     Sealer,

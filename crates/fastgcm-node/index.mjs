@@ -7,6 +7,7 @@ export const {
     CobblestoneSealer,
     CounterNonces,
     InvalidTag,
+    KCXAES256GCM,
     RandomNonces,
     SealedFile,
     Sealer,

@@ -48,11 +48,13 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
             return Ok(PROOF.to_owned());
         }
         let Some(python) = python else { return Ok(fault.line()) };
-        // The package of the copy, which Python finds before the one that is installed, has the libraries of that one.
+        // The package of the copy, which Python finds before the one that is installed, has the libraries of that one; or its own (`built`).
         let package = copy.root.join("crates/fastgcm-python/python/fastgcm").display().to_string();
-        let installed = format!("$('{python}' -c 'import fastgcm, os; print(os.path.dirname(fastgcm.__file__))')");
-        let pytest = format!("'{python}' -B -m pytest -q -x -p no:cacheprovider {}", fault.tests);
-        Ok(format!("cp {installed}/*.so '{package}'\nPYTHONPATH='{package}/..' timeout --kill-after=5 300 {pytest}"))
+        let installed = format!("cp $('{python}' -c 'import fastgcm, os; print(os.path.dirname(fastgcm.__file__))')/*.so '{package}'");
+        let built = format!("cargo build -p fastgcm-python\ncp ../build/debug/libfastgcm_python.so '{package}/_fastgcm.abi3.so'");
+        let (library, tests) = fault.tests.strip_prefix("built ").map_or((installed, &*fault.tests), |tests| (built, tests));
+        let pytest = format!("'{python}' -B -m pytest -q -x -p no:cacheprovider {tests}");
+        Ok(format!("{library}\nPYTHONPATH='{package}/..' timeout --kill-after=5 300 {pytest}"))
     };
     let wanted = wanted.map(|fault| Ok((fault, line(fault)?))).collect::<Result<Vec<_>>>()?;
     // Controls come first: they share one library, and behind a fault the library would be compiled anew.

@@ -3,10 +3,11 @@
 
 const { KeyObject, randomFillSync } = require('node:crypto');
 const native = require('./native.js');
-const { done, fail, made, plain } = require('./errors.js');
+const { done, fail, made, plain, tooLong } = require('./errors.js');
 const { own, room, shared, sum } = require('./memory.js');
 
-const TAG = 16;
+/** The longest text in bytes (SP 800-38D, section 5.2.1.1). */
+const TEXT = 2 ** 36 - 32;
 
 /** Calls `make` with the bytes of a key, which may be a `KeyObject`. */
 function withKey(key, make) {
@@ -28,19 +29,33 @@ function random(length) {
     return randomFillSync(own(length));
 }
 
+/** The length of what a text becomes that has `more` bytes beside it then. */
+function sealedLength(data, more) {
+    return limited(sum(data)) + more;
+}
+
 /** The length of the text in sealed bytes with `more` bytes beside it. What is too short is no message. */
 function textLength(data, more) {
     const length = sum(data, -more);
     // The library says so.
-    return length < 0 ? 0 : length;
+    return length < 0 ? 0 : limited(length);
+}
+
+/** The length of a text, before anybody asks for memory. */
+function limited(length) {
+    if (length > TEXT) tooLong();
+    return length;
 }
 
 /** What the keys of all kinds have. */
 class Aead {
     #key;
+    /** Bytes of a tag. */
+    #tag;
 
-    constructor(make, key) {
+    constructor(make, key, tag) {
         this.#key = done(withKey(key, make));
+        this.#tag = tag;
     }
 
     /** For what is made of a key. */
@@ -52,7 +67,7 @@ class Aead {
         plain(nonce, 'nonce');
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
-        const out = room(sum(data, TAG));
+        const out = room(sealedLength(data, this.#tag));
         const fault = native.seal(this.#key, nonce, data, aad, out);
         if (fault !== undefined) fail(fault);
         return out;
@@ -62,7 +77,7 @@ class Aead {
         plain(nonce, 'nonce');
         plain(data, 'data');
         if (aad != null) plain(aad, 'aad');
-        const out = room(textLength(data, TAG));
+        const out = room(textLength(data, this.#tag));
         const fault = native.open(this.#key, nonce, data, aad, out);
         if (fault !== undefined) fail(fault);
         return out;
@@ -90,15 +105,15 @@ class Aead {
 
     sealDetached(nonce, data, aad) {
         plain(data, 'data');
-        const both = room(sum(data, TAG));
-        const [ciphertext, tag] = [both.subarray(0, -TAG), both.subarray(-TAG)];
+        const both = room(sealedLength(data, this.#tag));
+        const [ciphertext, tag] = [both.subarray(0, -this.#tag), both.subarray(-this.#tag)];
         this.sealDetachedInto(nonce, data, ciphertext, tag, aad);
         return { ciphertext, tag };
     }
 
     openDetached(nonce, data, tag, aad) {
         plain(data, 'data');
-        return this.openDetachedInto(nonce, data, tag, room(sum(data)), aad);
+        return this.openDetachedInto(nonce, data, tag, room(sealedLength(data, 0)), aad);
     }
 
     sealDetachedInto(nonce, data, out, tag, aad) {
@@ -124,11 +139,11 @@ class Aead {
     }
 
     async sealAsync(nonce, data, aad) {
-        return this.#background(true, nonce, data, aad, (data) => sum(data, TAG));
+        return this.#background(true, nonce, data, aad, (data) => sealedLength(data, this.#tag));
     }
 
     async openAsync(nonce, data, aad) {
-        return this.#background(false, nonce, data, aad, (data) => textLength(data, TAG));
+        return this.#background(false, nonce, data, aad, (data) => textLength(data, this.#tag));
     }
 
     async #background(seals, nonce, data, aad, length) {
@@ -142,11 +157,11 @@ class Aead {
     }
 
     sealBatch(nonces, datas, aads) {
-        return this.#batch(true, TAG, nonces, datas, aads);
+        return this.#batch(true, this.#tag, nonces, datas, aads);
     }
 
     openBatch(nonces, datas, aads) {
-        return this.#batch(false, -TAG, nonces, datas, aads);
+        return this.#batch(false, -this.#tag, nonces, datas, aads);
     }
 
     #batch(seals, more, nonces, datas, aads) {
@@ -215,9 +230,10 @@ function bits(wanted, allowed) {
 
 class AESGCM extends Aead {
     static nonceLength = 12;
+    static tagLength = 16;
 
     constructor(key) {
-        super(native.gcm, key);
+        super(native.gcm, key, AESGCM.tagLength);
     }
 
     static generateKey(length = 256) {
@@ -227,9 +243,10 @@ class AESGCM extends Aead {
 
 class AESGCMSIV extends Aead {
     static nonceLength = 12;
+    static tagLength = 16;
 
     constructor(key) {
-        super(native.siv, key);
+        super(native.siv, key, AESGCMSIV.tagLength);
     }
 
     static generateKey(length = 256) {
@@ -237,11 +254,16 @@ class AESGCMSIV extends Aead {
     }
 }
 
-class XAES256GCM extends Aead {
+/** What both classes have whose nonces may be random for any number of messages. */
+class RootKey extends Aead {
     static nonceLength = 24;
 
-    constructor(key) {
-        super(native.xaes, key);
+    /** Bytes of nonce and tag. */
+    #more;
+
+    constructor(make, key, tag) {
+        super(make, key, tag);
+        this.#more = RootKey.nonceLength + tag;
     }
 
     static generateKey() {
@@ -249,31 +271,47 @@ class XAES256GCM extends Aead {
     }
 
     sealRandom(data, aad) {
-        return sealDrawn(Aead.handle(this), undefined, 24, data, aad);
+        return sealDrawn(Aead.handle(this), undefined, this.#more, data, aad);
     }
 
     openRandom(data, aad) {
-        return openDrawn(Aead.handle(this), 24, data, aad);
+        return openDrawn(Aead.handle(this), this.#more, data, aad);
     }
 }
 
-/** A nonce, ciphertext and tag, one behind the other. */
-function sealDrawn(key, nonces, nonceLength, data, aad) {
+class XAES256GCM extends RootKey {
+    static tagLength = 16;
+
+    constructor(key) {
+        super(native.xaes, key, XAES256GCM.tagLength);
+    }
+}
+
+class KCXAES256GCM extends RootKey {
+    static tagLength = 48;
+
+    constructor(key) {
+        super(native.kcXaes, key, KCXAES256GCM.tagLength);
+    }
+}
+
+/** A nonce, ciphertext and tag, one behind the other. Nonce and tag have `more` bytes. */
+function sealDrawn(key, nonces, more, data, aad) {
     plain(data, 'data');
     if (aad != null) plain(aad, 'aad');
-    const out = room(sum(data, nonceLength + TAG));
+    const out = room(sealedLength(data, more));
     const fault = native.sealDrawn(key, nonces, data, aad, out);
     if (fault !== undefined) fail(fault);
     return out;
 }
 
-function openDrawn(key, nonceLength, data, aad) {
+function openDrawn(key, more, data, aad) {
     plain(data, 'data');
     if (aad != null) plain(aad, 'aad');
-    const out = room(textLength(data, nonceLength + TAG));
+    const out = room(textLength(data, more));
     const fault = native.openDrawn(key, data, aad, out);
     if (fault !== undefined) fail(fault);
     return out;
 }
 
-module.exports = { AESGCM, AESGCMSIV, Aead, XAES256GCM, openDrawn, sealDrawn, withKey };
+module.exports = { AESGCM, AESGCMSIV, Aead, KCXAES256GCM, XAES256GCM, openDrawn, sealDrawn, withKey };

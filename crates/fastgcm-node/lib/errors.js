@@ -57,12 +57,12 @@ const NAMES = [
     'aads',
 ];
 const LENGTHS = {
-    key: '16, 24 or 32 bytes for AESGCM, 16 or 32 for AESGCMSIV and files, 32 for XAES256GCM',
-    nonce: '12 bytes (24 for XAES256GCM)',
-    out: 'as many bytes as the text, and 16 more for a tag',
-    tag: '16 bytes',
+    key: '16, 24 or 32 bytes for AESGCM, 16 or 32 for AESGCMSIV and files, 32 for XAES256GCM and KCXAES256GCM',
+    nonce: '12 bytes (24 for XAES256GCM and KCXAES256GCM)',
+    out: 'as many bytes as the text, and 16 more for a tag (48 for KCXAES256GCM)',
+    tag: '16 bytes (48 for KCXAES256GCM)',
     fixed: '4 to 11 bytes',
-    nonces: '12 bytes for each (24 for XAES256GCM)',
+    nonces: '12 bytes for each (24 for XAES256GCM and KCXAES256GCM)',
     datas: 'one message, or one record of equal length, for each nonce',
     aads: 'one for each nonce',
 };
@@ -76,6 +76,11 @@ function fail(number, what = 'message') {
     const row = Math.floor(number / 1024) - 1;
     const text = message(NAMES[Math.floor(number / 32) % 32]);
     throw made(Class, code, row < 0 ? text : `${what} ${row}: ${text}`, row < 0 ? {} : { row });
+}
+
+/** Throws what the library says of a text that is too long (`Kind::TooLong`). */
+function tooLong() {
+    fail(7);
 }
 
 function made(Class, code, message, more) {
@@ -157,4 +162,4 @@ function say(kind, name) {
     return [code, message(name)];
 }
 
-module.exports = { InvalidTag, copied, done, examined, fail, made, options, plain, truth };
+module.exports = { InvalidTag, copied, done, examined, fail, made, options, plain, tooLong, truth };

@@ -69,11 +69,11 @@ class SealingKey {
     }
 
     seal(data, aad) {
-        return sealDrawn(this.#key, this.#nonces, 12, data, aad);
+        return sealDrawn(this.#key, this.#nonces, 12 + 16, data, aad);
     }
 
     open(data, aad) {
-        return openDrawn(this.#key, 12, data, aad);
+        return openDrawn(this.#key, 12 + 16, data, aad);
     }
 
     destroy() {

@@ -1,11 +1,11 @@
-//! Whole messages: keys of AES-GCM, AES-GCM-SIV and XAES-256-GCM, with the same verbs.
+//! Whole messages: keys of AES-GCM, AES-GCM-SIV, XAES-256-GCM and KC-XAES-256-GCM, with the same verbs.
 
 use crate::{
     fault::{Fault, Kind, Name},
     js::{Bytes, Call, Object, Value, writable},
     nonces::Nonces,
 };
-use fastgcm::{AesGcmSiv, Error, Key, Nonce, TAG_LEN, Tag, Xaes256Gcm};
+use fastgcm::{AesGcmSiv, CommittingTag, Error, KcXaes256Gcm, Key, Nonce, RootKey, Scheme, TAG_LEN, Tag, Xaes256Gcm};
 use std::sync::Arc;
 
 /// A key. What works in the background has it too, until it is done.
@@ -14,6 +14,7 @@ pub(crate) enum Aead {
     Gcm(Arc<Key>),
     Siv(Arc<AesGcmSiv>),
     Xaes(Arc<Xaes256Gcm>),
+    KcXaes(Arc<KcXaes256Gcm>),
 }
 
 impl Object for Aead {
@@ -33,9 +34,17 @@ pub(crate) fn siv(call: &Call) -> Result<Value, Fault> {
 }
 
 pub(crate) fn xaes(call: &Call) -> Result<Value, Fault> {
+    root(call, Aead::Xaes)
+}
+
+pub(crate) fn kc_xaes(call: &Call) -> Result<Value, Fault> {
+    root(call, Aead::KcXaes)
+}
+
+/// A key from which a scheme derives the keys of messages.
+fn root<S: Scheme>(call: &Call, aead: fn(Arc<RootKey<S>>) -> Aead) -> Result<Value, Fault> {
     let key = call.bytes(0, Name::Key)?.get().try_into().map_err(|_| wrong_key(Error::InvalidLength))?;
-    let key = Xaes256Gcm::with_backend(key, crate::backend()).map_err(wrong_key)?;
-    call.object(Aead::Xaes(Arc::new(key)))
+    call.object(aead(Arc::new(RootKey::with_backend(key, crate::backend()).map_err(wrong_key)?)))
 }
 
 fn wrong_key(error: Error) -> Fault {
@@ -66,10 +75,39 @@ impl AnyNonce {
     }
 }
 
+/// A tag that was read, so that it may lie where the call writes.
+pub(crate) enum AnyTag {
+    Plain(Tag),
+    /// That of KC-XAES-256-GCM, which ends in a commitment to the key.
+    Committing(CommittingTag),
+}
+
 impl Aead {
     /// Bytes of a nonce that is drawn.
     pub(crate) fn nonce_len(&self) -> usize {
-        if matches!(self, Self::Xaes(_)) { 24 } else { 12 }
+        if matches!(self, Self::Xaes(_) | Self::KcXaes(_)) { 24 } else { 12 }
+    }
+
+    /// Bytes of a tag.
+    #[inline]
+    pub(crate) fn tag_len(&self) -> usize {
+        if matches!(self, Self::KcXaes(_)) { size_of::<CommittingTag>() } else { TAG_LEN }
+    }
+
+    /// Length of the text in so many bytes of ciphertext and tag, and whatever is in front of them.
+    #[inline]
+    pub(crate) fn text_len(&self, sealed: usize, before: usize) -> Result<usize, Fault> {
+        sealed.checked_sub(before + self.tag_len()).ok_or(Kind::Unauthentic.into())
+    }
+
+    /// The tag that these bytes are.
+    #[inline]
+    pub(crate) fn tag(&self, tag: &[u8]) -> Result<AnyTag, Fault> {
+        let read = match self {
+            Self::KcXaes(_) => tag.try_into().map(AnyTag::Committing),
+            _ => tag.try_into().map(AnyTag::Plain),
+        };
+        read.map_err(|_| Fault::of(Kind::Length, Name::Tag))
     }
 
     /// A nonce: AES-GCM takes any length but 0.
@@ -90,62 +128,51 @@ impl Aead {
         Ok(copy)
     }
 
-    /// Encrypts `text`, or what lies in `out` already, to `out`.
+    /// Encrypts `text`, or what lies in `out` already, to `out`, and writes all of the tag.
     #[inline]
-    pub(crate) fn seal(&self, nonce: &[u8], aad: &[u8], text: Option<&[u8]>, out: &mut [u8]) -> Result<Tag, Error> {
-        match (self, text) {
-            (Self::Gcm(key), Some(text)) => match <[u8; 12]>::try_from(nonce) {
-                Ok(nonce) => key.seal_detached_to(nonce, aad, text, out),
-                Err(_) => key.seal_detached_to(Nonce::any(nonce)?, aad, text, out),
-            },
-            (Self::Gcm(key), None) => key.seal(Nonce::any(nonce)?, aad, out),
-            (Self::Siv(key), Some(text)) => key.seal_detached_to(exact(nonce)?, aad, text, out),
-            (Self::Siv(key), None) => key.seal(exact(nonce)?, aad, out),
-            (Self::Xaes(key), text) => {
-                let nonce = exact(nonce)?;
-                if let Some(text) = text {
-                    out.copy_from_slice(text);
+    pub(crate) fn seal(&self, nonce: &[u8], aad: &[u8], text: Option<&[u8]>, out: &mut [u8], tag: &mut [u8]) -> Result<(), Error> {
+        macro_rules! seal {
+            ($key:expr, $nonce:expr) => {
+                match text {
+                    Some(text) => tag.copy_from_slice($key.seal_detached_to($nonce, aad, text, out)?.as_ref()),
+                    None => tag.copy_from_slice($key.seal($nonce, aad, out)?.as_ref()),
                 }
-                // What is too long must not lie there as text.
-                key.seal(nonce, aad, out).inspect_err(|_| out.fill(0))
-            }
+            };
         }
+        match (self, <[u8; 12]>::try_from(nonce)) {
+            (Self::Gcm(key), Ok(nonce)) => seal!(key, nonce),
+            (Self::Gcm(key), Err(_)) => seal!(key, Nonce::any(nonce)?),
+            (Self::Siv(key), _) => seal!(key, exact(nonce)?),
+            (Self::Xaes(key), _) => seal!(key, exact(nonce)?),
+            (Self::KcXaes(key), _) => seal!(key, exact(nonce)?),
+        }
+        Ok(())
     }
 
     /// Decrypts `ciphertext`, or what lies in `out` already, to `out`, which is all zero if the tag is wrong.
     #[inline]
-    pub(crate) fn open(&self, nonce: &[u8], aad: &[u8], ciphertext: Option<&[u8]>, out: &mut [u8], tag: &Tag) -> Result<(), Error> {
-        match (self, ciphertext) {
-            (Self::Gcm(key), Some(ciphertext)) => match <[u8; 12]>::try_from(nonce) {
-                Ok(nonce) => key.open_detached_to(nonce, aad, ciphertext, out, tag),
-                Err(_) => key.open_detached_to(Nonce::any(nonce)?, aad, ciphertext, out, tag),
-            },
-            (Self::Gcm(key), None) => key.open(Nonce::any(nonce)?, aad, out, tag),
-            (Self::Siv(key), Some(ciphertext)) => key.open_detached_to(exact(nonce)?, aad, ciphertext, out, tag),
-            (Self::Siv(key), None) => key.open(exact(nonce)?, aad, out, tag),
-            (Self::Xaes(key), ciphertext) => {
-                let nonce = exact(nonce)?;
-                if let Some(ciphertext) = ciphertext {
-                    out.copy_from_slice(ciphertext);
+    pub(crate) fn open(&self, nonce: &[u8], aad: &[u8], ciphertext: Option<&[u8]>, out: &mut [u8], tag: &AnyTag) -> Result<(), Error> {
+        macro_rules! open {
+            ($key:expr, $nonce:expr, $tag:expr) => {
+                match ciphertext {
+                    Some(ciphertext) => $key.open_detached_to($nonce, aad, ciphertext, out, $tag),
+                    None => $key.open($nonce, aad, out, $tag),
                 }
-                key.open(nonce, aad, out, tag)
-            }
+            };
+        }
+        match (self, tag, <[u8; 12]>::try_from(nonce)) {
+            (Self::Gcm(key), AnyTag::Plain(tag), Ok(nonce)) => open!(key, nonce, tag),
+            (Self::Gcm(key), AnyTag::Plain(tag), Err(_)) => open!(key, Nonce::any(nonce)?, tag),
+            (Self::Siv(key), AnyTag::Plain(tag), _) => open!(key, exact(nonce)?, tag),
+            (Self::Xaes(key), AnyTag::Plain(tag), _) => open!(key, exact(nonce)?, tag),
+            (Self::KcXaes(key), AnyTag::Committing(tag), _) => open!(key, exact(nonce)?, tag),
+            _ => Err(Error::InvalidLength), // a tag of another key
         }
     }
 }
 
 fn exact<const N: usize>(nonce: &[u8]) -> Result<&[u8; N], Error> {
     nonce.try_into().map_err(|_| Error::InvalidLength)
-}
-
-/// Length of the text in so many bytes of ciphertext and tag, and whatever is in front of them.
-pub(crate) fn text_len(sealed: usize, before: usize) -> Result<usize, Fault> {
-    sealed.checked_sub(before + TAG_LEN).ok_or(Kind::Unauthentic.into())
-}
-
-/// The tag among these bytes.
-pub(crate) fn tag_of(bytes: &[u8]) -> Result<Tag, Fault> {
-    bytes.try_into().map(Tag).map_err(|_| Fault::of(Kind::Length, Name::Tag))
 }
 
 /// `out` with a length that it must have.
@@ -160,17 +187,17 @@ pub(crate) fn seal(call: &Call) -> Result<Value, Fault> {
     let (data, aad) = (call.bytes(2, Name::Data)?, call.optional(3, Name::Aad)?.unwrap_or(Bytes::EMPTY));
     let (out, tag) = (call.bytes(4, Name::Out)?, call.optional(5, Name::Tag)?);
     let Some(tag) = tag else {
-        let out = of_length(out, data.len() + TAG_LEN)?;
+        let out = of_length(out, data.len() + key.tag_len())?;
         let (text, out) = writable(out, data, &[aad])?;
         let (ciphertext, behind) = out.split_at_mut(data.len());
-        behind.copy_from_slice(&key.seal(nonce.get(), aad.get(), text, ciphertext)?.0);
+        key.seal(nonce.get(), aad.get(), text, ciphertext, behind)?;
         return Ok(Value::UNDEFINED);
     };
     let out = of_length(out, data.len())?;
-    tag_of(tag.get())?;
+    key.tag(tag.get())?;
     let (_, tag) = writable(tag, Bytes::EMPTY, &[data, aad, out])?;
     let (text, out) = writable(out, data, &[aad])?;
-    tag.copy_from_slice(&key.seal(nonce.get(), aad.get(), text, out)?.0);
+    key.seal(nonce.get(), aad.get(), text, out, tag)?;
     Ok(Value::UNDEFINED)
 }
 
@@ -180,47 +207,53 @@ pub(crate) fn open(call: &Call) -> Result<Value, Fault> {
     let nonce = key.nonce(call.bytes(1, Name::Nonce)?.get())?;
     let (data, aad) = (call.bytes(2, Name::Data)?, call.optional(3, Name::Aad)?.unwrap_or(Bytes::EMPTY));
     let (out, tag) = (call.bytes(4, Name::Out)?, call.optional(5, Name::Tag)?);
-    let len = if tag.is_some() { data.len() } else { text_len(data.len(), 0)? };
-    let tag = tag_of(tag.map_or_else(|| &data.get()[len..], |tag| tag.get()))?;
+    let len = if tag.is_some() { data.len() } else { key.text_len(data.len(), 0)? };
+    let tag = key.tag(tag.map_or_else(|| &data.get()[len..], |tag| tag.get()))?;
     let (ciphertext, out) = writable(of_length(out, len)?, data, &[aad])?;
     key.open(nonce.get(), aad.get(), ciphertext.map(|data| &data[..len]), out, &tag)?;
     Ok(Value::UNDEFINED)
 }
 
-/// `sealDrawn(key, nonces, data, aad, out)`: `out` gets nonce, ciphertext and tag. Without `nonces`,
-/// XAES-256-GCM takes a random one.
+/// `sealDrawn(key, nonces, data, aad, out)`: `out` gets nonce, ciphertext and tag. Without `nonces`, a key whose
+/// nonces have 24 bytes takes a random one.
 pub(crate) fn seal_drawn(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let (data, aad) = (call.bytes(2, Name::Data)?, call.optional(3, Name::Aad)?.unwrap_or(Bytes::EMPTY));
-    let out = of_length(call.bytes(4, Name::Out)?, key.nonce_len() + data.len() + TAG_LEN)?;
+    let out = of_length(call.bytes(4, Name::Out)?, key.nonce_len() + data.len() + key.tag_len())?;
     let (_, out) = writable(out, Bytes::EMPTY, &[data, aad])?;
-    let (nonce, sealed) = out.split_at_mut(key.nonce_len());
     match &*key {
-        Aead::Xaes(key) => {
-            let (text, tag) = sealed.split_at_mut(data.len());
-            text.copy_from_slice(data.get());
-            let (drawn, found) = key.seal_random(aad.get(), text).inspect_err(|_| text.fill(0))?;
-            nonce.copy_from_slice(&drawn);
-            tag.copy_from_slice(&found.0);
-        }
+        Aead::Xaes(key) => seal_random(key, data.get(), aad.get(), out)?,
+        Aead::KcXaes(key) => seal_random(key, data.get(), aad.get(), out)?,
         key => {
+            let (nonce, sealed) = out.split_at_mut(key.nonce_len());
             // A nonce of which nothing comes is lost: that is safe.
             nonce.copy_from_slice(&call.get_mut::<Nonces>(1)?.draw()?);
             let (text, tag) = sealed.split_at_mut(data.len());
-            tag.copy_from_slice(&key.seal(nonce, aad.get(), Some(data.get()), text)?.0);
+            key.seal(nonce, aad.get(), Some(data.get()), text, tag)?;
         }
     }
     Ok(Value::UNDEFINED)
+}
+
+fn seal_random<S: Scheme<Nonce = [u8; 24]>>(key: &RootKey<S>, data: &[u8], aad: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    let (nonce, sealed) = out.split_first_chunk_mut::<24>().ok_or(Error::InvalidLength)?;
+    let (text, tag) = sealed.split_at_mut(data.len());
+    text.copy_from_slice(data);
+    // What is too long must not lie there as text.
+    let (drawn, found) = key.seal_random(aad, text).inspect_err(|_| text.fill(0))?;
+    *nonce = drawn;
+    tag.copy_from_slice(found.as_ref());
+    Ok(())
 }
 
 /// `openDrawn(key, data, aad, out)`: nonce, ciphertext and tag stand in `data`.
 pub(crate) fn open_drawn(call: &Call) -> Result<Value, Fault> {
     let key = call.get::<Aead>(0)?;
     let (data, aad) = (call.bytes(1, Name::Data)?, call.optional(2, Name::Aad)?.unwrap_or(Bytes::EMPTY));
-    let len = text_len(data.len(), key.nonce_len())?;
+    let len = key.text_len(data.len(), key.nonce_len())?;
     let (_, out) = writable(of_length(call.bytes(3, Name::Out)?, len)?, Bytes::EMPTY, &[data, aad])?;
     let (nonce, sealed) = data.get().split_at(key.nonce_len());
     let (ciphertext, tag) = sealed.split_at(len);
-    key.open(nonce, aad.get(), Some(ciphertext), out, &tag_of(tag)?)?;
+    key.open(nonce, aad.get(), Some(ciphertext), out, &key.tag(tag)?)?;
     Ok(Value::UNDEFINED)
 }

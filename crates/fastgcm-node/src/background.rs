@@ -4,11 +4,10 @@
 //! on. What is written is memory that `lib/aead.js` hands out only when the work is done.
 
 use crate::{
-    aead::{Aead, AnyNonce, of_length, tag_of, text_len},
+    aead::{Aead, AnyNonce, AnyTag, of_length},
     fault::{Fault, Kind, Name},
     js::{Bytes, Call, Value, copied, writable},
 };
-use fastgcm::{TAG_LEN, Tag};
 use napi_sys as sys;
 use std::{
     ffi::c_void,
@@ -19,10 +18,10 @@ use std::{
 /// A message that is sealed or opened.
 struct Work {
     key: Aead,
-    seals: bool,
     nonce: AnyNonce,
     aad: Vec<u8>,
-    tag: Tag,
+    /// What was behind the ciphertext; of what is sealed, nothing.
+    tag: Option<AnyTag>,
     out: *mut u8,
     len: usize,
     done: Result<(), Fault>,
@@ -36,13 +35,12 @@ impl Work {
     fn run(&mut self) -> Result<(), Fault> {
         // SAFETY: memory that is kept, and that nobody else uses until the work is done.
         let out = unsafe { slice::from_raw_parts_mut(self.out, self.len) };
-        if !self.seals {
-            return Ok(self.key.open(self.nonce.get(), &self.aad, None, out, &self.tag)?);
+        if let Some(tag) = &self.tag {
+            return Ok(self.key.open(self.nonce.get(), &self.aad, None, out, tag)?);
         }
-        let (text, tag) = out.split_at_mut(self.len - TAG_LEN);
+        let (text, tag) = out.split_at_mut(self.len - self.key.tag_len());
         // What is too long must not lie there as text.
-        tag.copy_from_slice(&self.key.seal(self.nonce.get(), &self.aad, None, text).inspect_err(|_| text.fill(0))?.0);
-        Ok(())
+        Ok(self.key.seal(self.nonce.get(), &self.aad, None, text, tag).inspect_err(|_| text.fill(0))?)
     }
 }
 
@@ -51,15 +49,15 @@ pub(crate) fn background(call: &Call) -> Result<Value, Fault> {
     let (key, seals) = (call.get::<Aead>(0)?.clone(), call.flag(1));
     let nonce = key.nonce(call.bytes(2, Name::Nonce)?.get())?;
     let (data, aad) = (call.bytes(3, Name::Data)?, call.optional(4, Name::Aad)?.unwrap_or(Bytes::EMPTY));
-    let text = if seals { data.len() } else { text_len(data.len(), 0)? };
-    let tag = if seals { Tag([0; TAG_LEN]) } else { tag_of(&data.get()[text..])? };
-    let bytes = of_length(call.bytes(5, Name::Out)?, if seals { text + TAG_LEN } else { text })?;
+    let text = if seals { data.len() } else { key.text_len(data.len(), 0)? };
+    let tag = if seals { None } else { Some(key.tag(&data.get()[text..])?) };
+    let bytes = of_length(call.bytes(5, Name::Out)?, if seals { text + key.tag_len() } else { text })?;
     let aad_copy = copied(aad.get())?;
     let (_, out) = writable(bytes, Bytes::EMPTY, &[data, aad])?;
     out[..text].copy_from_slice(&data.get()[..text]);
     let (out, len) = (out.as_mut_ptr(), out.len());
     let (kept, promise, work) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-    let work = Box::into_raw(Box::new(Work { key, seals, nonce, aad: aad_copy, tag, out, len, done: Ok(()), kept, promise, work }));
+    let work = Box::into_raw(Box::new(Work { key, nonce, aad: aad_copy, tag, out, len, done: Ok(()), kept, promise, work }));
     let (name, mut value) = (call.text("fastgcm"), ptr::null_mut());
     // SAFETY: values of this call; `work` lives until `complete` takes it back, which Node calls in this
     // thread.

@@ -1,7 +1,7 @@
 //! Many messages in one call: lists of them, or one buffer of records of equal length.
 
 use crate::{
-    aead::{Aead, of_length, tag_of, text_len},
+    aead::{Aead, of_length},
     fault::{Fault, Kind, Name},
     js::{Bytes, Call, Value, with_room, writable},
 };
@@ -36,7 +36,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
     // A call that is under way ends: getters of the lists may destroy the key, which this one has until then. Behind them nothing runs.
     let key = call.get::<Aead>(0)?.clone();
     let lists = [call.list(2)?, call.list(3)?, call.list(4)?];
-    let (seals, nonce_len) = (call.flag(1), key.nonce_len());
+    let (seals, nonce_len, tag_len) = (call.flag(1), key.nonce_len(), key.tag_len());
     let each = |at: usize, name, of_items| match &lists[at - 2] {
         Some(items) => Ok(Each::Listed(call.bytes_of_all(items, of_items)?)),
         None => Ok::<_, Fault>(Each::One(call.optional(at, name)?.ok_or(Fault::of(Kind::NotList, name))?, None)),
@@ -75,7 +75,7 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
             return Err(Fault::of(Kind::Length, Name::Nonce).row(row as u64));
         }
         let len = datas.get(row).len();
-        let len = if seals { len + TAG_LEN } else { text_len(len, 0).map_err(|fault| fault.row(row as u64))? };
+        let len = if seals { len + tag_len } else { key.text_len(len, 0).map_err(|fault| fault.row(row as u64))? };
         total = total.checked_add(len).ok_or(Kind::TooLong)?;
     }
     let out = of_length(call.bytes(5, Name::Out)?, total)?;
@@ -86,9 +86,9 @@ pub(crate) fn batch(call: &Call) -> Result<Value, Fault> {
     let mut messages = with_room(count)?;
     for row in 0..count {
         let data = datas.get(row);
-        let len = if seals { data.len() } else { data.len() - TAG_LEN };
+        let len = if seals { data.len() } else { data.len() - tag_len };
         let (text, behind) = rest.split_at_mut(len);
-        let (tag, behind) = behind.split_at_mut(if seals { TAG_LEN } else { 0 });
+        let (tag, behind) = behind.split_at_mut(if seals { tag_len } else { 0 });
         rest = behind;
         messages.push(Message { nonce: nonces.get(row), aad: aads.get(row), data, text, tag });
     }
@@ -118,11 +118,11 @@ struct Message<'c> {
 impl Message<'_> {
     fn run(&mut self, key: &Aead, seals: bool) -> Result<(), Fault> {
         let (data, tag) = self.data.split_at(self.text.len());
-        if seals {
-            self.tag.copy_from_slice(&key.seal(self.nonce, self.aad, Some(data), self.text)?.0);
-            return Ok(());
-        }
-        Ok(key.open(self.nonce, self.aad, Some(data), self.text, &tag_of(tag)?)?)
+        let done = match seals {
+            true => key.seal(self.nonce, self.aad, Some(data), self.text, self.tag),
+            false => key.open(self.nonce, self.aad, Some(data), self.text, &key.tag(tag)?),
+        };
+        Ok(done?)
     }
 }
 
@@ -141,7 +141,7 @@ fn side_by_side(key: &fastgcm::Key, seals: bool, messages: &mut [Message<'_>]) -
     for message in messages {
         let nonce = message.nonce.try_into().map_err(|_| Kind::Internal)?;
         let (data, tag) = message.data.split_at(message.text.len());
-        let tag = if seals { Tag([0; TAG_LEN]) } else { tag_of(tag)? };
+        let tag = if seals { Tag([0; TAG_LEN]) } else { tag.try_into()? };
         packets.push(Packet::to(nonce, message.aad, data, message.text, tag));
         tags.push(&mut *message.tag);
     }

@@ -18,6 +18,7 @@ const VERBS: &[(&CStr, Verb)] = &[
     (c"gcm", aead::gcm),
     (c"siv", aead::siv),
     (c"xaes", aead::xaes),
+    (c"kcXaes", aead::kc_xaes),
     (c"destroy", aead::destroy),
     (c"seal", aead::seal),
     (c"open", aead::open),

@@ -1,11 +1,11 @@
 //! One message in pieces.
 
 use crate::{
-    aead::{Aead, of_length, tag_of},
+    aead::{Aead, of_length},
     fault::{Fault, Kind, Name},
     js::{Bytes, Call, Object, Value, writable},
 };
-use fastgcm::{Key, Nonce, TAG_LEN, hazmat};
+use fastgcm::{Key, Nonce, TAG_LEN, Tag, hazmat};
 use std::sync::Arc;
 
 /// A message that has begun.
@@ -64,7 +64,7 @@ pub(crate) fn finish(call: &Call) -> Result<Value, Fault> {
 
 /// `piecesVerify(pieces, tag)`.
 pub(crate) fn verify(call: &Call) -> Result<Value, Fault> {
-    let tag = tag_of(call.bytes(1, Name::Tag)?.get())?;
+    let tag = Tag::try_from(call.bytes(1, Name::Tag)?.get()).map_err(|_| Fault::of(Kind::Length, Name::Tag))?;
     let mut message = call.take::<Pieces>(0)?.ok_or(Kind::Gone)?;
     let Pieces { key, pieces } = &mut *message;
     pieces.verify(key, &tag.0)?;

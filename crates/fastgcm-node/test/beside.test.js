@@ -4,7 +4,7 @@
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
 const test = require('node:test');
-const { AESGCM, AESGCMSIV, CounterNonces, InvalidTag, RandomNonces, Sealer, SealingKey, XAES256GCM } = require('..');
+const { AESGCM, AESGCMSIV, CounterNonces, InvalidTag, KCXAES256GCM, RandomNonces, Sealer, SealingKey, XAES256GCM } = require('..');
 const { UnverifiedOpener } = require('../hazmat.js');
 const { full, numbers, suite } = require('./support.js');
 
@@ -119,7 +119,7 @@ test('batches', () => {
     for (let round = 0; round < 150; round++) {
         const xaes = below(3) === 0;
         const key = random(32);
-        const aead = xaes ? new XAES256GCM(key) : [new AESGCM(key), new AESGCMSIV(key)][below(2)];
+        const aead = new (xaes ? [XAES256GCM, KCXAES256GCM] : [AESGCM, AESGCMSIV])[below(2)](key);
         const count = below(40);
         const nonces = Array.from({ length: count }, () => random(xaes ? 24 : 12));
         const datas = nonces.map(() => random(below(200)));
@@ -186,15 +186,22 @@ test('nonces', () => {
             assert.deepEqual(sealing.open(sealed, aad), text);
             assert.throws(() => sealing.open(sealed), InvalidTag);
         }
-        const xaes = new XAES256GCM(Buffer.alloc(32, round));
-        const sealed = xaes.sealRandom(text, aad);
-        seen.add(sealed.toString('hex', 0, 24));
-        assert.deepEqual(xaes.open(sealed.subarray(0, 24), sealed.subarray(24), aad), text);
-        assert.deepEqual(xaes.openRandom(sealed, aad), text);
-        assert.throws(() => xaes.openRandom(sealed.subarray(1), aad), InvalidTag);
-        passed(3);
+        for (const [Class, tag] of [
+            [XAES256GCM, 16],
+            [KCXAES256GCM, 48],
+        ]) {
+            const xaes = new Class(Buffer.alloc(32, round));
+            const sealed = xaes.sealRandom(text, aad);
+            seen.add(sealed.toString('hex', 0, 24));
+            assert.equal(sealed.length, 24 + text.length + tag);
+            assert.deepEqual(xaes.open(sealed.subarray(0, 24), sealed.subarray(24), aad), text);
+            assert.deepEqual(xaes.openRandom(sealed, aad), text);
+            for (const short of [sealed.subarray(1), sealed.subarray(0, -1), sealed.subarray(0, 24 + tag - 1)])
+                assert.throws(() => xaes.openRandom(short, aad), InvalidTag);
+        }
+        passed(4);
     }
-    assert.equal(seen.size, 300);
+    assert.equal(seen.size, 400);
     // The nonces of an object that ended seal nothing.
     const ended = new SealingKey(key, near);
     assert.throws(() => ended.seal(random(3)), { code: 'ERR_NONCES_EXHAUSTED' });

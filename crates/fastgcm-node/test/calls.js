@@ -9,7 +9,7 @@ const fastgcm = require('..');
 const hazmat = require('../hazmat.js');
 const { folder: newFolder } = require('./support.js');
 
-const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, RandomNonces } = fastgcm;
+const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, CounterNonces, KCXAES256GCM, RandomNonces } = fastgcm;
 const { SealedFile, Sealer, SealingKey, XAES256GCM } = fastgcm;
 const { UnverifiedOpener } = hazmat;
 /** Bytes that have their memory to themselves. */
@@ -36,21 +36,23 @@ const add = (name, make) => {
 };
 const whole = (value, below) => (typeof value === 'bigint' || Number.isSafeInteger(value)) && value >= 0 && BigInt(value) < below;
 
-for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+for (const Class of [AESGCM, AESGCMSIV, XAES256GCM, KCXAES256GCM]) {
+    const isRoot = Class === XAES256GCM || Class === KCXAES256GCM;
+    const TAG = Class === KCXAES256GCM ? 48 : 16;
     const [nonce, other] = [1, 2].map((fill) => bytes(Class.nonceLength, fill));
     const model = new Class(KEY);
     const [sealed, second] = [nonce, other].map((nonce) => new Uint8Array(model.seal(nonce, TEXT, AAD)));
-    const [ciphertext, tag] = [sealed.slice(0, -16), sealed.slice(-16)];
+    const [ciphertext, tag] = [sealed.slice(0, -TAG), sealed.slice(-TAG)];
     const out = (length) => bytes(length, 7);
     const verbs = {
         seal: [[nonce, TEXT, AAD], []],
         open: [[nonce, sealed, AAD], []],
-        sealInto: [[nonce, TEXT, out(3016), AAD], [2]],
+        sealInto: [[nonce, TEXT, out(3000 + TAG), AAD], [2]],
         openInto: [[nonce, sealed, out(3000), AAD], [2]],
         sealDetached: [[nonce, TEXT, AAD], []],
         openDetached: [[nonce, ciphertext, tag, AAD], []],
         sealDetachedInto: [
-            [nonce, TEXT, out(3000), out(16), AAD],
+            [nonce, TEXT, out(3000), out(TAG), AAD],
             [2, 3],
         ],
         openDetachedInto: [[nonce, ciphertext, tag, out(3000), AAD], [3]],
@@ -72,7 +74,7 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
             ],
             [],
         ],
-        sealBatchInto: [[[nonce, other], [TEXT, TEXT], out(6032), AAD], [2]],
+        sealBatchInto: [[[nonce, other], [TEXT, TEXT], out(2 * (3000 + TAG)), AAD], [2]],
         openBatchInto: [[[nonce, other], [sealed, second], out(6000), AAD], [2]],
     };
     const method = (name, args, written = [], by = (result) => result) =>
@@ -81,7 +83,7 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
             return { self, call: (...given) => self[name](...given), args, written, by };
         });
     for (const [name, [args, written]] of Object.entries(verbs)) method(name, args, written);
-    if (Class === XAES256GCM) {
+    if (isRoot) {
         method('sealRandom', [TEXT, AAD], [], (sealed) => model.openRandom(sealed, AAD));
         method('openRandom', [new Uint8Array(model.sealRandom(TEXT, AAD)), AAD]);
     }
@@ -89,7 +91,7 @@ for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
     add(`new ${Class.name}`, () => ({ call: (key) => new Class(key), args: [KEY], by: (aead) => aead.seal(nonce, TEXT, AAD) }));
     add(`${Class.name}.generateKey`, () => ({
         call: (bits) => Class.generateKey(bits),
-        args: Class === XAES256GCM ? [] : [256],
+        args: isRoot ? [] : [256],
         by: (key) => key.length,
         numbers: { 0: () => undefined },
     }));

@@ -17,6 +17,7 @@ const {
     CobblestoneSealer,
     CounterNonces,
     InvalidTag,
+    KCXAES256GCM,
     RandomNonces,
     SealedFile,
     Sealer,
@@ -28,6 +29,7 @@ const { numbers, suite } = require('./support.js');
 
 const passed = suite('hostile');
 const random = (count) => crypto.randomBytes(count);
+const ALL = [AESGCM, AESGCMSIV, XAES256GCM, KCXAES256GCM];
 
 const resizable = () => {
     const buffer = new ArrayBuffer(8, { maxByteLength: 16 });
@@ -77,12 +79,13 @@ const missing = [
  * and are written.
  */
 function calls(Class) {
-    const xaes = Class === XAES256GCM;
+    const isRoot = Class === XAES256GCM || Class === KCXAES256GCM;
+    const TAG = Class === KCXAES256GCM ? 48 : 16;
     const aead = new Class(Buffer.alloc(32, 5));
-    const nonce = random(xaes ? 24 : 12);
+    const nonce = random(isRoot ? 24 : 12);
     const [text, aad] = [random(40), random(9)];
     const sealed = aead.seal(nonce, text, aad);
-    const [ciphertext, tag] = [sealed.subarray(0, -16), sealed.subarray(-16)];
+    const [ciphertext, tag] = [sealed.subarray(0, -TAG), sealed.subarray(-TAG)];
     const call =
         (name) =>
         (...given) =>
@@ -92,23 +95,23 @@ function calls(Class) {
     const made = [
         ['seal', [nonce, text, aad], 2, []],
         ['open', [nonce, sealed, aad], 2, []],
-        ['sealInto', [nonce, text, Buffer.alloc(56, 7), aad], 3, [2]],
+        ['sealInto', [nonce, text, Buffer.alloc(40 + TAG, 7), aad], 3, [2]],
         ['openInto', [nonce, sealed, Buffer.alloc(40, 7), aad], 3, [2]],
         ['sealDetached', [nonce, text, aad], 2, []],
         ['openDetached', [nonce, ciphertext, tag, aad], 3, []],
-        ['sealDetachedInto', [nonce, text, Buffer.alloc(40, 7), Buffer.alloc(16, 7), aad], 4, [2, 3]],
+        ['sealDetachedInto', [nonce, text, Buffer.alloc(40, 7), Buffer.alloc(TAG, 7), aad], 4, [2, 3]],
         ['openDetachedInto', [nonce, ciphertext, tag, Buffer.alloc(40, 7), aad], 4, [3]],
         ['sealAsync', [nonce, text, aad], 2, []],
         ['openAsync', [nonce, sealed, aad], 2, []],
         ['sealBatch', [nonces, [text, text], aad], 2, []],
         ['openBatch', [nonces, two, aad], 2, []],
-        ['sealBatchInto', [nonces, [text, text], Buffer.alloc(112, 7), aad], 3, [2]],
+        ['sealBatchInto', [nonces, [text, text], Buffer.alloc(2 * (40 + TAG), 7), aad], 3, [2]],
         ['openBatchInto', [nonces, two, Buffer.alloc(80, 7), aad], 3, [2]],
     ].map(([name, given, needed, written]) => [`${Class.name}.${name}`, call(name), given, needed, written]);
-    if (xaes) {
+    if (isRoot) {
         made.push(
-            ['sealRandom', call('sealRandom'), [text, aad], 1, []],
-            ['openRandom', call('openRandom'), [aead.sealRandom(text, aad), aad], 1, []],
+            [`${Class.name}.sealRandom`, call('sealRandom'), [text, aad], 1, []],
+            [`${Class.name}.openRandom`, call('openRandom'), [aead.sealRandom(text, aad), aad], 1, []],
         );
     }
     return made;
@@ -124,6 +127,7 @@ function others() {
         ['new AESGCM', (key) => new AESGCM(key), [Buffer.alloc(16)], 1, []],
         ['new AESGCMSIV', (key) => new AESGCMSIV(key), [Buffer.alloc(16)], 1, []],
         ['new XAES256GCM', (key) => new XAES256GCM(key), [Buffer.alloc(32)], 1, []],
+        ['new KCXAES256GCM', (key) => new KCXAES256GCM(key), [Buffer.alloc(32)], 1, []],
         ['new SealingKey', (key) => new SealingKey(key, new RandomNonces()), [Buffer.alloc(16)], 1, []],
         ['SealingKey.seal', (...given) => sealing.seal(...given), [random(5), random(5)], 1, []],
         ['SealingKey.open', (...given) => sealing.open(...given), [sealing.seal(random(5), Buffer.alloc(2)), Buffer.alloc(2)], 1, []],
@@ -170,7 +174,7 @@ async function errorOf(work) {
 }
 
 test('each bad argument of each call', async () => {
-    const all = [AESGCM, AESGCMSIV, XAES256GCM].flatMap(calls).concat(others());
+    const all = ALL.flatMap(calls).concat(others());
     for (const [name, call, right, needed, written] of all) {
         assert.equal(await errorOf(() => call(...right)), undefined, name);
         for (const at of written) right[at].fill(7);
@@ -207,38 +211,38 @@ test('each bad argument of each call', async () => {
 });
 
 test('lengths and places', () => {
-    for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+    for (const Class of ALL) {
         const aead = new Class(Buffer.alloc(32, 5));
-        const nonce = random(Class === XAES256GCM ? 24 : 12);
-        const text = random(40);
+        const [nonce, TAG] = [random(Class.nonceLength), Class === KCXAES256GCM ? 48 : 16];
+        const [text, SEALED] = [random(40), 40 + TAG];
         const sealed = aead.seal(nonce, text);
-        const memory = Buffer.alloc(200, 7);
+        const memory = Buffer.alloc(300, 7);
         const at = (start, length) => memory.subarray(start, start + length);
         const value = { code: 'ERR_INVALID_ARG_VALUE' };
         const wrong = [
             [value, () => aead.seal(Buffer.alloc(0), text)],
             ...(Class === AESGCM ? [] : [[value, () => aead.seal(random(16), text)]]),
-            [value, () => aead.sealInto(nonce, text, at(0, 55))],
-            [value, () => aead.sealInto(nonce, text, at(0, 57))],
+            [value, () => aead.sealInto(nonce, text, at(0, SEALED - 1))],
+            [value, () => aead.sealInto(nonce, text, at(0, SEALED + 1))],
             [value, () => aead.openInto(nonce, sealed, at(0, 39))],
             [value, () => aead.openInto(nonce, sealed, at(0, 41))],
-            [value, () => aead.sealDetachedInto(nonce, text, at(0, 41), at(100, 16))],
-            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(100, 15))],
-            [value, () => aead.openDetached(nonce, text, at(100, 17))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 41), at(100, TAG))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(100, TAG - 1))],
+            [value, () => aead.openDetached(nonce, text, at(100, TAG + 1))],
             // Over each other.
-            [value, () => aead.sealInto(nonce, at(1, 40), at(0, 56))],
-            [value, () => aead.sealInto(nonce, at(1, 40), at(2, 56))],
-            [value, () => aead.sealInto(nonce, at(0, 40), at(0, 56), at(55, 3))],
-            [value, () => aead.sealInto(nonce, text, at(0, 56), at(20, 3))],
-            [value, () => aead.openInto(nonce, at(3, 56), at(1, 40))],
+            [value, () => aead.sealInto(nonce, at(1, 40), at(0, SEALED))],
+            [value, () => aead.sealInto(nonce, at(1, 40), at(2, SEALED))],
+            [value, () => aead.sealInto(nonce, at(0, 40), at(0, SEALED), at(SEALED - 1, 3))],
+            [value, () => aead.sealInto(nonce, text, at(0, SEALED), at(20, 3))],
+            [value, () => aead.openInto(nonce, at(3, SEALED), at(1, 40))],
             [value, () => aead.openInto(nonce, sealed, at(1, 40), at(40, 1))],
-            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(39, 16))],
-            [value, () => aead.sealDetachedInto(nonce, at(100, 40), at(0, 40), at(139, 16))],
-            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(100, 16), at(115, 2))],
-            [value, () => aead.sealBatchInto([nonce], [at(0, 40)], at(0, 56))],
-            [value, () => aead.sealBatchInto([nonce], [text], at(0, 56), at(50, 9))],
-            [value, () => aead.sealBatchInto(at(0, nonce.length), [text], at(0, 56))],
-            [value, () => aead.sealBatchInto([nonce], [text], at(0, 57))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(39, TAG))],
+            [value, () => aead.sealDetachedInto(nonce, at(100, 40), at(0, 40), at(139, TAG))],
+            [value, () => aead.sealDetachedInto(nonce, text, at(0, 40), at(100, TAG), at(100 + TAG - 1, 2))],
+            [value, () => aead.sealBatchInto([nonce], [at(0, 40)], at(0, SEALED))],
+            [value, () => aead.sealBatchInto([nonce], [text], at(0, SEALED), at(50, 9))],
+            [value, () => aead.sealBatchInto(at(0, nonce.length), [text], at(0, SEALED))],
+            [value, () => aead.sealBatchInto([nonce], [text], at(0, SEALED + 1))],
             [value, () => aead.sealBatch([nonce, nonce], [text, text])],
             [value, () => aead.sealBatch([nonce], [text, text])],
             [value, () => aead.sealBatch([nonce], [text], [text, text])],
@@ -247,19 +251,25 @@ test('lengths and places', () => {
             [value, () => aead.sealBatch(random(2 * nonce.length), random(41))],
             [value, () => aead.sealBatch([], text)],
             // Too short for a tag.
-            ...[0, 1, 15].flatMap((length) => [
+            ...[0, 1, 15, TAG - 1].flatMap((length) => [
                 [{ code: 'ERR_INVALID_TAG' }, () => aead.open(nonce, random(length))],
                 [{ code: 'ERR_INVALID_TAG' }, () => aead.openInto(nonce, random(length), at(0, 0))],
                 [{ code: 'ERR_INVALID_TAG' }, () => aead.openBatch([nonce], [random(length)])],
+                [{ code: 'ERR_INVALID_TAG' }, () => aead.openBatch(nonce, random(length))],
             ]),
         ];
         for (const [error, call] of wrong) {
             assert.throws(call, error, String(call));
-            assert.deepEqual(memory, Buffer.alloc(200, 7), String(call));
+            assert.deepEqual(memory, Buffer.alloc(300, 7), String(call));
             passed(1);
         }
+        // A tag that stands apart may lie where the text goes: it is read before.
+        const over = Buffer.from(sealed);
+        const tag = over.subarray(0, TAG);
+        over.set(sealed.subarray(40), 0);
+        assert.deepEqual(aead.openDetachedInto(nonce, sealed.subarray(0, 40), tag, over.subarray(0, 40)), text);
         // A nonce may lie where is written.
-        assert.deepEqual(aead.sealInto(Object.assign(at(0, nonce.length), nonce), text, at(0, 56)), sealed);
+        assert.deepEqual(aead.sealInto(Object.assign(at(0, nonce.length), nonce), text, at(0, SEALED)), sealed);
         memory.fill(7);
     }
     for (const length of [0, 1, 15, 17, 23, 25, 31, 33, 64]) {
@@ -267,6 +277,7 @@ test('lengths and places', () => {
             (key) => new AESGCM(key),
             (key) => new AESGCMSIV(key),
             (key) => new XAES256GCM(key),
+            (key) => new KCXAES256GCM(key),
             (key) => new CobblestoneSealer(key),
         ]) {
             assert.throws(() => make(random(length)), { name: 'RangeError', code: 'ERR_INVALID_ARG_VALUE' });
@@ -314,6 +325,7 @@ test('the library looks for itself', async () => {
         native.gcm(Buffer.alloc(16)),
         native.siv(Buffer.alloc(32)),
         native.xaes(Buffer.alloc(32)),
+        native.kcXaes(Buffer.alloc(32)),
         native.randomNonces(0),
         native.counterNonces(Buffer.alloc(4), 5),
         native.pieces(key, Buffer.alloc(12)),
@@ -321,7 +333,7 @@ test('the library looks for itself', async () => {
         native.stream(Buffer.alloc(16), header, false),
     ];
     const plain = () => [undefined, null, true, false, 0, 1, 16, -1, 2 ** 53, 3n, 'x', {}, [], header, ...noBuffers.map(([, bad]) => bad)];
-    const lengths = [0, 1, 11, 12, 13, 16, 24, 28, 32, 40, 56, 72, 16400, 32800];
+    const lengths = [0, 1, 11, 12, 13, 16, 24, 28, 32, 40, 48, 56, 64, 72, 88, 16400, 32800];
     const names = Object.keys(native);
     let answers = 0;
     for (let round = 0; round < 300; round++) {
@@ -346,7 +358,7 @@ test('the library looks for itself', async () => {
 });
 
 test('what was destroyed, or has ended', async () => {
-    for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+    for (const Class of ALL) {
         for (const [name, , right] of calls(Class)) {
             const aead = new Class(Buffer.alloc(32, 5));
             const verb = name.split('.').at(-1);
@@ -355,7 +367,7 @@ test('what was destroyed, or has ended', async () => {
             aead[Symbol.dispose ?? Symbol.for('nodejs.dispose')](); // once more
             assert.equal((await errorOf(() => aead[verb](...right)))?.code, 'ERR_DESTROYED', name);
             // What was begun before ends.
-            if (kept) assert.equal((await kept).length, 56);
+            if (kept) assert.equal((await kept).length, 40 + Class.tagLength);
             passed(1);
         }
     }
@@ -505,7 +517,7 @@ test('options that are not there, and keys that are none', async () => {
 });
 
 test('a nonce that comes twice, wherever', () => {
-    for (const Class of [AESGCM, AESGCMSIV, XAES256GCM]) {
+    for (const Class of ALL) {
         const aead = new Class(Buffer.alloc(32, 5));
         const [a, b, c] = [200, 1, 99].map((fill) => Buffer.alloc(Class.nonceLength, fill));
         for (const list of [
@@ -528,6 +540,44 @@ test('a nonce that comes twice, wherever', () => {
             }
         }
         aead.sealBatch([a, b, c], [a, b, c]);
+    }
+});
+
+test('the longest text, by its number', () => {
+    // A buffer says that it is longer than it is. Of a length that may be, only memory is missing; more is refused before memory is asked for.
+    const saying = (length) => Object.defineProperty(new Uint8Array(100), 'byteLength', { value: length });
+    const { allocUnsafe, allocUnsafeSlow } = Buffer;
+    let asked = 0;
+    const none = (length) => {
+        asked = length;
+        throw new RangeError('Array buffer allocation failed');
+    };
+    Object.assign(Buffer, { allocUnsafe: none, allocUnsafeSlow: none });
+    try {
+        for (const Class of ALL) {
+            const [aead, nonce, tag] = [new Class(new Uint8Array(32)), new Uint8Array(Class.nonceLength), Class === KCXAES256GCM ? 48 : 16];
+            const verbs = [
+                ['seal', 0, tag, (data) => aead.seal(nonce, data)],
+                ['open', tag, 0, (data) => aead.open(nonce, data)],
+                ['sealDetached', 0, tag, (data) => aead.sealDetached(nonce, data)],
+                ['openDetached', 0, 0, (data) => aead.openDetached(nonce, data, new Uint8Array(tag))],
+                ['sealRandom', 0, 24 + tag, (data) => aead.sealRandom(data)],
+                ['openRandom', 24 + tag, 0, (data) => aead.openRandom(data)],
+            ];
+            for (const [name, before, behind, call] of verbs) {
+                if (!(name in aead)) continue;
+                const how = `${Class.name}.${name}`;
+                asked = 0;
+                assert.throws(() => call(saying(2 ** 36 - 32 + before)), { code: 'ERR_MEMORY_ALLOCATION_FAILED' }, how);
+                assert.equal(asked, 2 ** 36 - 32 + behind, how);
+                asked = 0;
+                assert.throws(() => call(saying(2 ** 36 - 31 + before)), { code: 'ERR_OUT_OF_RANGE', message: /longer than AES-GCM/ }, how);
+                assert.equal(asked, 0, how);
+                passed(1);
+            }
+        }
+    } finally {
+        Object.assign(Buffer, { allocUnsafe, allocUnsafeSlow });
     }
 });
 

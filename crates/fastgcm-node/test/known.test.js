@@ -8,7 +8,7 @@ const path = require('node:path');
 const { finished } = require('node:stream/promises');
 const test = require('node:test');
 const zlib = require('node:zlib');
-const { AESGCM, AESGCMSIV, CobblestoneOpener, InvalidTag, SealedFile, XAES256GCM } = require('..');
+const { AESGCM, AESGCMSIV, CobblestoneOpener, InvalidTag, KCXAES256GCM, SealedFile, XAES256GCM } = require('..');
 const { skipped, suite } = require('./support.js');
 
 const passed = suite('known');
@@ -109,17 +109,44 @@ for (const bits of [128, 256]) {
 }
 if (!folder) skipped('node Wycheproof', 'FASTGCM_WYCHEPROOF names no folder');
 
-// C2SP XAES-256-GCM, section "Test vectors".
+// C2SP XAES-256-GCM, section "Test vectors"; and commitments (IACR ePrint 2025/758), which two implementations have made.
 test('xaes', () => {
     const nonce = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWX');
     const text = Buffer.from('XAES-256-GCM');
-    for (const [byte, aad, sealed] of [
-        [1, '', 'ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271'],
-        [3, 'c2sp.org/XAES-256-GCM', '986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d'],
+    for (const [byte, aad, sealed, commitment] of [
+        [
+            1,
+            '',
+            'ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271',
+            '04076b6085eebab138855fe57811c04112eff989d44120dfff662d5475a383c3',
+        ],
+        [
+            3,
+            'c2sp.org/XAES-256-GCM',
+            '986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d',
+            '5553cd21d1592b422e3129632a3187eee8a658cdca5c5b32ce86308dcc18e9d1',
+        ],
     ]) {
-        const key = new XAES256GCM(Buffer.alloc(32, byte));
-        assert.equal(key.seal(nonce, text, Buffer.from(aad)).toString('hex'), sealed);
-        assert.deepEqual(key.open(nonce, hex(sealed), Buffer.from(aad)), text);
-        passed(1);
+        const [plain, committing] = [XAES256GCM, KCXAES256GCM].map((Class) => new Class(Buffer.alloc(32, byte)));
+        const more = Buffer.from(aad);
+        for (const [key, all] of [
+            [plain, sealed],
+            [committing, sealed + commitment],
+        ]) {
+            assert.equal(key.seal(nonce, text, more).toString('hex'), all);
+            const [ct, tag] = [hex(all).subarray(0, 12), hex(all).subarray(12)];
+            for (const open of opened(key, nonce, ct, tag, more)) assert.deepEqual(open(), text);
+            // Each byte of tag and commitment counts, and none may be missing.
+            for (let at = 0; at < tag.length; at++) {
+                const forged = Buffer.from(tag);
+                forged[at] ^= 1;
+                for (const open of opened(key, nonce, ct, forged, more)) assert.throws(open, InvalidTag, `${key.constructor.name}, byte ${at}`);
+                assert.throws(() => key.open(nonce, hex(all).subarray(0, 12 + at), more), InvalidTag);
+                passed(1);
+            }
+            passed(1);
+        }
+        assert.throws(() => plain.open(nonce, hex(sealed + commitment), more), InvalidTag);
+        assert.throws(() => committing.openDetached(nonce, hex(sealed).subarray(0, 12), hex(sealed).subarray(12), more), RangeError);
     }
 });

@@ -10,7 +10,7 @@ const { setImmediate: turn } = require('node:timers/promises');
 const test = require('node:test');
 const v8 = require('node:v8');
 const vm = require('node:vm');
-const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, RandomNonces, SealedFile, Sealer, SealingKey, XAES256GCM } = require('..');
+const { AESGCM, AESGCMSIV, CobblestoneOpener, CobblestoneSealer, KCXAES256GCM, RandomNonces, SealedFile, Sealer, SealingKey, XAES256GCM } = require('..');
 const { full, skipped, suite } = require('./support.js');
 
 const passed = suite('memory');
@@ -58,6 +58,7 @@ const classes = {
     AESGCMSIV: [(key) => new AESGCMSIV(key), (aead) => aead.destroy()],
     SealingKey: [(key) => new SealingKey(key, new RandomNonces()), (key) => key.destroy()],
     XAES256GCM: [(key) => new XAES256GCM(key), (aead) => aead.destroy()],
+    KCXAES256GCM: [(key) => new KCXAES256GCM(key), (aead) => aead.destroy()],
     Sealer: [
         (key) => {
             const aead = new AESGCM(key);

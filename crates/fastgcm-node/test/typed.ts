@@ -10,6 +10,7 @@ import {
     CobblestoneSealer,
     CounterNonces,
     InvalidTag,
+    KCXAES256GCM,
     RandomNonces,
     SealedFile,
     Sealer,
@@ -39,6 +40,8 @@ const place: bigint | null = new CounterNonces(bytes, 3n).position;
 const used: number = new RandomNonces(3).used;
 const token: Buffer = new SealingKey(bytes, new RandomNonces()).seal(bytes);
 const random: Buffer = new XAES256GCM(bytes).sealRandom(bytes, null);
+const committing: Buffer = new KCXAES256GCM(KCXAES256GCM.generateKey()).openRandom(bytes);
+const room: 48 = KCXAES256GCM.tagLength;
 const tag: Buffer | null = new Sealer(aead, bytes, { aad: bytes, appendTag: false, highWaterMark: 1 }).tag;
 const names: string[] = cpu().available.concat(version);
 const source: FileSource = { size: 3, read: async (offset, length) => new Uint8Array(offset + length) };
@@ -75,6 +78,8 @@ new AESGCM('key');
 AESGCMSIV.generateKey(192);
 // @ts-expect-error a stream of AES-GCM only
 new Sealer(new XAES256GCM(bytes), bytes);
+// @ts-expect-error a key of another scheme
+export const other: XAES256GCM = new KCXAES256GCM(bytes);
 // @ts-expect-error nonces are not optional
 new SealingKey(bytes);
 // @ts-expect-error `open` makes one
@@ -84,5 +89,5 @@ export const wrong: Buffer = aead.sealBatch([bytes], [opened]);
 // @ts-expect-error the way is not known before
 new RandomNonces().used = 3;
 
-export const all: Bytes[] = [out, both.tag, ...many, one, token, random, bytes];
-export { later, names, place, used };
+export const all: Bytes[] = [out, both.tag, ...many, one, token, random, committing, bytes];
+export { later, names, place, room, used };

@@ -102,7 +102,7 @@ impl AesGcm {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut copy = [0; 128];
         let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
-        let len = text_len(py, &data)?;
+        let len = text_len(py, &data, TAG_LEN)?;
         new_bytes(py, len, |text| {
             detached(py, len + aad.len(), || self.open(nonce, aad, &data, text, threads)).map_err(|e| errors::of(py, e))
         })
@@ -122,7 +122,7 @@ impl AesGcm {
     ) -> PyResult<usize> {
         let mut copy = [0; 128];
         let (nonce, aad) = (any_nonce(&nonce, &mut copy)?, or_empty(associated_data.as_ref()));
-        let len = of_length(&buf, text_len(py, &data)?)?;
+        let len = of_length(&buf, text_len(py, &data, TAG_LEN)?)?;
         let aad = &*aside(&buf, aad)?;
         whole_or_apart(&buf, &data)?;
         // SAFETY: what is read is apart from it, or is read before the same bytes are written.
@@ -152,7 +152,7 @@ impl AesGcm {
         aads: Option<&Bound<'py, PyAny>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyAny>> {
-        batch::run::<true, 12, Key>(&self.key, nonces, datas, aads, threads)
+        batch::run::<true, 12, 16, Key>(&self.key, nonces, datas, aads, threads)
     }
 
     /// Decrypts what `seal_batch` returns. Raises `InvalidTag` if any message is not as it was sealed: its note says which one is the first, and no
@@ -165,7 +165,7 @@ impl AesGcm {
         aads: Option<&Bound<'py, PyAny>>,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyAny>> {
-        batch::run::<false, 12, Key>(&self.key, nonces, datas, aads, threads)
+        batch::run::<false, 12, 16, Key>(&self.key, nonces, datas, aads, threads)
     }
 
     /// `seal_batch` of one buffer of records of equal length to `buf`, which has 16 bytes more for each. Returns the length of `buf`.
@@ -178,7 +178,7 @@ impl AesGcm {
         buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        batch::run_into::<true, 12, Key>(&self.key, nonces, &datas, aads, buf, threads)
+        batch::run_into::<true, 12, 16, Key>(&self.key, nonces, &datas, aads, buf, threads)
     }
 
     /// `open_batch` of one buffer of records of equal length to `buf`, which has 16 bytes less for each. Returns the length of `buf`. If it raises
@@ -192,7 +192,7 @@ impl AesGcm {
         buf: Target,
         threads: Threads,
     ) -> PyResult<usize> {
-        batch::run_into::<false, 12, Key>(&self.key, nonces, &datas, aads, buf, threads)
+        batch::run_into::<false, 12, 16, Key>(&self.key, nonces, &datas, aads, buf, threads)
     }
 }
 

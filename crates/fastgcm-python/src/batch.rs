@@ -5,7 +5,7 @@ use crate::{
     errors, memory,
     threads::Threads,
 };
-use fastgcm::{Error, Key, Packet, TAG_LEN, Tag, Xaes256Gcm};
+use fastgcm::{Error, Key, Packet, RootKey, Scheme};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     ffi,
@@ -15,8 +15,8 @@ use pyo3::{
 use rayon::prelude::*;
 use std::slice;
 
-/// A key whose nonces have `N` bytes, and its packets.
-pub(crate) trait Many<const N: usize>: Sync {
+/// A key whose nonces have `N` bytes and whose tags have `T`, and its packets.
+pub(crate) trait Many<const N: usize, const T: usize>: Sync {
     type Packet<'a>: Send;
     /// A nonce as something that is sorted fast.
     type Number: Ord;
@@ -24,16 +24,16 @@ pub(crate) trait Many<const N: usize>: Sync {
     fn number(nonce: &[u8; N]) -> Self::Number;
 
     /// A packet whose text goes from `from` to `text`, or lies there already.
-    fn packet<'a>(nonce: [u8; N], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: Tag) -> Self::Packet<'a>;
+    fn packet<'a>(nonce: [u8; N], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: [u8; T]) -> Self::Packet<'a>;
 
     /// What became of it, and its tag.
-    fn outcome<'p>(packet: &'p Self::Packet<'_>) -> (Result<(), Error>, &'p Tag);
+    fn outcome<'p>(packet: &'p Self::Packet<'_>) -> (Result<(), Error>, &'p [u8]);
 
     /// Seals or opens them all. An error is that of one of them.
     fn work<const SEAL: bool>(&self, packets: &mut [Self::Packet<'_>]) -> Result<(), Error>;
 }
 
-impl Many<12> for Key {
+impl Many<12, 16> for Key {
     type Packet<'a> = Packet<'a>;
     type Number = u128; // in half of the time of arrays
 
@@ -41,15 +41,15 @@ impl Many<12> for Key {
         nonce.iter().fold(0, |sum, byte| sum << 8 | u128::from(*byte))
     }
 
-    fn packet<'a>(nonce: [u8; 12], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: Tag) -> Packet<'a> {
+    fn packet<'a>(nonce: [u8; 12], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: [u8; 16]) -> Packet<'a> {
         match from {
-            Some(from) => Packet::to(nonce, aad, from, text, tag),
-            None => Packet::in_place(nonce, aad, text, tag),
+            Some(from) => Packet::to(nonce, aad, from, text, tag.into()),
+            None => Packet::in_place(nonce, aad, text, tag.into()),
         }
     }
 
-    fn outcome<'p>(packet: &'p Packet<'_>) -> (Result<(), Error>, &'p Tag) {
-        (packet.status, &packet.tag)
+    fn outcome<'p>(packet: &'p Packet<'_>) -> (Result<(), Error>, &'p [u8]) {
+        (packet.status, &packet.tag.0)
     }
 
     fn work<const SEAL: bool>(&self, packets: &mut [Packet<'_>]) -> Result<(), Error> {
@@ -57,18 +57,18 @@ impl Many<12> for Key {
     }
 }
 
-/// A packet of XAES-256-GCM: each has a key of its own, so none goes beside another.
-pub(crate) struct XaesPacket<'a> {
+/// A packet of a scheme that derives keys: each has a key of its own, so none goes beside another.
+pub(crate) struct Derived<'a, S: Scheme> {
     nonce: [u8; 24],
     aad: &'a [u8],
     from: Option<&'a [u8]>,
     text: &'a mut [u8],
-    tag: Tag,
+    tag: S::Tag,
     status: Result<(), Error>,
 }
 
-impl XaesPacket<'_> {
-    fn work<const SEAL: bool>(&mut self, key: &Xaes256Gcm) -> Result<(), Error> {
+impl<S: Scheme<Nonce = [u8; 24]>> Derived<'_, S> {
+    fn work<const SEAL: bool>(&mut self, key: &RootKey<S>) -> Result<(), Error> {
         if let Some(from) = self.from {
             self.text.copy_from_slice(from);
         }
@@ -81,23 +81,26 @@ impl XaesPacket<'_> {
     }
 }
 
-impl Many<24> for Xaes256Gcm {
-    type Packet<'a> = XaesPacket<'a>;
+impl<S, const T: usize> Many<24, T> for RootKey<S>
+where
+    S: Scheme<Nonce = [u8; 24], Tag: From<[u8; T]> + Send> + Sync + 'static,
+{
+    type Packet<'a> = Derived<'a, S>;
     type Number = [u8; 24];
 
     fn number(nonce: &[u8; 24]) -> [u8; 24] {
         *nonce
     }
 
-    fn packet<'a>(nonce: [u8; 24], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: Tag) -> XaesPacket<'a> {
-        XaesPacket { nonce, aad, from, text, tag, status: Ok(()) }
+    fn packet<'a>(nonce: [u8; 24], aad: &'a [u8], from: Option<&'a [u8]>, text: &'a mut [u8], tag: [u8; T]) -> Derived<'a, S> {
+        Derived { nonce, aad, from, text, tag: tag.into(), status: Ok(()) }
     }
 
-    fn outcome<'p>(packet: &'p XaesPacket<'_>) -> (Result<(), Error>, &'p Tag) {
-        (packet.status, &packet.tag)
+    fn outcome<'p>(packet: &'p Derived<'_, S>) -> (Result<(), Error>, &'p [u8]) {
+        (packet.status, packet.tag.as_ref())
     }
 
-    fn work<const SEAL: bool>(&self, packets: &mut [XaesPacket<'_>]) -> Result<(), Error> {
+    fn work<const SEAL: bool>(&self, packets: &mut [Derived<'_, S>]) -> Result<(), Error> {
         let mut all = Ok(());
         for packet in packets {
             packet.status = packet.work::<SEAL>(self);
@@ -149,7 +152,7 @@ fn one_buffer<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Source<'a>> {
 }
 
 /// The nonces, from a list or from one buffer. If they are to seal, no two are the same.
-fn nonces_of<const N: usize, K: Many<N>, const SEAL: bool>(nonces: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; N]>> {
+fn nonces_of<const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(nonces: &Bound<'_, PyAny>) -> PyResult<Vec<[u8; N]>> {
     let one = |(number, nonce): (usize, &Bound<'_, PyAny>)| {
         let source = Source::extract(nonce.as_borrowed()).map_err(|e| of_row(nonce, "nonce", number, e))?;
         let mut copy = [0; N];
@@ -215,16 +218,16 @@ fn as_many(these: usize, nonces: usize, what: &str) -> PyResult<()> {
 }
 
 /// A packet whose text goes from `data`, of which it is all but the tag, to `text`. What may change is read once, to where the text will be.
-fn packet<'a, const N: usize, K: Many<N>, const SEAL: bool>(
+fn packet<'a, const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(
     nonce: [u8; N],
     aad: &'a [u8],
     data: &'a Source<'_>,
     at: usize,
     text: &'a mut [u8],
 ) -> K::Packet<'a> {
-    let mut tag = Tag([0; TAG_LEN]);
+    let mut tag = [0; T];
     if !SEAL {
-        data.read(at + text.len(), &mut tag.0);
+        data.read(at + text.len(), &mut tag);
     }
     let from = match data {
         _ if SEAL => Some(&data.bytes()[at..at + text.len()]),
@@ -238,7 +241,7 @@ fn packet<'a, const N: usize, K: Many<N>, const SEAL: bool>(
 }
 
 /// Seals or opens them all. An error is that of the first packet that has one.
-fn work<const N: usize, K: Many<N>, const SEAL: bool>(
+fn work<const N: usize, const T: usize, K: Many<N, T>, const SEAL: bool>(
     key: &K,
     packets: &mut [K::Packet<'_>],
     bytes: usize,
@@ -264,7 +267,7 @@ fn refused(py: Python<'_>, (number, error): (usize, Error)) -> PyErr {
 }
 
 /// `seal_batch` and `open_batch`.
-pub(crate) fn run<'py, const SEAL: bool, const N: usize, K: Many<N>>(
+pub(crate) fn run<'py, const SEAL: bool, const N: usize, const T: usize, K: Many<N, T>>(
     key: &K,
     nonces: &Bound<'py, PyAny>,
     datas: &Bound<'py, PyAny>,
@@ -274,13 +277,13 @@ pub(crate) fn run<'py, const SEAL: bool, const N: usize, K: Many<N>>(
     let py = nonces.py();
     let Some(items) = items(datas)? else {
         let data = one_buffer(datas)?;
-        let records = Records::of::<SEAL>(py, nonces_of::<N, K, SEAL>(nonces)?, &data)?;
+        let records = Records::<N, T>::of::<SEAL>(py, nonces_of::<N, T, K, SEAL>(nonces)?, &data)?;
         let of_aads = aads.map(self::items).transpose()?.flatten();
         let aads = Aads::of(aads, of_aads.as_deref(), records.nonces.len())?;
         let work = |to: &mut [u8]| records.run::<SEAL, K>(py, key, &aads, to, threads);
         return Ok(new_bytes(py, records.written::<SEAL>(), work)?.into_any());
     };
-    let (nonces, datas) = (nonces_of::<N, K, SEAL>(nonces)?, sources(&items, "message")?);
+    let (nonces, datas) = (nonces_of::<N, T, K, SEAL>(nonces)?, sources(&items, "message")?);
     as_many(datas.len(), nonces.len(), "messages")?;
     let of_aads = aads.map(self::items).transpose()?.flatten();
     let aads = Aads::of(aads, of_aads.as_deref(), nonces.len())?;
@@ -288,22 +291,24 @@ pub(crate) fn run<'py, const SEAL: bool, const N: usize, K: Many<N>>(
     for (number, (nonce, data)) in nonces.iter().zip(&datas).enumerate() {
         let text_len = match SEAL {
             true => data.len(),
-            false => data.len().checked_sub(TAG_LEN).ok_or_else(|| refused(py, (number, Error::Unauthentic)))?,
+            false => data.len().checked_sub(T).ok_or_else(|| refused(py, (number, Error::Unauthentic)))?,
         };
         within_limits(py, text_len)?;
         bytes += text_len;
-        let len = text_len + if SEAL { TAG_LEN } else { 0 };
+        let len = text_len + if SEAL { T } else { 0 };
         let (object, memory) = unwritten(py, len)?;
         // SAFETY: a new object, which nobody else sees before the end of this call.
         let (text, _) = unsafe { slice::from_raw_parts_mut(memory, len) }.split_at_mut(text_len);
-        packets.push(packet::<N, K, SEAL>(*nonce, aads.get(number), data, 0, text));
+        packets.push(packet::<N, T, K, SEAL>(*nonce, aads.get(number), data, 0, text));
         results.push((object, memory.wrapping_add(text_len)));
     }
-    detached(py, bytes, || work::<N, K, SEAL>(key, &mut packets, bytes, threads)).map_err(|e| refused(py, e))?;
+    detached(py, bytes, || work::<N, T, K, SEAL>(key, &mut packets, bytes, threads)).map_err(|e| refused(py, e))?;
     if SEAL {
         for ((_, behind), packet) in results.iter().zip(&packets) {
-            // SAFETY: the last 16 bytes of that object, which is still ours alone; the packet's slice ends before them.
-            unsafe { behind.copy_from_nonoverlapping(K::outcome(packet).1.0.as_ptr(), TAG_LEN) };
+            let tag = K::outcome(packet).1;
+            assert_eq!(tag.len(), T);
+            // SAFETY: the last `T` bytes of that object, which is still ours alone; the packet's slice ends before them.
+            unsafe { behind.copy_from_nonoverlapping(tag.as_ptr(), T) };
         }
     }
     // SAFETY: a new object, or an exception. (`PyList::new` panics where there is no memory.)
@@ -316,7 +321,7 @@ pub(crate) fn run<'py, const SEAL: bool, const N: usize, K: Many<N>>(
 }
 
 /// `seal_batch_into` and `open_batch_into`.
-pub(crate) fn run_into<const SEAL: bool, const N: usize, K: Many<N>>(
+pub(crate) fn run_into<const SEAL: bool, const N: usize, const T: usize, K: Many<N, T>>(
     key: &K,
     nonces: &Bound<'_, PyAny>,
     data: &Source<'_>,
@@ -324,7 +329,7 @@ pub(crate) fn run_into<const SEAL: bool, const N: usize, K: Many<N>>(
     mut buf: Target,
     threads: Threads,
 ) -> PyResult<usize> {
-    let records = Records::of::<SEAL>(nonces.py(), nonces_of::<N, K, SEAL>(nonces)?, data)?;
+    let records = Records::<N, T>::of::<SEAL>(nonces.py(), nonces_of::<N, T, K, SEAL>(nonces)?, data)?;
     let of_aads = aads.map(items).transpose()?.flatten();
     let aads = Aads::of(aads, of_aads.as_deref(), records.nonces.len())?;
     let len = of_length(&buf, records.written::<SEAL>())?;
@@ -339,14 +344,14 @@ pub(crate) fn run_into<const SEAL: bool, const N: usize, K: Many<N>>(
 }
 
 /// One buffer of records of equal length, and the nonce of each.
-struct Records<'a, const N: usize> {
+struct Records<'a, const N: usize, const T: usize> {
     nonces: Vec<[u8; N]>,
     data: &'a Source<'a>,
     /// Bytes of text in each.
     text: usize,
 }
 
-impl<'a, const N: usize> Records<'a, N> {
+impl<'a, const N: usize, const T: usize> Records<'a, N, T> {
     fn of<const SEAL: bool>(py: Python<'_>, nonces: Vec<[u8; N]>, data: &'a Source<'a>) -> PyResult<Self> {
         let (records, len) = (nonces.len(), data.len());
         if len.checked_rem(records).unwrap_or(len) != 0 {
@@ -354,7 +359,7 @@ impl<'a, const N: usize> Records<'a, N> {
         }
         let each = len.checked_div(records).unwrap_or(0);
         let text = match SEAL {
-            false if records > 0 => each.checked_sub(TAG_LEN).ok_or_else(|| refused(py, (0, Error::Unauthentic)))?,
+            false if records > 0 => each.checked_sub(T).ok_or_else(|| refused(py, (0, Error::Unauthentic)))?,
             _ => each,
         };
         within_limits(py, text)?;
@@ -363,7 +368,7 @@ impl<'a, const N: usize> Records<'a, N> {
 
     /// Bytes of a record, sealed or not.
     fn len(&self, sealed: bool) -> usize {
-        self.text + if sealed { TAG_LEN } else { 0 }
+        self.text + if sealed { T } else { 0 }
     }
 
     /// Bytes of all that is written.
@@ -371,19 +376,26 @@ impl<'a, const N: usize> Records<'a, N> {
         self.nonces.len() * self.len(SEAL)
     }
 
-    fn run<const SEAL: bool, K: Many<N>>(&self, py: Python<'_>, key: &K, aads: &Aads<'_>, to: &mut [u8], threads: Threads) -> PyResult<()> {
+    fn run<const SEAL: bool, K: Many<N, T>>(
+        &self,
+        py: Python<'_>,
+        key: &K,
+        aads: &Aads<'_>,
+        to: &mut [u8],
+        threads: Threads,
+    ) -> PyResult<()> {
         let (mut tags, mut packets) = (memory::with_room(self.nonces.len())?, memory::with_room(self.nonces.len())?);
         let done = detached(py, to.len(), || {
             let (mut rest, each) = (&mut *to, self.len(!SEAL));
             for (number, nonce) in self.nonces.iter().enumerate() {
                 let (text, behind) = rest.split_at_mut(self.text);
-                let (tag, behind) = behind.split_at_mut(if SEAL { TAG_LEN } else { 0 });
-                packets.push(packet::<N, K, SEAL>(*nonce, aads.get(number), self.data, number * each, text));
+                let (tag, behind) = behind.split_at_mut(if SEAL { T } else { 0 });
+                packets.push(packet::<N, T, K, SEAL>(*nonce, aads.get(number), self.data, number * each, text));
                 tags.push(tag);
                 rest = behind;
             }
-            work::<N, K, SEAL>(key, &mut packets, self.text * self.nonces.len(), threads)?;
-            tags.iter_mut().zip(&packets).for_each(|(tag, packet)| tag.copy_from_slice(&K::outcome(packet).1.0[..tag.len()]));
+            work::<N, T, K, SEAL>(key, &mut packets, self.text * self.nonces.len(), threads)?;
+            tags.iter_mut().zip(&packets).for_each(|(tag, packet)| tag.copy_from_slice(&K::outcome(packet).1[..tag.len()]));
             Ok(())
         });
         drop((tags, packets));

@@ -3,7 +3,7 @@
 //! `bytes` never change. Anything else that has a buffer may be changed by another thread while a call reads it: [`Source::fixed`] says which it is.
 
 use crate::{errors, memory};
-use fastgcm::{Error, TAG_LEN};
+use fastgcm::Error;
 use pyo3::{
     PyErr,
     exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError},
@@ -246,9 +246,9 @@ pub(crate) fn within_limits(py: Python<'_>, text_len: usize) -> PyResult<()> {
     if text_len as u64 > fastgcm::limits::TEXT { Err(errors::of(py, Error::TooLong)) } else { Ok(()) }
 }
 
-/// Bytes of text in a sealed message.
-pub(crate) fn text_len(py: Python<'_>, sealed: &Source<'_>) -> PyResult<usize> {
-    let len = sealed.len().checked_sub(TAG_LEN).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
+/// Bytes of text in a sealed message, which has a tag of `tag` bytes, or a nonce and a tag of as many.
+pub(crate) fn text_len(py: Python<'_>, sealed: &Source<'_>, tag: usize) -> PyResult<usize> {
+    let len = sealed.len().checked_sub(tag).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
     within_limits(py, len).map(|()| len)
 }
 

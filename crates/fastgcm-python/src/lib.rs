@@ -58,6 +58,7 @@ aligned!(
     nonces::CounterNonces,
     nonces::RandomNonces,
     others::AesGcmSivClass,
+    others::KcXaes,
     others::Xaes,
     parts::PartHash,
     parts::Plan,
@@ -93,6 +94,7 @@ fn _fastgcm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<nonces::CounterNonces>()?;
     module.add_class::<nonces::RandomNonces>()?;
     module.add_class::<others::AesGcmSivClass>()?;
+    module.add_class::<others::KcXaes>()?;
     module.add_class::<others::Xaes>()?;
     module.add_class::<parts::PartHash>()?;
     module.add_class::<parts::Plan>()?;

@@ -1,4 +1,4 @@
-//! AES-GCM-SIV and XAES-256-GCM, with the interface of `AESGCM`.
+//! AES-GCM-SIV, XAES-256-GCM and KC-XAES-256-GCM, with the interface of `AESGCM`.
 
 use crate::{
     batch,
@@ -6,17 +6,17 @@ use crate::{
     errors, memory,
     threads::Threads,
 };
-use fastgcm::{AesGcmSiv, Error, TAG_LEN, Tag, Xaes256Gcm};
+use fastgcm::{AesGcmSiv, Error, KcXaes256Gcm, RootKey, Xaes256Gcm};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
-/// The four calls of a class whose `0` has `seal` and `open` in place, with nonces of that many bytes.
+/// The four calls of a class whose `0` has `seal` and `open` in place, with nonces and tags of that many bytes.
 macro_rules! whole_messages {
-    ($class:ident, $nonce:literal, $wrong:literal, { $($more:item)* }) => {
+    ($class:ident, $nonce:literal, $tag:literal, $wrong:literal, { $($more:item)* }) => {
         #[pymethods]
         impl $class {
             $($more)*
 
-            /// Encrypts `data`. Returns the ciphertext and, behind it, the tag of 16 bytes.
+            #[doc = concat!("Encrypts `data`. Returns the ciphertext and, behind it, the tag of ", $tag, " bytes.")]
             #[pyo3(signature = (nonce, data, associated_data))]
             fn encrypt<'py>(
                 &self,
@@ -27,10 +27,10 @@ macro_rules! whole_messages {
             ) -> PyResult<Bound<'py, PyBytes>> {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
                 within_limits(py, data.len())?;
-                new_bytes(py, data.len() + TAG_LEN, |sealed| self.seal(py, nonce, aad, &data, sealed))
+                new_bytes(py, data.len() + $tag, |sealed| self.seal(py, nonce, aad, &data, sealed))
             }
 
-            /// Encrypts `data` to `buf`, which has 16 bytes more. Returns the length of `buf`.
+            #[doc = concat!("Encrypts `data` to `buf`, which has ", $tag, " bytes more. Returns the length of `buf`.")]
             #[pyo3(signature = (nonce, data, associated_data, buf))]
             fn encrypt_into(
                 &self,
@@ -42,7 +42,7 @@ macro_rules! whole_messages {
             ) -> PyResult<usize> {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
                 within_limits(py, data.len())?;
-                let len = of_length(&buf, data.len() + TAG_LEN)?;
+                let len = of_length(&buf, data.len() + $tag)?;
                 let aad = &*aside(&buf, aad)?;
                 whole_or_apart(&buf, &data)?;
                 // SAFETY: the data are apart from it, or are read before the same bytes are written; the nonce has been read.
@@ -60,11 +60,11 @@ macro_rules! whole_messages {
                 associated_data: Option<Source<'_>>,
             ) -> PyResult<Bound<'py, PyBytes>> {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
-                new_bytes(py, text_len(py, &data)?, |text| self.open(py, nonce, aad, &data, 0, text))
+                new_bytes(py, text_len(py, &data, $tag)?, |text| self.open(py, nonce, aad, &data, 0, text))
             }
 
-            /// Decrypts `data`, ciphertext and tag, to `buf`, which has 16 bytes less. Returns the length of `buf`. If it raises `InvalidTag`, `buf`
-            /// is all zero.
+            #[doc = concat!("Decrypts `data`, ciphertext and tag, to `buf`, which has ", $tag, " bytes less. Returns the length of `buf`.")]
+            /// If it raises `InvalidTag`, `buf` is all zero.
             #[pyo3(signature = (nonce, data, associated_data, buf))]
             fn decrypt_into(
                 &self,
@@ -75,7 +75,7 @@ macro_rules! whole_messages {
                 mut buf: Target,
             ) -> PyResult<usize> {
                 let (nonce, aad) = (Self::nonce(&nonce)?, or_empty(associated_data.as_ref()));
-                let len = of_length(&buf, text_len(py, &data)?)?;
+                let len = of_length(&buf, text_len(py, &data, $tag)?)?;
                 let aad = &*aside(&buf, aad)?;
                 whole_or_apart(&buf, &data)?;
                 // SAFETY: as in `encrypt_into`.
@@ -97,7 +97,7 @@ macro_rules! whole_messages {
                 };
                 // What is too long must not lie there as text.
                 let found = detached(py, data.len() + aad.len(), work).inspect_err(|_| text.fill(0)).map_err(|e| errors::of(py, e))?;
-                tag.copy_from_slice(&found.0);
+                tag.copy_from_slice(found.as_ref());
                 Ok(())
             }
 
@@ -111,8 +111,9 @@ macro_rules! whole_messages {
                 at: usize,
                 text: &mut [u8],
             ) -> PyResult<()> {
-                let mut tag = Tag([0; TAG_LEN]);
-                data.read(at + text.len(), &mut tag.0);
+                let mut tag = [0; $tag];
+                data.read(at + text.len(), &mut tag);
+                let tag = tag.into();
                 // Read once, to where it is opened: what another thread may change meanwhile is not what is verified.
                 let work = || {
                     data.read(at, text);
@@ -133,7 +134,7 @@ macro_rules! whole_messages {
 #[pyclass(frozen, module = "fastgcm", name = "AESGCMSIV")]
 pub(crate) struct AesGcmSivClass(Box<AesGcmSiv>);
 
-whole_messages!(AesGcmSivClass, 12, "Nonce must be 12 bytes long", {
+whole_messages!(AesGcmSivClass, 12, 16, "Nonce must be 12 bytes long", {
     #[new]
     fn new(key: Source<'_>) -> PyResult<Self> {
         let wrong = if key.len() == 24 {
@@ -156,107 +157,125 @@ whole_messages!(AesGcmSivClass, 12, "Nonce must be 12 bytes long", {
     }
 });
 
+/// Bytes of a nonce of the two classes below.
+const NONCE: usize = 24;
+
+/// The calls of a class whose `0` is a `RootKey` with nonces of 24 bytes, and tags of that many.
+macro_rules! root_keys {
+    ($class:ident, $tag:literal, $wrong:literal) => {
+        whole_messages!($class, 24, $tag, "Nonce must be 24 bytes long", {
+            #[new]
+            fn new(key: Source<'_>) -> PyResult<Self> {
+                let wrong = || PyValueError::new_err($wrong);
+                let key = RootKey::with_backend(key.bytes().try_into().map_err(|_| wrong())?, crate::backend());
+                let place = memory::room()?;
+                key.map(|key| Self(Box::write(place, key))).map_err(|_| wrong())
+            }
+
+            /// A random key of 256 bits.
+            #[staticmethod]
+            fn generate_key(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
+                random_bytes(py, 32)
+            }
+
+            /// Encrypts `data` under a nonce from the operating system. Returns the nonce (24 bytes), the ciphertext and the tag, one behind the other.
+            #[pyo3(signature = (data, associated_data=None))]
+            fn seal_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
+                within_limits(py, data.len())?;
+                new_bytes(py, NONCE + data.len() + $tag, |all| {
+                    let (nonce, sealed) = all.split_first_chunk_mut().ok_or_else(|| errors::of(py, Error::InvalidLength))?;
+                    getrandom::fill(nonce).map_err(std::io::Error::from)?;
+                    self.seal(py, *nonce, or_empty(associated_data.as_ref()), &data, sealed)
+                })
+            }
+
+            /// Decrypts what `seal_random` has returned. Raises `InvalidTag` if anything is not as it was sealed.
+            #[pyo3(signature = (data, associated_data=None))]
+            fn open_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
+                let len = text_len(py, &data, NONCE + $tag)?;
+                let mut nonce = [0; NONCE];
+                data.read(0, &mut nonce);
+                new_bytes(py, len, |text| self.open(py, nonce, or_empty(associated_data.as_ref()), &data, NONCE, text))
+            }
+
+            /// Encrypts many messages in one call: as `AESGCM.seal_batch`, with nonces of 24 bytes.
+            #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
+            fn seal_batch<'py>(
+                &self,
+                nonces: &Bound<'py, PyAny>,
+                datas: &Bound<'py, PyAny>,
+                aads: Option<&Bound<'py, PyAny>>,
+                threads: Threads,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                batch::run::<true, NONCE, $tag, _>(&*self.0, nonces, datas, aads, threads)
+            }
+
+            /// Decrypts what `seal_batch` returns, as `AESGCM.open_batch` does.
+            #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
+            fn open_batch<'py>(
+                &self,
+                nonces: &Bound<'py, PyAny>,
+                datas: &Bound<'py, PyAny>,
+                aads: Option<&Bound<'py, PyAny>>,
+                threads: Threads,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                batch::run::<false, NONCE, $tag, _>(&*self.0, nonces, datas, aads, threads)
+            }
+
+            /// `seal_batch` of one buffer of records of equal length to `buf`, as `AESGCM.seal_batch_into` does.
+            #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
+            fn seal_batch_into<'py>(
+                &self,
+                nonces: &Bound<'py, PyAny>,
+                datas: Source<'_>,
+                aads: Option<&Bound<'py, PyAny>>,
+                buf: Target,
+                threads: Threads,
+            ) -> PyResult<usize> {
+                batch::run_into::<true, NONCE, $tag, _>(&*self.0, nonces, &datas, aads, buf, threads)
+            }
+
+            /// `open_batch` of one buffer of records of equal length to `buf`, as `AESGCM.open_batch_into` does.
+            #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
+            fn open_batch_into<'py>(
+                &self,
+                nonces: &Bound<'py, PyAny>,
+                datas: Source<'_>,
+                aads: Option<&Bound<'py, PyAny>>,
+                buf: Target,
+                threads: Threads,
+            ) -> PyResult<usize> {
+                batch::run_into::<false, NONCE, $tag, _>(&*self.0, nonces, &datas, aads, buf, threads)
+            }
+        });
+    };
+}
+
 /// XAES-256-GCM (C2SP): AES-256-GCM with nonces of 24 bytes, which may be drawn at random for as many messages as anybody has. `seal_random` does so.
 ///
+/// >>> import os
 /// >>> from fastgcm import XAES256GCM
 /// >>> xaes = XAES256GCM(XAES256GCM.generate_key())
 /// >>> xaes.open_random(xaes.seal_random(b"a secret"))
 /// b'a secret'
+/// >>> nonces = os.urandom(2 * 24)
+/// >>> xaes.open_batch(nonces, xaes.seal_batch(nonces, [b"one", b"two"], b"for all"), b"for all")
+/// [b'one', b'two']
 #[pyclass(frozen, module = "fastgcm", name = "XAES256GCM")]
 pub(crate) struct Xaes(Box<Xaes256Gcm>);
 
-whole_messages!(Xaes, 24, "Nonce must be 24 bytes long", {
-    #[new]
-    fn new(key: Source<'_>) -> PyResult<Self> {
-        let wrong = || PyValueError::new_err("XAES-256-GCM key must be 256 bits.");
-        let key = Xaes256Gcm::with_backend(key.bytes().try_into().map_err(|_| wrong())?, crate::backend());
-        let place = memory::room()?;
-        key.map(|key| Self(Box::write(place, key))).map_err(|_| wrong())
-    }
+root_keys!(Xaes, 16, "XAES-256-GCM key must be 256 bits.");
 
-    /// A random key of 256 bits.
-    #[staticmethod]
-    fn generate_key(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
-        random_bytes(py, 32)
-    }
+/// KC-XAES-256-GCM (IACR ePrint 2025/758): `XAES256GCM`, and a commitment of 32 bytes to the key. Nobody can make a message that opens under two keys,
+/// even if they know both. The tag has 48 bytes: that of XAES-256-GCM, then the commitment.
+///
+/// >>> from fastgcm import KCXAES256GCM
+/// >>> committing = KCXAES256GCM(KCXAES256GCM.generate_key())
+/// >>> committing.open_random(committing.seal_random(b"a secret"))
+/// b'a secret'
+/// >>> len(committing.encrypt(bytes(24), b"a secret", None)) - len(b"a secret")
+/// 48
+#[pyclass(frozen, module = "fastgcm", name = "KCXAES256GCM")]
+pub(crate) struct KcXaes(Box<KcXaes256Gcm>);
 
-    /// Encrypts `data` under a nonce from the operating system. Returns the nonce (24 bytes), the ciphertext and the tag, one behind the other.
-    #[pyo3(signature = (data, associated_data=None))]
-    fn seal_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
-        within_limits(py, data.len())?;
-        new_bytes(py, NONCE + data.len() + TAG_LEN, |all| {
-            let (nonce, sealed) = all.split_first_chunk_mut().ok_or_else(|| errors::of(py, Error::InvalidLength))?;
-            getrandom::fill(nonce).map_err(std::io::Error::from)?;
-            self.seal(py, *nonce, or_empty(associated_data.as_ref()), &data, sealed)
-        })
-    }
-
-    /// Decrypts what `seal_random` has returned. Raises `InvalidTag` if anything is not as it was sealed.
-    #[pyo3(signature = (data, associated_data=None))]
-    fn open_random<'py>(&self, py: Python<'py>, data: Source<'_>, associated_data: Option<Source<'_>>) -> PyResult<Bound<'py, PyBytes>> {
-        let len = data.len().checked_sub(NONCE + TAG_LEN).ok_or_else(|| errors::of(py, Error::Unauthentic))?;
-        within_limits(py, len)?;
-        let mut nonce = [0; NONCE];
-        data.read(0, &mut nonce);
-        new_bytes(py, len, |text| self.open(py, nonce, or_empty(associated_data.as_ref()), &data, NONCE, text))
-    }
-
-    /// Encrypts many messages in one call: as `AESGCM.seal_batch`, with nonces of 24 bytes.
-    ///
-    /// >>> import os
-    /// >>> from fastgcm import XAES256GCM
-    /// >>> xaes, nonces = XAES256GCM(bytes(32)), os.urandom(2 * 24)
-    /// >>> xaes.open_batch(nonces, xaes.seal_batch(nonces, [b"one", b"two"], b"for all"), b"for all")
-    /// [b'one', b'two']
-    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
-    fn seal_batch<'py>(
-        &self,
-        nonces: &Bound<'py, PyAny>,
-        datas: &Bound<'py, PyAny>,
-        aads: Option<&Bound<'py, PyAny>>,
-        threads: Threads,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        batch::run::<true, NONCE, Xaes256Gcm>(&self.0, nonces, datas, aads, threads)
-    }
-
-    /// Decrypts what `seal_batch` returns, as `AESGCM.open_batch` does.
-    #[pyo3(signature = (nonces, datas, aads=None, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads=None, *, threads=1)")]
-    fn open_batch<'py>(
-        &self,
-        nonces: &Bound<'py, PyAny>,
-        datas: &Bound<'py, PyAny>,
-        aads: Option<&Bound<'py, PyAny>>,
-        threads: Threads,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        batch::run::<false, NONCE, Xaes256Gcm>(&self.0, nonces, datas, aads, threads)
-    }
-
-    /// `seal_batch` of one buffer of records of equal length to `buf`, as `AESGCM.seal_batch_into` does.
-    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
-    fn seal_batch_into<'py>(
-        &self,
-        nonces: &Bound<'py, PyAny>,
-        datas: Source<'_>,
-        aads: Option<&Bound<'py, PyAny>>,
-        buf: Target,
-        threads: Threads,
-    ) -> PyResult<usize> {
-        batch::run_into::<true, NONCE, Xaes256Gcm>(&self.0, nonces, &datas, aads, buf, threads)
-    }
-
-    /// `open_batch` of one buffer of records of equal length to `buf`, as `AESGCM.open_batch_into` does.
-    #[pyo3(signature = (nonces, datas, aads, buf, *, threads=Threads::ONE), text_signature = "($self, nonces, datas, aads, buf, *, threads=1)")]
-    fn open_batch_into<'py>(
-        &self,
-        nonces: &Bound<'py, PyAny>,
-        datas: Source<'_>,
-        aads: Option<&Bound<'py, PyAny>>,
-        buf: Target,
-        threads: Threads,
-    ) -> PyResult<usize> {
-        batch::run_into::<false, NONCE, Xaes256Gcm>(&self.0, nonces, &datas, aads, buf, threads)
-    }
-});
-
-/// Bytes of a nonce of XAES-256-GCM.
-const NONCE: usize = 24;
+root_keys!(KcXaes, 48, "KC-XAES-256-GCM key must be 256 bits.");

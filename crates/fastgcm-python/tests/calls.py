@@ -7,12 +7,13 @@ import os
 from typing import Any, Callable, NamedTuple
 
 import fastgcm
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, RandomNonces, Sealer, cobblestone, exceptions, files, hazmat, jobs
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, RandomNonces, Sealer, cobblestone, exceptions, files, hazmat, jobs
 from fastgcm.hazmat import CobblestoneChunks, PartHash, Plan, UnverifiedOpener
 
 CHUNK, TAG = 16384, 16
 KEY, NONCE, LONG, TEXT, AAD = bytes(range(32)), b"n" * 12, b"N" * 24, b"a text of some bytes", b"associated"
-ONE, SIV, XAES, CHUNKS = AESGCM(KEY), AESGCMSIV(KEY), XAES256GCM(KEY), CobblestoneChunks(KEY, b"context", b"s" * 24)
+ONE, SIV, CHUNKS = AESGCM(KEY), AESGCMSIV(KEY), CobblestoneChunks(KEY, b"context", b"s" * 24)
+XAES, KC_XAES = XAES256GCM(KEY), KCXAES256GCM(KEY)
 FILE = CHUNKS.header + CHUNKS.seal(0, TEXT, last=True)
 MODULES = (fastgcm, hazmat, cobblestone, files, jobs, exceptions)
 
@@ -69,7 +70,7 @@ def _whole(ours: Any, nonce: bytes) -> dict[str, Call]:
     threads = {"threads": 1} if ours is ONE else {}
     return {
         f"{name}": Call(lambda _: type(ours), (KEY,)),
-        f"{name}.generate_key": Call(lambda _: ours.generate_key, () if ours is XAES else (256,), is_random=True),
+        f"{name}.generate_key": Call(lambda _: ours.generate_key, () if ours in (XAES, KC_XAES) else (256,), is_random=True),
         f"{name}.encrypt": Call(lambda _: ours.encrypt, (nonce, TEXT, AAD), threads),
         f"{name}.decrypt": Call(lambda _: ours.decrypt, (nonce, sealed, AAD), threads),
         f"{name}.encrypt_into": Call(lambda _: ours.encrypt_into, (nonce, TEXT, AAD, bytearray(len(sealed))), threads),
@@ -87,6 +88,16 @@ def _batches(ours: Any, nonce: bytes) -> dict[str, Call]:
         f"{name}.open_batch": Call(lambda _: ours.open_batch, (nonces, sealed, [AAD, b""]), threads),
         f"{name}.seal_batch_into": Call(lambda _: ours.seal_batch_into, (flat, records, AAD, bytearray(len(sealed_records))), threads),
         f"{name}.open_batch_into": Call(lambda _: ours.open_batch_into, (flat, sealed_records, AAD, bytearray(len(records))), threads),
+    }
+
+
+def _derived(ours: Any) -> dict[str, Call]:
+    name, message = type(ours).__name__, ours.seal_random(TEXT, AAD)
+    return {
+        **_whole(ours, LONG),
+        **_batches(ours, LONG),
+        f"{name}.seal_random": Call(lambda _: ours.seal_random, (TEXT, AAD), is_random=True),
+        f"{name}.open_random": Call(lambda _: ours.open_random, (message, AAD)),
     }
 
 
@@ -232,11 +243,9 @@ CALLS = {
     "cpu": Call(lambda _: fastgcm.cpu),
     **_whole(ONE, NONCE),
     **_whole(SIV, NONCE),
-    **_whole(XAES, LONG),
     **_batches(ONE, NONCE),
-    **_batches(XAES, LONG),
-    "XAES256GCM.seal_random": Call(lambda _: XAES.seal_random, (TEXT, AAD), is_random=True),
-    "XAES256GCM.open_random": Call(lambda _: XAES.open_random, (XAES.seal_random(TEXT, AAD), AAD)),
+    **_derived(XAES),
+    **_derived(KC_XAES),
     "CounterNonces": Call(lambda _: CounterNonces, (b"left", 7)),
     "CounterNonces.draw": Call(lambda _: CounterNonces(b"left", 7).draw),
     "CounterNonces.draw_batch": Call(lambda _: CounterNonces(b"left", 7).draw_batch, (3,)),

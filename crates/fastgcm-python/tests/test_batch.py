@@ -9,7 +9,7 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM as Pyca
 
-from fastgcm import AESGCM, XAES256GCM, CounterNonces
+from fastgcm import AESGCM, KCXAES256GCM, XAES256GCM, CounterNonces
 
 KEY = bytes(range(32))
 MIB = 1 << 20
@@ -134,7 +134,7 @@ def test_threads_after_a_fork():
 def test_which_message_is_refused(threads):
     """The first of several, wherever threads come to it; and nothing comes out of the others either."""
     length, count = 64 << 10, 48  # so many that threads pay
-    for ours, size in ((AESGCM(KEY), 12), (XAES256GCM(KEY), 24)):
+    for ours, size in ((AESGCM(KEY), 12), (XAES256GCM(KEY), 24), (KCXAES256GCM(KEY), 24)):
         nonces = [number.to_bytes(size, "big") for number in range(count)]
         sealed = ours.seal_batch(nonces, [bytes([7]) * length] * count)
         for wrong in ((5, 9), (2, 47), (47, 46), (0, 1)):
@@ -157,7 +157,7 @@ class Column:
         self.tolist = lambda: values
 
 
-@pytest.mark.parametrize(("ours", "size"), [(AESGCM(KEY), 12), (XAES256GCM(KEY), 24)])
+@pytest.mark.parametrize(("ours", "size"), [(AESGCM(KEY), 12), (XAES256GCM(KEY), 24), (KCXAES256GCM(KEY), 24)])
 def test_errors_name_the_row(ours, size):
     nonces = [number.to_bytes(size, "big") for number in range(4)]
     right = [b"0", b"1", b"2", b"3"]
@@ -190,10 +190,11 @@ def test_errors_name_the_row(ours, size):
         ours.seal_batch([nonces[3], nonces[1], nonces[0], nonces[1]], right)
 
 
+@pytest.mark.parametrize(("cls", "tag"), [(XAES256GCM, 16), (KCXAES256GCM, 48)])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_batches_of_xaes(threads):
+def test_batches_of_xaes(threads, cls, tag):
     """One message at a time says what is right."""
-    ours, draw = XAES256GCM(KEY), random.Random(threads)
+    ours, draw = cls(KEY), random.Random(threads)
     for lengths in ([], [0], [*range(70)], [64] * 500, [900_000, 0, 1_500_000, 1]):
         datas, nonces = [draw.randbytes(n) for n in lengths], [draw.randbytes(24) for _ in lengths]
         each = [draw.randbytes(draw.randrange(40)) for _ in lengths]
@@ -206,23 +207,34 @@ def test_batches_of_xaes(threads):
                 assert ours.open_batch(nonces, sealed, aads, threads=threads) == datas
     nonces, data = draw.randbytes(50 * 24), draw.randbytes(50 * 50_000)
     cut = lambda all_of, size: [all_of[at : at + size] for at in range(0, len(all_of), size)]
-    expected, buf = b"".join(ours.seal_batch(cut(nonces, 24), cut(data, 50_000), b"aad")), bytearray(50 * 50_016)
+    expected, buf = b"".join(ours.seal_batch(cut(nonces, 24), cut(data, 50_000), b"aad")), bytearray(50 * (50_000 + tag))
     assert ours.seal_batch(nonces, bytearray(data), b"aad", threads=threads) == expected
     assert ours.seal_batch_into(nonces, data, b"aad", buf, threads=threads) == len(expected) and buf == expected
     assert ours.open_batch(nonces, buf, b"aad", threads=threads) == data
     text = bytearray(len(data))
     assert ours.open_batch_into(nonces, buf, b"aad", text, threads=threads) == len(data) and text == data
+    for short in (bytes(tag - 1), bytes(16) if tag > 16 else b""):
+        with pytest.raises(InvalidTag) as refused:
+            ours.open_batch(nonces[:48], [expected[: 50_000 + tag], short])
+        assert refused.value.__notes__ == ["message 1 of the batch"]
+        with pytest.raises(InvalidTag):
+            ours.open_batch(nonces[:48], short * 2)
+    with pytest.raises(ValueError, match=f"buffer must be {2 * (3 + tag)} bytes"):
+        ours.seal_batch_into(nonces[:48], b"onetwo", None, bytearray(2 * (3 + tag) - 1))
+    with pytest.raises(ValueError, match="buffer must be 100000 bytes"):
+        ours.open_batch_into(nonces[:48], expected[: 2 * (50_000 + tag)], b"aad", bytearray(100_000 + 1))
 
 
-def test_xaes_with_random_nonces():
-    ours, seen = XAES256GCM(KEY), set()
+@pytest.mark.parametrize(("cls", "tag"), [(XAES256GCM, 16), (KCXAES256GCM, 48)])
+def test_xaes_with_random_nonces(cls, tag):
+    ours, seen = cls(KEY), set()
     for length in (0, 1, 100, 100_000):
         data = os.urandom(length)
         for aad in (None, b"", b"aad"):
             for source in (data, bytearray(data)):
                 sealed = ours.seal_random(source, aad)
                 seen.add(sealed[:24])
-                assert ours.encrypt(sealed[:24], data, aad) == sealed[24:] and len(sealed) == 24 + length + 16
+                assert ours.encrypt(sealed[:24], data, aad) == sealed[24:] and len(sealed) == 24 + length + tag
                 assert ours.open_random(sealed, aad) == ours.open_random(bytearray(sealed), aad) == data
         for at in {0, 23, 24, 24 + length // 2, len(sealed) - 1}:
             wrong = bytearray(sealed)
@@ -231,6 +243,6 @@ def test_xaes_with_random_nonces():
                 with pytest.raises(InvalidTag):
                     ours.open_random(refused, b"aad")
     assert len(seen) == 24
-    for short in (b"", bytes(39)):
+    for short in (b"", bytes(23), bytes(24 + tag - 1)):
         with pytest.raises(InvalidTag):
             ours.open_random(short)

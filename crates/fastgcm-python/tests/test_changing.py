@@ -16,13 +16,13 @@ from contextlib import contextmanager
 import pytest
 from calls import exported
 
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, InvalidTag, Sealer, hazmat, jobs, open_file, seal_file
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, InvalidTag, Sealer, hazmat, jobs, open_file, seal_file
 from fastgcm.cobblestone import Cobblestone128Decryptor, Cobblestone128Encryptor, Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import CobblestoneChunks
 
 KEY, NONCE, MIB = bytes(range(32)), b"n" * 12, 1 << 20
-ONE, SIV, XAES = AESGCM(KEY), AESGCMSIV(KEY), XAES256GCM(KEY)
-LONG, FOUR = b"a nonce of more than 12 bytes", bytes(range(48))
+ONE, SIV, XAES, KC_XAES = AESGCM(KEY), AESGCMSIV(KEY), XAES256GCM(KEY), KCXAES256GCM(KEY)
+LONG, FOUR, FOUR_LONG = b"a nonce of more than 12 bytes", bytes(range(48)), bytes(range(96))
 
 
 class Shared(mmap.mmap):
@@ -169,6 +169,27 @@ def in_pieces(data):
     return sealer.update(data[:777]) + sealer.update(data[777:]) + sealer.finalize()
 
 
+def derived(name, ours, tag):
+    """Rows of a class whose nonces have 24 bytes."""
+    nonce = NONCE * 2
+    return {
+        name: (1000, lambda text: ours.encrypt(nonce, text, None), lambda sealed: ours.decrypt(nonce, sealed, None)),
+        f"{name} list": (1000, lambda text: ours.seal_batch([nonce], [text])[0], lambda sealed: ours.open_batch([nonce], [sealed])[0]),
+        f"{name} array": (4000, lambda text: ours.seal_batch(FOUR_LONG, text), lambda sealed: ours.open_batch(FOUR_LONG, sealed)),
+        f"{name} into": (
+            1000,
+            into(lambda t, buf: ours.encrypt_into(nonce, t, None, buf), 1000 + tag),
+            into(lambda s, buf: ours.decrypt_into(nonce, s, None, buf), 1000),
+        ),
+        f"{name} random": (1000, ours.seal_random, ours.open_random),
+        f"{name} array into": (
+            4000,
+            into(lambda t, buf: ours.seal_batch_into(FOUR_LONG, t, None, buf), 4000 + 4 * tag),
+            into(lambda s, buf: ours.open_batch_into(FOUR_LONG, s, None, buf), 4000),
+        ),
+    }
+
+
 CALLS = {
     # name: (length of the text, what seals, what opens)
     "one": (1000, lambda text: ONE.encrypt(NONCE, text, None), lambda sealed: ONE.decrypt(NONCE, sealed, None)),
@@ -180,26 +201,12 @@ CALLS = {
     "list": (1000, lambda text: ONE.seal_batch([NONCE], [text])[0], lambda sealed: ONE.open_batch([NONCE], [sealed])[0]),
     "array": (4000, lambda text: ONE.seal_batch(FOUR, text), lambda sealed: ONE.open_batch(FOUR, sealed)),
     "siv": (1000, lambda text: SIV.encrypt(NONCE, text, None), lambda sealed: SIV.decrypt(NONCE, sealed, None)),
-    "xaes": (1000, lambda text: XAES.encrypt(NONCE * 2, text, None), lambda sealed: XAES.decrypt(NONCE * 2, sealed, None)),
-    "xaes list": (1000, lambda text: XAES.seal_batch([NONCE * 2], [text])[0], lambda sealed: XAES.open_batch([NONCE * 2], [sealed])[0]),
-    "xaes array": (4000, lambda text: XAES.seal_batch(bytes(range(96)), text), lambda sealed: XAES.open_batch(bytes(range(96)), sealed)),
     "stream": (20_000, stream(Cobblestone256Encryptor, KEY, b""), stream(Cobblestone256Decryptor, KEY, b"")),
     "siv into": (1000, into(lambda t, buf: SIV.encrypt_into(NONCE, t, None, buf), 1016), into(lambda s, buf: SIV.decrypt_into(NONCE, s, None, buf), 1000)),
-    "xaes into": (
-        1000,
-        into(lambda t, buf: XAES.encrypt_into(NONCE * 2, t, None, buf), 1016),
-        into(lambda s, buf: XAES.decrypt_into(NONCE * 2, s, None, buf), 1000),
-    ),
-    "xaes random": (1000, XAES.seal_random, XAES.open_random),
     "array into": (
         4000,
         into(lambda t, buf: ONE.seal_batch_into(FOUR, t, None, buf), 4064),
         into(lambda s, buf: ONE.open_batch_into(FOUR, s, None, buf), 4000),
-    ),
-    "xaes array into": (
-        4000,
-        into(lambda t, buf: XAES.seal_batch_into(bytes(range(96)), t, None, buf), 4064),
-        into(lambda s, buf: XAES.open_batch_into(bytes(range(96)), s, None, buf), 4000),
     ),
     "array, threads": (4 * MIB, lambda text: ONE.seal_batch(FOUR, text, threads=2), lambda sealed: ONE.open_batch(FOUR, sealed, threads=2)),
     "stream 128": (20_000, stream(Cobblestone128Encryptor, KEY[:16], b""), stream(Cobblestone128Decryptor, KEY[:16], b"")),
@@ -220,6 +227,8 @@ CALLS = {
     "job": (60_000, by_job(jobs.Sealing), by_job(jobs.Opening)),
     "chunks": (20_000, lambda text: by_chunks(text, True), lambda sealed: by_chunks(sealed, False)),
     "pieces": (1000, in_pieces, lambda sealed: ONE.decrypt(NONCE, sealed, None)),
+    **derived("xaes", XAES, 16),
+    **derived("kc-xaes", KC_XAES, 48),
 }
 
 
@@ -236,6 +245,11 @@ OPENS = {
     "XAES256GCM.open_random": "xaes random",
     "XAES256GCM.open_batch": "xaes list",
     "XAES256GCM.open_batch_into": "xaes array into",
+    "KCXAES256GCM.decrypt": "kc-xaes",
+    "KCXAES256GCM.decrypt_into": "kc-xaes into",
+    "KCXAES256GCM.open_random": "kc-xaes random",
+    "KCXAES256GCM.open_batch": "kc-xaes list",
+    "KCXAES256GCM.open_batch_into": "kc-xaes array into",
     "open_part": "part",
     "open_part_into": "part into",
     "hazmat.UnverifiedOpener.update": "unverified",
@@ -284,13 +298,14 @@ def test_a_nonce_that_changes_meanwhile():
         assert outcomes(nonce, 0, lambda memory: ONE.encrypt(memory, text, None, threads=threads), rounds) == expected
 
 
-def test_a_nonce_of_xaes_that_changes_meanwhile():
+@pytest.mark.parametrize("ours", [XAES, KC_XAES], ids=lambda ours: type(ours).__name__)
+def test_a_nonce_of_xaes_that_changes_meanwhile(ours):
     """What is opened is opened whole under one of both nonces."""
-    sealed, other = XAES.seal_random(b"text"), bytearray(24)
-    assert outcomes(sealed, 3, XAES.open_random, 4000) == {b"text", None}
+    sealed, other = ours.seal_random(b"text"), bytearray(24)
+    assert outcomes(sealed, 3, ours.open_random, 4000) == {b"text", None}
     other[3] = 0xFF
-    expected = {XAES.seal_batch(nonces, [b"text"])[0] for nonces in (bytes(24), other)}
-    assert outcomes(bytes(24), 3, lambda memory: XAES.seal_batch(memory, [b"text"])[0], 4000) == expected
+    expected = {ours.seal_batch(nonces, [b"text"])[0] for nonces in (bytes(24), other)}
+    assert outcomes(bytes(24), 3, lambda memory: ours.seal_batch(memory, [b"text"])[0], 4000) == expected
 
 
 @pytest.mark.parametrize("nonce", [NONCE, LONG])

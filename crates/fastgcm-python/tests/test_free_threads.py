@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import fastgcm
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, InvalidTag, RandomNonces, Sealer
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, InvalidTag, RandomNonces, Sealer
 from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import Plan, seal_part
 
@@ -49,7 +49,10 @@ def test_the_gil_stays_off():
     assert getattr(sys, "_is_gil_enabled", lambda: True)() == ("FASTGCM_NO_GIL" not in os.environ)
 
 
-@pytest.mark.parametrize("cls, nonce", [(AESGCM, NONCE), (AESGCM, b"n" * 20), (AESGCMSIV, NONCE), (XAES256GCM, NONCE * 2)])
+@pytest.mark.parametrize(
+    "cls, nonce",
+    [(AESGCM, NONCE), (AESGCM, b"n" * 20), (AESGCMSIV, NONCE), (XAES256GCM, NONCE * 2), (KCXAES256GCM, NONCE * 2)],
+)
 def test_one_key(cls, nonce):
     one, texts = cls(KEY), [os.urandom(n) for n in (0, 1, 64, 1000, 40_000, 100_000)]
     sealed = [one.encrypt(nonce, text, b"aad") for text in texts]

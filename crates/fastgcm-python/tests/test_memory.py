@@ -34,14 +34,14 @@ def outcomes():
     """What each call does while there is no memory: a line each."""
     import io
 
-    from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, Sealer
+    from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, Sealer
     from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
     from fastgcm.hazmat import CobblestoneChunks, Plan, combine, seal_part
 
     gives = ctypes.CDLL(None).allocator_gives
     gives.argtypes = ctypes.c_long, ctypes.c_size_t
     key, nonce, long = bytes(32), bytes(12), bytes(20)
-    one, siv, xaes = AESGCM(key), AESGCMSIV(key), XAES256GCM(key)
+    one, siv, xaes, committing = AESGCM(key), AESGCMSIV(key), XAES256GCM(key), KCXAES256GCM(key)
     text, shared = os.urandom(6 << 20), bytearray(6 << 20)
     sealed, buf = one.encrypt(nonce, text, None), bytearray((6 << 20) + 16)
     nonces, many = CounterNonces(b"left").draw_batch(30_000), [bytearray(100) for _ in range(30_000)]
@@ -58,6 +58,7 @@ def outcomes():
         "key": lambda: [kept.append(AESGCM(key)) for _ in range(500)],
         "siv": lambda: [kept.append(AESGCMSIV(key)) for _ in range(500)],
         "xaes": lambda: [kept.append(XAES256GCM(key)) for _ in range(500)],
+        "kc-xaes": lambda: [kept.append(KCXAES256GCM(key)) for _ in range(500)],
         "wrong key": lambda: AESGCM(b"short"),
         "encrypt": lambda: one.encrypt(nonce, text, None),
         "decrypt": lambda: one.decrypt(nonce, sealed, None),
@@ -70,6 +71,7 @@ def outcomes():
         "aad within": lambda: one.encrypt_into(nonce, text, within[: 1 << 20], buf),
         "siv into": lambda: siv.encrypt_into(nonce, text, within[: 1 << 20], buf),
         "random": lambda: xaes.seal_random(text),
+        "committing": lambda: committing.seal_random(text),
         "batch": lambda: one.seal_batch(nonces, many, threads=2),
         "open batch": lambda: one.open_batch(nonces, many_sealed, [b"aad"] * 30_000),
         "records": lambda: one.seal_batch_into(nonces, bytes(30_000 * 100), None, records, threads=2),
@@ -116,7 +118,7 @@ def test_nothing_ends_the_process(tmp_path):
     others = {name: outcome for name, outcome in found if outcome not in ("MemoryError", "done")}
     expected = {"wrong key": "ValueError", "combine": "ValueError", "forged": "InvalidTag", "shared, threads": "InvalidTag"}
     assert others == expected | {"opener": "AlreadyFinalized"}, others
-    for name in ("key", "siv", "xaes", "sealer", "encryptor", "decryptor", "chunks", "encrypt", "batch", "accept", "missing", "range", "aad within"):
+    for name in ("key", "siv", "xaes", "kc-xaes", "committing", "sealer", "encryptor", "decryptor", "chunks", "encrypt", "batch", "accept", "missing", "range", "aad within"):
         assert name in short, ran.stdout
     done = {name for name, outcome in found if outcome == "done"}
     assert {"encrypt into", "threads"} <= done, ran.stdout

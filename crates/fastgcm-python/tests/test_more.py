@@ -18,7 +18,7 @@ from cryptography.exceptions import AlreadyFinalized, InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV as PycaSiv
 
 import fastgcm
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, _fastgcm, CounterNonces, Exhausted, OtherText, RandomNonces, Sealer, cobblestone, hazmat
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, _fastgcm, CounterNonces, Exhausted, OtherText, RandomNonces, Sealer, cobblestone, hazmat
 from fastgcm.hazmat import PartHash, Plan, UnverifiedOpener
 
 NONCE = b"n" * 12
@@ -175,52 +175,73 @@ def test_siv(bits):
 
 def whole(ours, nonce, data, aad, sealed):
     """All four calls, apart and in place, and what is refused."""
-    length = len(data)
+    length, tag = len(data), len(sealed) - len(data)
     assert ours.encrypt(nonce, data, aad) == sealed
-    both = bytearray(data) + bytes(16)
+    both = bytearray(data) + bytes(tag)
     view = memoryview(both)
-    assert ours.encrypt_into(nonce, view[:length], aad, view) == length + 16
+    assert ours.encrypt_into(nonce, view[:length], aad, view) == length + tag
     assert both == sealed
     assert ours.decrypt(nonce, sealed, aad) == ours.decrypt(nonce, both, aad) == data
     assert ours.decrypt_into(nonce, view, aad, view[:length]) == length
     assert both[:length] == data
-    wrong, text = bytearray(sealed), bytearray(b"x" * length)
-    wrong[length // 2] ^= 1
-    with pytest.raises(InvalidTag):
-        ours.decrypt_into(nonce, wrong, aad, text)
-    assert text == bytes(length)
-    with pytest.raises(InvalidTag):
-        ours.decrypt(nonce, bytes(15), aad)
+    for at in {length // 2, *range(length, len(sealed))}:
+        wrong, text = bytearray(sealed), bytearray(b"x" * length)
+        wrong[at] ^= 1
+        with pytest.raises(InvalidTag):
+            ours.decrypt_into(nonce, wrong, aad, text)
+        assert text == bytes(length), at
+    for short in (sealed[:tag][:-1], sealed[:-1], sealed[: length + 16 - 1]):
+        with pytest.raises(InvalidTag):
+            ours.decrypt(nonce, short, aad)
     with pytest.raises(ValueError, match="Nonce must be"):
         ours.encrypt(nonce + b"1", data, aad)
     with pytest.raises(ValueError, match="buffer must be"):
-        ours.encrypt_into(nonce, data, aad, bytearray(length + 17))
+        ours.encrypt_into(nonce, data, aad, bytearray(length + tag + 1))
 
 
-def test_xaes():
-    """The two vectors of C2SP's specification, and round trips."""
-    for byte, aad, expected in (
-        (1, b"", "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271"),
-        (3, b"c2sp.org/XAES-256-GCM", "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d"),
+@pytest.mark.parametrize(("cls", "tag"), [(XAES256GCM, 16), (KCXAES256GCM, 48)])
+def test_xaes(cls, tag):
+    """The two vectors of C2SP's specification, with commitments that two implementations have made; and round trips."""
+    for byte, aad, expected, commitment in (
+        (
+            1,
+            b"",
+            "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271",
+            "04076b6085eebab138855fe57811c04112eff989d44120dfff662d5475a383c3",
+        ),
+        (
+            3,
+            b"c2sp.org/XAES-256-GCM",
+            "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d",
+            "5553cd21d1592b422e3129632a3187eee8a658cdca5c5b32ce86308dcc18e9d1",
+        ),
     ):
-        ours = XAES256GCM(bytes([byte] * 32))
-        whole(ours, b"ABCDEFGHIJKLMNOPQRSTUVWX", b"XAES-256-GCM", aad, bytes.fromhex(expected))
-    ours = XAES256GCM(XAES256GCM.generate_key())
+        ours, nonce, text = cls(bytes([byte] * 32)), b"ABCDEFGHIJKLMNOPQRSTUVWX", b"XAES-256-GCM"
+        sealed = bytes.fromhex(expected + commitment)[: len(text) + tag]
+        whole(ours, nonce, text, aad, sealed)
+        # A message of the one is none of the other, whether the commitment is left out or put behind.
+        other = XAES256GCM if cls is KCXAES256GCM else KCXAES256GCM
+        with pytest.raises(InvalidTag):
+            other(bytes([byte] * 32)).decrypt(nonce, sealed, aad)
+    ours = cls(cls.generate_key())
     for length in (0, 1000, 100_000):
         data = os.urandom(length)
         nonce = os.urandom(24)
         whole(ours, nonce, data, b"aad", ours.encrypt(nonce, data, b"aad"))
-    with pytest.raises(ValueError):
-        XAES256GCM(bytes(16))
+    for wrong in (0, 16, 24, 31, 33):
+        with pytest.raises(ValueError, match="key must be 256 bits"):
+            cls(bytes(wrong))
+    assert len(cls.generate_key()) == 32
 
 
-@pytest.mark.parametrize(("cls", "size"), [(AESGCM, 12), (AESGCM, 20), (AESGCMSIV, 12), (XAES256GCM, 24)])
+@pytest.mark.parametrize(("cls", "size"), [(AESGCM, 12), (AESGCM, 20), (AESGCMSIV, 12), (XAES256GCM, 24), (KCXAES256GCM, 24)])
 @pytest.mark.parametrize("length", [64, 1000, 70_000, 5 << 20])
 def test_aad_where_the_output_goes(cls, size, length):
     """Associated data that lie in `buf`, wherever, are read before they are written over."""
     ours, nonce, draw = cls(bytes(32)), bytes(size), random.Random(length)
-    text, junk = draw.randbytes(length), draw.randbytes(length + 16)
-    for at, end in ((0, 40), (0, length), (length // 2, length // 2 + 17), (length - 3, length + 16), (length, length + 16)):
+    tag = len(ours.encrypt(nonce, b"", None))
+    text, junk = draw.randbytes(length), draw.randbytes(length + tag)
+    for at, end in ((0, 40), (0, length), (length // 2, length // 2 + 17), (length - 3, length + tag), (length, length + tag)):
         for threads in (1, 3) if cls is AESGCM else (1,):
             options = {} if threads == 1 else {"threads": threads}
             memory = bytearray(junk)

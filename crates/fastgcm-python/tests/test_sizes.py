@@ -15,7 +15,7 @@ import pytest
 from calls import CALLS, called, exported
 
 import fastgcm
-from fastgcm import Exhausted, InvalidTag
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, Exhausted, InvalidTag
 
 TEXT, CHUNKS = (1 << 36) - 32, 1 << 38
 NUMBERS = [0, -1] + [sign * (1 << bits) + by for bits in (31, 32, 36, 38, 63, 64, 200) for sign in (1, -1) for by in (-16, -1, 0, 1, 16)]
@@ -115,7 +115,7 @@ def little_memory():
 @pytest.fixture(scope="module")
 def giants():
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
-    return [mmap.mmap(-1, length, flags=flags) for length in ((1 << 31) + 16, (1 << 32) + 16, (1 << 36) + 16)]
+    return [mmap.mmap(-1, length, flags=flags) for length in ((1 << 31) + 16, (1 << 32) + 16, (1 << 36) + 64)]
 
 
 def test_every_function_is_known():
@@ -181,6 +181,27 @@ def test_data_and_buffers(giants, little_memory):
                 called(call, "", *((place, giants[-1]) for place in places))
             assert giants[-1][0] == giants[-1][-1] == 0
     assert tried > 15
+
+
+@pytest.mark.parametrize(("cls", "size", "tag"), [(AESGCM, 12, 16), (AESGCMSIV, 12, 16), (XAES256GCM, 24, 16), (KCXAES256GCM, 24, 48)])
+def test_the_longest_text(cls, size, tag, giants, little_memory):
+    """The longest text that there may be lacks memory only. One byte more is refused by its number, before anybody asks for memory."""
+    ours, nonce, giant = cls(bytes(32)), bytes(size), memoryview(giants[-1])
+    for length, error, says in ((TEXT, MemoryError, "^$"), (TEXT + 1, OverflowError, "too long")):
+        text, sealed = giant[:length], giant[: length + tag]
+        calls = [lambda: ours.encrypt(nonce, text, None), lambda: ours.decrypt(nonce, sealed, None)]
+        if cls is not AESGCMSIV:
+            calls += [lambda: ours.seal_batch([nonce], [text]), lambda: ours.open_batch([nonce], [sealed])]
+            calls += [lambda: ours.seal_batch(nonce, text), lambda: ours.open_batch(nonce, sealed)]
+        if size == 24:
+            calls += [lambda: ours.seal_random(text), lambda: ours.open_random(giant[: size + length + tag])]
+        for number, call in enumerate(calls):
+            with pytest.raises(error, match=says):
+                pytest.fail(f"call {number} with {length} bytes: {len(call())}")
+        # What is written has the length that it must have, or there is none.
+        for call, written in ((ours.encrypt_into, sealed), (ours.decrypt_into, text)):
+            with pytest.raises(ValueError if length == TEXT else error, match=says if length > TEXT else f"buffer must be {len(written)} bytes"):
+                call(nonce, text if written is sealed else sealed, None, bytearray(1))
 
 
 def is_aad(name, place):

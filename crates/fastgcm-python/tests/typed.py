@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 
-from fastgcm import AESGCM, AESGCMSIV, XAES256GCM, CounterNonces, InvalidTag, Sealer, __version__, cpu, open_file, seal_file
+from fastgcm import AESGCM, AESGCMSIV, KCXAES256GCM, XAES256GCM, CounterNonces, InvalidTag, Sealer, __version__, cpu, open_file, seal_file
 from fastgcm.cobblestone import Cobblestone256Decryptor, Cobblestone256Encryptor
 from fastgcm.hazmat import PartHash, Plan, seal_part
 
@@ -23,12 +23,15 @@ def main() -> None:
     sealer.update_aad(memoryview(b"aad"))
     tag: bytes = sealer.update(b"text") + sealer.finalize()
     assert len(tag) == 20 and nonces.position == 3
-    for other, nonce in ((AESGCMSIV(bytes(16)), bytes(12)), (XAES256GCM(bytes(32)), bytes(24))):
+    for other, nonce in ((AESGCMSIV(bytes(16)), bytes(12)), (XAES256GCM(bytes(32)), bytes(24)), (KCXAES256GCM(bytes(32)), bytes(24))):
         assert other.decrypt(nonce, other.encrypt(nonce, b"text", None), None) == b"text"
     xaes = XAES256GCM(bytes(32))
     alone: bytes = xaes.open_random(xaes.seal_random(b"text", b"aad"), b"aad")
     of_xaes: list[bytes] = xaes.open_batch(bytes(24), xaes.seal_batch(bytes(24), [alone]))
     assert of_xaes == [b"text"] and __version__
+    committing = KCXAES256GCM(KCXAES256GCM.generate_key())
+    message: bytes = committing.seal_random(b"text", b"aad")
+    assert len(message) == 24 + 4 + 48 and committing.open_random(message, b"aad") == b"text"
     plan = Plan(bytes(12), 100, 64)
     parts: list[tuple[int, int]] = plan.missing()
     for begin, end in parts:

@@ -11,10 +11,12 @@ static const char told[] = "verb;nothing;Gcm Seals Read Zeros 16;[];[]\n"
                            "verb;AESGCMSIV.encrypt;Siv Seals Behind Zeros 16 heap;[16, 32];[12]\n"
                            "verb;AESGCMSIV.decrypt;Siv Opens Behind AsItWas 16 heap;[16, 32];[12]\n"
                            "verb;XAES256GCM.encrypt;Xaes Seals Behind Zeros 16 heap;[32];[24]\n"
-                           "verb;XAES256GCM.decrypt;Xaes Opens Behind AsItWas 16 heap;[32];[24]\n" ROWS;
+                           "verb;XAES256GCM.decrypt;Xaes Opens Behind AsItWas 16 heap;[32];[24]\n"
+                           "verb;KCXAES256GCM.encrypt;KcXaes Seals Behind Zeros 48 heap;[32];[24]\n"
+                           "verb;KCXAES256GCM.decrypt;KcXaes Opens Behind AsItWas 48 heap;[32];[24]\n" ROWS;
 
-/* `fastgcm.AESGCM`, `AESGCMSIV`, `XAES256GCM`; names of their methods; `fastgcm.InvalidTag`, `fastgcm.cpu`. */
-static PyObject *classes[3], *methods[4], *invalid_tag, *cpu;
+/* `fastgcm.AESGCM`, `AESGCMSIV`, `XAES256GCM`, `KCXAES256GCM`; names of their methods; `fastgcm.InvalidTag`, `fastgcm.cpu`. */
+static PyObject *classes[4], *methods[4], *invalid_tag, *cpu;
 
 /* `bytes` of these bytes. */
 static PyObject *of(const bytes *these) {
@@ -50,8 +52,9 @@ __attribute__((noinline)) static uint64_t perform(const call *c) {
 
 /* What `wheel.py` calls. */
 uint64_t prove(PyObject *fastgcm) {
-    static const char *const names[][4] = {{"AESGCM", "AESGCMSIV", "XAES256GCM"}, {"encrypt", "decrypt", "encrypt_into", "decrypt_into"}};
-    for (size_t i = 0; i < 3; i++) classes[i] = PyObject_GetAttrString(fastgcm, names[0][i]);
+    static const char *const names[][4] = {{"AESGCM", "AESGCMSIV", "XAES256GCM", "KCXAES256GCM"},
+                                             {"encrypt", "decrypt", "encrypt_into", "decrypt_into"}};
+    for (size_t i = 0; i < 4; i++) classes[i] = PyObject_GetAttrString(fastgcm, names[0][i]);
     for (size_t i = 0; i < 4; i++) methods[i] = PyUnicode_InternFromString(names[1][i]);
     invalid_tag = PyObject_GetAttrString(fastgcm, "InvalidTag");
     cpu = PyObject_GetAttrString(fastgcm, "cpu");
