@@ -8,7 +8,7 @@
 
 use super::{
     counter::STATES,
-    key::Material,
+    key::WovenMaterial,
     plan::{blocks, lengths},
     turn::{HashWork, rounds},
 };
@@ -36,7 +36,7 @@ pub(crate) const fn most_batch(blocks: usize) -> Option<(usize, usize)> {
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
-    key: &Material,
+    key: &WovenMaterial,
     packets: &mut [Packet<'_>],
 ) -> (usize, usize) {
     let Some((aad, text)) = packets.first().and_then(Packet::lengths) else { return (0, 0) };
@@ -48,7 +48,7 @@ pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
 struct Shape<'a, S, M> {
     s: S,
     multiply: PhantomData<M>,
-    key: &'a Material,
+    key: &'a WovenMaterial,
     /// Bytes of AAD, and of text; blocks of text.
     aad: usize,
     text: usize,
@@ -56,12 +56,12 @@ struct Shape<'a, S, M> {
 }
 
 /// `N` blocks of each packet that are to be hashed while others are encrypted.
-struct Hashed<'a, S: Isa, M, const N: usize> {
+struct PacketBlocks<'a, S: Isa, M, const N: usize> {
     shape: &'a Shape<'a, S, M>,
     blocks: [S::V; 4],
 }
 
-impl<S: Isa, M: Multiply<S>, const N: usize> HashWork<S, M> for Hashed<'_, S, M, N> {
+impl<S: Isa, M: Multiply<S>, const N: usize> HashWork<S, M> for PacketBlocks<'_, S, M, N> {
     const COUNT: usize = N;
 
     #[inline(always)]
@@ -74,7 +74,7 @@ impl<S: Isa, M: Multiply<S>, const N: usize> HashWork<S, M> for Hashed<'_, S, M,
 /// Four packets whose tags are still to be made.
 #[derive(Clone, Copy)]
 struct Untagged<S: Isa, M: Multiply<S>> {
-    /// Of their text, but for what is in [`Hashed`].
+    /// Of their text, but for what is in [`PacketBlocks`].
     sum: M::Sum,
     aads: S::V,
     masks: S::State,
@@ -145,7 +145,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
         const { assert!(ALL == N + 1 && N <= LANES) }
         let (s, schedule, zero, ends) = (self.s, &self.key.schedule, self.s.splat(0), self.ends::<N>());
         let (mut done, mut wrong) = (0, 0);
-        let mut hashed = Hashed::<S, M, N> { shape: self, blocks: [zero; 4] };
+        let mut hashed = PacketBlocks::<S, M, N> { shape: self, blocks: [zero; 4] };
         let mut untagged = Untagged::<S, M> { sum: M::zero(s), aads: zero, masks: s.state(zero) };
         loop {
             let (before, behind) = packets.split_at_mut(done);

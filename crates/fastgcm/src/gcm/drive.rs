@@ -7,7 +7,7 @@
 
 use super::{
     counter::{AddCounter, Counters, PieceCounter, STATES, XorCounter},
-    key::Material,
+    key::WovenMaterial,
     plan::{ASK_PAYS, STEP, blocks, lengths, most_text},
     turn::{Hashed, NoHash, RoundKeys, store, turn},
 };
@@ -51,7 +51,7 @@ impl Begun<'_> {
 pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
-    key: &Material,
+    key: &WovenMaterial,
     nonce: Nonce96,
     aad: &[u8],
     mut text: InOut<'a>,
@@ -83,7 +83,7 @@ pub(crate) fn begin<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 #[allow(clippy::too_many_arguments)]
 fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
-    key: &Material,
+    key: &WovenMaterial,
     counters: &mut impl Counters<S>,
     hash: &mut S::V,
     pending: Option<Stored<'a, S>>,
@@ -105,7 +105,7 @@ fn turns<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
 #[inline(always)]
 fn first<'a, S: Isa, M: Multiply<S>>(
     s: S,
-    key: &Material,
+    key: &WovenMaterial,
     counters: &mut impl Counters<S>,
     text: &mut InOut<'a>,
 ) -> Option<Stored<'a, S>> {
@@ -123,7 +123,7 @@ fn first<'a, S: Isa, M: Multiply<S>>(
 #[allow(clippy::too_many_arguments)]
 fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
-    key: &Material,
+    key: &WovenMaterial,
     keys: impl RoundKeys<S>,
     counters: &mut impl Counters<S>,
     hash: &mut S::V,
@@ -192,7 +192,7 @@ fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut d
 
 /// GHASH goes on over what waits and then over `data`, padded with zeros to whole blocks.
 #[inline(always)]
-pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mut Hash, data: &[u8]) {
+pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &WovenMaterial, hash: &mut Hash, data: &[u8]) {
     let mut lanes = hash.load(s);
     for data in [hash.waiting(), data] {
         lanes = absorb::<S, M>(s, &key.tables, lanes, data);
@@ -209,7 +209,7 @@ pub(crate) fn hash<S: Isa, M: Multiply<S>>(s: S, _: M, key: &Material, hash: &mu
 pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     _: M,
-    key: &Material,
+    key: &WovenMaterial,
     start: &Start,
     index: u32,
     hash: &mut Hash,
@@ -260,7 +260,7 @@ pub(crate) fn update<S: Isa, M: Multiply<S>, const SEAL: bool>(
 #[inline(always)]
 fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
-    key: &Material,
+    key: &WovenMaterial,
     start: &Start,
     index: u32,
     mut hash: S::V,
@@ -296,7 +296,7 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
 pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     s: S,
     _: M,
-    key: &Material,
+    key: &WovenMaterial,
     hash: &Hash,
     lengths: Block,
     start: Option<&Start>,
@@ -313,7 +313,7 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(
 pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     m: M,
-    key: &Material,
+    key: &WovenMaterial,
     start: Start,
     aad: &[u8],
     text: InOut<'_>,
@@ -327,7 +327,7 @@ pub(crate) fn message<S: Isa, M: Multiply<S>, const SEAL: bool>(
 
 /// CTR alone: encrypts, or decrypts, from that counter block on.
 #[inline(always)]
-pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, mut text: InOut<'_>) {
+pub(crate) fn ctr<S: Isa>(s: S, key: &WovenMaterial, first: Block, mut text: InOut<'_>) {
     let mut counters = AddCounter::from_block(s, first);
     let mut text = text.here();
     while let Some(mut turn) = text.whole_turn(s) {
@@ -345,7 +345,7 @@ pub(crate) fn ctr<S: Isa>(s: S, key: &Material, first: Block, mut text: InOut<'_
 
 /// The keystream of four blocks of the text from block `index` on.
 #[inline(always)]
-pub(crate) fn pads<S: Isa>(s: S, key: &Material, start: &Start, index: u32, pads: &mut Table<PADS>) {
+pub(crate) fn pads<S: Isa>(s: S, key: &WovenMaterial, start: &Start, index: u32, pads: &mut Table<PADS>) {
     let mut counters = AddCounter::at(s, start.j0(), index);
     let x = keystream::<S, { PADS }>(s, &key.schedule, &mut counters);
     each!(I in 0 1 2 3 => { if const { I * S::BLOCKS < PADS } {
@@ -355,7 +355,7 @@ pub(crate) fn pads<S: Isa>(s: S, key: &Material, start: &Start, index: u32, pads
 
 /// AES of a block.
 #[inline(always)]
-pub(crate) fn aes<S: Isa>(s: S, key: &Material, block: Block) -> Block {
+pub(crate) fn aes<S: Isa>(s: S, key: &WovenMaterial, block: Block) -> Block {
     key.schedule.encrypt(s, block)
 }
 
@@ -365,7 +365,7 @@ pub(crate) const BESIDE: usize = 5;
 /// AES of the first `wanted` of these blocks, in place. Each has a vector of its own, whatever its width: the
 /// blocks hide each other's latency, and none is put together from words that were just stored.
 #[inline(always)]
-pub(crate) fn aes_beside<S: Isa>(s: S, key: &Material, blocks: &mut Table<BESIDE>, wanted: usize) {
+pub(crate) fn aes_beside<S: Isa>(s: S, key: &WovenMaterial, blocks: &mut Table<BESIDE>, wanted: usize) {
     if wanted <= 3 {
         beside::<S, 3>(s, &key.schedule, blocks)
     } else {

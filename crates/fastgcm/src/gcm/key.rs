@@ -10,7 +10,7 @@ use crate::{
 use zeroize::Zeroize;
 
 /// A key, as the functions of these modules see it. (Those of [`software`](super::software) have a type of their own.)
-pub(crate) type Material = crate::material::Material<Powers>;
+pub(crate) type WovenMaterial = crate::material::Material<Powers>;
 
 /// Everything that messages need, from 16, 24 or 32 bytes of key; or what the one message needs that has so
 /// many bytes of AAD and text. Nothing of what was there before is left.
@@ -41,7 +41,7 @@ pub(crate) const fn filled<S: Isa>(_: S) -> usize {
 
 /// Zeros, where `expand` has written.
 #[inline(always)]
-pub(crate) fn wipe<S: Isa>(s: S, material: &mut Material) {
+pub(crate) fn wipe<S: Isa>(s: S, material: &mut WovenMaterial) {
     material.schedule.zeroize();
     material.tables.wipe(s);
 }

@@ -67,7 +67,7 @@ use zeroize::Zeroize;
 
 pub(crate) use batch::most_batch;
 pub(crate) use drive::{BESIDE, Begun};
-pub(crate) use key::{Material, expand, filled, wipe};
+pub(crate) use key::{WovenMaterial, expand, filled, wipe};
 pub(crate) use plan::lengths;
 pub(crate) use siv::siv;
 pub(crate) use tail::end;
@@ -88,7 +88,7 @@ pub(crate) fn is_end<S: Isa>(_: S, aad: usize, text: usize) -> bool {
 pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &WovenMaterial,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
@@ -135,7 +135,7 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 pub(crate) fn batch<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &WovenMaterial,
     packets: &mut [Packet<'_>],
 ) -> (usize, usize) {
     if const { most_batch(S::BLOCKS).is_some() } {

@@ -35,7 +35,7 @@ plain! {
 pub(crate) struct By<M, const N: usize>(pub(crate) M);
 
 /// What these functions keep in a key.
-pub(crate) type Material<P> = crate::material::Material<Tables<P>>;
+pub(crate) type SoftwareMaterial<P> = crate::material::Material<Tables<P>>;
 
 /// Everything that a message needs, from 16, 24 or 32 bytes of key, in tables of zeros.
 pub(crate) fn expand<S: Sliced<N>, M: Pairs<S>, const N: usize>(
@@ -63,14 +63,14 @@ pub(crate) const fn filled<S: Isa, M: Pairs<S>, const N: usize>(_: S, _: By<M, N
 pub(crate) fn wipe<S: Isa, M: Pairs<S>, const N: usize>(
     _: S,
     _: By<M, N>,
-    material: &mut Material<M::Tables>,
+    material: &mut SoftwareMaterial<M::Tables>,
 ) {
     material.schedule.zeroize();
     material.tables.wipe();
 }
 
 /// The round keys that `expand` has left.
-fn sliced<P>(key: &Material<P>) -> &[[Block; 4]] {
+fn sliced<P>(key: &SoftwareMaterial<P>) -> &[[Block; 4]] {
     &key.tables.round_keys[..=key.schedule.rounds()]
 }
 
@@ -78,7 +78,7 @@ fn sliced<P>(key: &Material<P>) -> &[[Block; 4]] {
 pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     j0: J0,
     aad: &[u8],
     text: InOut<'_>,
@@ -102,7 +102,7 @@ pub(crate) fn message<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     start: &Start,
     index: u32,
     so_far: &mut Hash,
@@ -118,7 +118,7 @@ pub(crate) fn update<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     so_far: &mut Hash,
     data: &[u8],
 ) {
@@ -132,7 +132,7 @@ pub(crate) fn hash<S: Isa, M: Pairs<S>, const N: usize>(
 pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     by: By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     hash: &Hash,
     lengths: Block,
     start: Option<&Start>,
@@ -145,7 +145,7 @@ pub(crate) fn finish<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     start: &Start,
     index: u32,
     pads: &mut Table<PADS>,
@@ -161,7 +161,7 @@ pub(crate) fn pads<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     first: Block,
     mut text: InOut<'_>,
 ) {
@@ -177,7 +177,7 @@ pub(crate) fn ctr<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     By(multiply): By<M, N>,
-    generating: &Material<M::Tables>,
+    generating: &SoftwareMaterial<M::Tables>,
     nonce: Nonce96,
     aad: &[u8],
     mut text: InOut<'_>,
@@ -192,7 +192,7 @@ pub(crate) fn siv<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     let mut halves = [[0; 8]; 6];
     halves.iter_mut().zip(&*used).for_each(|(half, block)| half.copy_from_slice(&block[..8]));
     let (h, key) = halves[..used.len()].as_flattened().split_at(16);
-    let mut of_message = Material::ZERO;
+    let mut of_message = SoftwareMaterial::ZERO;
     expand(s, By::<M, N>(multiply), &mut of_message.schedule, &mut of_message.tables, key);
     M::fill(s, &mut of_message.tables.pairs, by_x(part_of_block(h)).swap_bytes());
 
@@ -219,7 +219,12 @@ fn by_x(h: Block) -> Block {
 }
 
 /// CTR of GCM-SIV, from that counter block on: the counter stands in the first four bytes.
-fn ctr_straight<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, first: Block, mut text: InOut<'_>) {
+fn ctr_straight<S: Sliced<N>, P, const N: usize>(
+    s: S,
+    key: &SoftwareMaterial<P>,
+    first: Block,
+    mut text: InOut<'_>,
+) {
     const LOW: Block = u32::MAX as Block;
     let (mut counter, mut pads) = (first as u32, [0; N]);
     while text.len() > 0 {
@@ -236,7 +241,7 @@ fn ctr_straight<S: Sliced<N>, P, const N: usize>(s: S, key: &Material<P>, first:
 fn polyval<S: Isa, M: Pairs<S>>(
     s: S,
     multiply: M,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     aad: &[u8],
     text: &[u8],
     lengths: Block,
@@ -256,7 +261,7 @@ fn polyval<S: Isa, M: Pairs<S>>(
 pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     block: Block,
 ) -> Block {
     let mut pads = [0; N];
@@ -268,7 +273,7 @@ pub(crate) fn aes<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
-    key: &Material<M::Tables>,
+    key: &SoftwareMaterial<M::Tables>,
     blocks: &mut Table<BESIDE>,
     wanted: usize,
 ) {
@@ -283,7 +288,7 @@ pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
 /// AES of the next `wanted` counter blocks or of `N`, the first of all being J0 itself.
 fn keystream<S: Sliced<N>, P, const N: usize>(
     s: S,
-    key: &Material<P>,
+    key: &SoftwareMaterial<P>,
     j0: J0,
     counter: &mut u32,
     pads: &mut [Block; N],
@@ -317,19 +322,19 @@ fn apply<S: Sliced<N>, const N: usize>(s: S, mut text: InOut<'_>, pads: &[Block]
 struct Ghash<'a, S: Isa, M: Pairs<S>> {
     s: S,
     _multiply: M,
-    key: &'a Material<M::Tables>,
+    key: &'a SoftwareMaterial<M::Tables>,
     hash: Block,
     /// The first block of a pair.
     waiting: Option<[u8; 16]>,
 }
 
 impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
-    fn new(s: S, _multiply: M, key: &'a Material<M::Tables>) -> Self {
+    fn new(s: S, _multiply: M, key: &'a SoftwareMaterial<M::Tables>) -> Self {
         Self { s, _multiply, key, hash: 0, waiting: None }
     }
 
     /// From a hash between two pieces on, which is mirrored there, and over what waits.
-    fn going_on(s: S, multiply: M, key: &'a Material<M::Tables>, hash: &Hash) -> Self {
+    fn going_on(s: S, multiply: M, key: &'a SoftwareMaterial<M::Tables>, hash: &Hash) -> Self {
         let mut all = Self { hash: hash.get().swap_bytes(), ..Self::new(s, multiply, key) };
         all.absorb(hash.waiting());
         all
@@ -419,7 +424,7 @@ impl<'a, S: Isa, M: Pairs<S>> Ghash<'a, S, M> {
 
 /// The powers of `h` instead of those of AES(0), and a product: what proofs ask of a row.
 #[cfg(test)]
-pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut Material<M::Tables>, h: Block) {
+pub(crate) fn fill<S: Isa, M: Pairs<S>>(s: S, _: M, material: &mut SoftwareMaterial<M::Tables>, h: Block) {
     M::fill(s, &mut material.tables.pairs, h);
 }
 
@@ -436,7 +441,7 @@ pub(crate) fn products<S: Isa, M: Pairs<S>>(s: S, _: M, x: Block, h: Block) -> [
 fn f04_plain_counters_at_every_carry() {
     use crate::isa::{Portable, Widest, Word};
     let s = Portable::<{ Widest::LANES }>::here();
-    let (mut key, mut schedule) = (Material::ZERO, Schedule::ZERO);
+    let (mut key, mut schedule) = (SoftwareMaterial::ZERO, Schedule::ZERO);
     expand(s, By(crate::ghash::Winograd), &mut key.schedule, &mut key.tables, &[7; 16]);
     schedule.expand::<_, false>(s, &[7; 16]);
     for (first, counter) in [

@@ -10,7 +10,7 @@
 use super::{
     counter::{Counters, STATES, XorCounter},
     drive::{self, Begun},
-    key::Material,
+    key::WovenMaterial,
     plan::{self, Class, STEP, blocks, lengths},
     turn::{HashWork, Hashed, NoHash, RoundKeys, Whole, rounds},
 };
@@ -51,7 +51,7 @@ type States<S> = ([<S as Isa>::State; 4], <S as Isa>::State);
 pub(crate) fn end<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &WovenMaterial,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,

@@ -17,7 +17,7 @@ use std::{vec, vec::Vec};
 fn expand_in<S: Isa, M: Multiply<S>>(
     s: S,
     multiply: M,
-    material: &mut Material,
+    material: &mut WovenMaterial,
     key: &[u8],
     one: Option<(usize, usize)>,
 ) {
@@ -28,7 +28,7 @@ fn expand_in<S: Isa, M: Multiply<S>>(
 fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &WovenMaterial,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
@@ -45,7 +45,7 @@ fn by_length<S: Isa, M: Multiply<S>, const SEAL: bool>(
 fn in_pieces<S: Isa, M: Multiply<S>, const SEAL: bool>(
     s: S,
     multiply: M,
-    key: &Material,
+    key: &WovenMaterial,
     start: &Start,
     aad: &[u8],
     mut text: InOut<'_>,
@@ -73,7 +73,7 @@ fn bytes(n: usize, seed: usize) -> Vec<u8> {
 fn like_a_row<S: Isa, M: Multiply<S>>(s: S, multiply: M, key_length: usize) -> usize {
     let key = bytes(key_length, 1);
     let model = Model::new(&key);
-    let mut material = Material::ZERO;
+    let mut material = WovenMaterial::ZERO;
     expand_in(s, multiply, &mut material, &key, None);
 
     let vector = 16 * S::BLOCKS;
@@ -167,7 +167,7 @@ fn like_a_row_once<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
                 );
                 found.clone_from(input);
             }
-            let mut material = Material::ZERO;
+            let mut material = WovenMaterial::ZERO;
             expand_in(s, multiply, &mut material, &key, Some((aad.len(), text.len())));
             let buffer = InOut::in_place(&mut found);
             let new = if seal {
@@ -199,7 +199,7 @@ fn f16_keys_for_one_message() {
 /// F21: packets side by side, of every length that there is: each is the model's message.
 fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
     let (most_aad, most_text) = most_batch(S::BLOCKS).unwrap();
-    let mut material = Material::ZERO;
+    let mut material = WovenMaterial::ZERO;
     expand_in(s, multiply, &mut material, &bytes(16, 9), None);
     let model = Model::new(&bytes(16, 9));
     let mut done = 0;
@@ -249,7 +249,7 @@ fn like_a_row_of_batches<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
 
 /// F21: of packets side by side one has AAD or text of another length: it and those behind it are left.
 fn like_a_row_that_stops<S: Isa, M: Multiply<S>>(s: S, multiply: M) -> usize {
-    let mut material = Material::ZERO;
+    let mut material = WovenMaterial::ZERO;
     expand_in(s, multiply, &mut material, &bytes(16, 9), None);
     let (count, mut done) = (3 * S::BLOCKS, 0);
     for (text, other) in (0..count).flat_map(|p| [10, 63].map(|text| (text, p))) {
