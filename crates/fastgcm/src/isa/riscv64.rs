@@ -10,8 +10,8 @@
 //! * A vector lives in memory, and an operation is one `asm!`: set the length, load, compute, store. A round
 //!   of four blocks is five instructions where one would do (`vsetivli`, two `vle32`, `vaesem`, `vse32`),
 //!   1.25 a block; on x86 with AVX-512 it is 0.25.
-//! * `here` cannot say its features, and no compiler checks this row: only `Backend::entries` does, when a
-//!   key is made.
+//! * `here` cannot say its features, and no compiler checks this row: only `Backend::row` does, when a key
+//!   is made.
 //! * An entry does not have the features enabled, so each `asm!` lets the assembler have them for itself.
 //!
 //! Any VLEN from 128 bits on (which V implies) gives the same: four registers hold 64 bytes, and where they
