@@ -189,7 +189,8 @@ export class XAES256GCM extends RootKey {
 /**
  * KC-XAES-256-GCM (IACR ePrint 2025/758) with a key of 32 bytes: XAES-256-GCM, and a commitment of 32 bytes
  * to the key. Nobody can make a message that opens under two keys, even if they know both. The tag has 48
- * bytes: that of XAES-256-GCM, then the commitment.
+ * bytes: that of XAES-256-GCM, then the commitment. A key is for one scheme: do not give its bytes to another
+ * class.
  */
 export class KCXAES256GCM extends RootKey {
     #private;

@@ -267,7 +267,8 @@ pub(crate) struct Xaes(Box<Xaes256Gcm>);
 root_keys!(Xaes, 16, "XAES-256-GCM key must be 256 bits.");
 
 /// KC-XAES-256-GCM (IACR ePrint 2025/758): `XAES256GCM`, and a commitment of 32 bytes to the key. Nobody can make a message that opens under two keys,
-/// even if they know both. The tag has 48 bytes: that of XAES-256-GCM, then the commitment.
+/// even if they know both. The tag has 48 bytes: that of XAES-256-GCM, then the commitment. A key is for one scheme: do not give
+/// its bytes to another class.
 ///
 /// >>> from fastgcm import KCXAES256GCM
 /// >>> committing = KCXAES256GCM(KCXAES256GCM.generate_key())
