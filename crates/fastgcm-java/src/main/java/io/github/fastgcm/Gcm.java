@@ -38,7 +38,7 @@ import javax.crypto.spec.SecretKeySpec;
  * it is long or comes in pieces, as a message in pieces. A key goes with its first message. Only when it has a second one it is kept in native memory, which
  * a {@link Cleaner} wipes: so a program that makes a cipher for each message leaves nothing behind.
  */
-final class Gcm extends CipherSpi {
+class Gcm extends CipherSpi {
     private static final int BLOCK = 16;
     private static final byte[] EMPTY = {};
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -70,6 +70,8 @@ final class Gcm extends CipherSpi {
     private boolean initialised;
     private boolean seals;
     private int tag = 16;
+    /** What stands behind the tag. */
+    private byte[] commitment = EMPTY;
     private byte[] iv;
     private byte[] key;
     /** How many messages the key has had; a second one makes it worth keeping. */
@@ -100,6 +102,43 @@ final class Gcm extends CipherSpi {
 
     Gcm(int keySize) {
         this.keySize = keySize;
+    }
+
+    // ---- What another scheme has otherwise.
+
+    /** Bytes of an IV that is drawn. */
+    int ivSize() {
+        return 12;
+    }
+
+    /** Whether there may be such an IV, with a tag of so many bits. */
+    void checkParameters(byte[] iv, int bits) throws InvalidAlgorithmParameterException {
+        if (bits < 96 || bits > 128 || bits % 8 != 0) {
+            throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
+        }
+    }
+
+    /** Where the nonce begins in the IV. */
+    int nonceAt() {
+        return 0;
+    }
+
+    /**
+     * Makes a message's key of a program's key, in its place, and returns what stands behind the tag.
+     *
+     * @throws InvalidKeyException if the key is none
+     */
+    byte[] derive(String algorithm, byte[] key, byte[] iv) throws InvalidKeyException {
+        return EMPTY;
+    }
+
+    private int nonceSize() {
+        return iv.length - nonceAt();
+    }
+
+    /** Bytes of the tag, and of what stands behind it. */
+    private int endSize() {
+        return tag + commitment.length;
     }
 
     // ---- What is asked.
@@ -136,7 +175,7 @@ final class Gcm extends CipherSpi {
 
     /** How many bytes `doFinal` makes of so many more: an array or a buffer may not have as many. */
     private long outputSize(int size) {
-        return seals ? (long) heldSize + size + tag : Math.max((long) heldSize + size - tag, 0);
+        return seals ? (long) heldSize + size + endSize() : Math.max((long) heldSize + size - endSize(), 0);
     }
 
     /** How many bytes `update` makes of so many more. */
@@ -193,15 +232,15 @@ final class Gcm extends CipherSpi {
     protected AlgorithmParameters engineGetParameters() {
         try {
             AlgorithmParameters parameters = AlgorithmParameters.getInstance("GCM");
-            parameters.init(new GCMParameterSpec(8 * tag, iv == null ? randomIv(random) : iv));
+            parameters.init(new GCMParameterSpec(8 * tag, iv == null ? randomIv(ivSize(), random) : iv));
             return parameters;
         } catch (NoSuchAlgorithmException | InvalidParameterSpecException thrown) {
             throw new ProviderException(thrown);
         }
     }
 
-    private static byte[] randomIv(SecureRandom random) {
-        byte[] made = new byte[12];
+    private static byte[] randomIv(int size, SecureRandom random) {
+        byte[] made = new byte[size];
         (random == null ? new SecureRandom() : random).nextBytes(made);
         return made;
     }
@@ -273,7 +312,7 @@ final class Gcm extends CipherSpi {
         byte[] newIv;
         int bits = 128;
         if (parameters == null) {
-            newIv = randomIv(random);
+            newIv = randomIv(ivSize(), random);
         } else if (parameters instanceof GCMParameterSpec) {
             newIv = ((GCMParameterSpec) parameters).getIV();
             bits = ((GCMParameterSpec) parameters).getTLen();
@@ -287,9 +326,7 @@ final class Gcm extends CipherSpi {
             // A class of the program's may give its own array and change it later: an IV that is used twice would not be found then.
             newIv = newIv.clone();
         }
-        if (bits < 96 || bits > 128 || bits % 8 != 0) {
-            throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
-        }
+        checkParameters(newIv, bits);
         if (key == null) {
             throw new InvalidKeyException("The key must not be null");
         }
@@ -298,7 +335,9 @@ final class Gcm extends CipherSpi {
             throw new InvalidKeyException("Key encoding must not be null");
         }
         try {
+            byte[] newCommitment = derive(key.getAlgorithm(), bytes, newIv);
             set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv, bits / 8, random);
+            commitment = newCommitment;
         } finally {
             Arrays.fill(bytes, (byte) 0);
         }
@@ -340,8 +379,8 @@ final class Gcm extends CipherSpi {
         seals = newSeals;
         tag = newTag;
         iv = newIv;
-        System.arraycopy(iv, 0, head, 0, iv.length);
-        headSize = iv.length;
+        System.arraycopy(iv, nonceAt(), head, 0, nonceSize());
+        headSize = nonceSize();
         spent = false;
         initialised = true;
     }
@@ -414,7 +453,7 @@ final class Gcm extends CipherSpi {
     }
 
     private void forget() {
-        headSize = iv == null ? 0 : iv.length;
+        headSize = iv == null ? 0 : nonceSize();
         aadEnded = false;
         if (seals) {
             Arrays.fill(held, 0, heldSize, (byte) 0);
@@ -609,13 +648,13 @@ final class Gcm extends CipherSpi {
     private void begin() {
         long kept = keptKey();
         if (memory.pieces == 0) {
-            memory.pieces = Native.pieces(kept, iv, iv.length);
+            memory.pieces = Native.pieces(kept, head, nonceSize());
             if (memory.pieces == 0) {
                 throw new ProviderException("no memory for a message");
             }
             boolean hasAad = false;
             try {
-                for (long at = iv.length; at < headSize; at += Library.PART) {
+                for (long at = nonceSize(); at < headSize; at += Library.PART) {
                     check(Native.aad(memory.pieces, kept, head, (int) at, (int) Math.min(Library.PART, headSize - at)));
                 }
                 hasAad = true;
@@ -658,7 +697,7 @@ final class Gcm extends CipherSpi {
     private byte[] end(byte[] from, int at, int size) throws IllegalBlockSizeException, BadPaddingException {
         byte[] text = input(from, at, size);
         checkInitialised();
-        checkTotal((long) size + (seals ? tag : 0));
+        checkTotal((long) size + (seals ? endSize() : 0));
         byte[] to = new byte[(int) outputSize(size)];
         try {
             finish(Place.of(text, at), size, Place.of(to, 0), to.length);
@@ -736,14 +775,14 @@ final class Gcm extends CipherSpi {
         if (seals) {
             checkNotSpent();
             checkRoom(outputSize(size), room);
-            checkTotal((long) size + tag);
+            checkTotal((long) size + endSize());
         }
         return seals ? seal(from, size, to) : open(from, size, to, room);
     }
 
     private int seal(Place from, int size, Place to) {
         int made = heldSize + size; // an int has it with the tag
-        boolean isSpoiled = from.isSpoiledBy(to, made + tag, size, heldSize == 0);
+        boolean isSpoiled = from.isSpoiledBy(to, made + endSize(), size, heldSize == 0);
         Place text = isSpoiled ? from.copied(size) : from;
         spent = true;
         try {
@@ -755,7 +794,8 @@ final class Gcm extends CipherSpi {
                 text(text, 0, size, to, heldSize);
                 check(Native.end(memory.pieces, memory.key, to, made, tag, true));
             }
-            to.deliver(made + tag);
+            to.put(made + tag, commitment);
+            to.deliver(made + endSize());
             Report.message();
         } finally {
             ended(); // whatever has happened: the next message does not go on with this one
@@ -763,7 +803,7 @@ final class Gcm extends CipherSpi {
                 text.wipe();
             }
         }
-        return made + tag;
+        return made + endSize();
     }
 
     private boolean isShort(int text) {
@@ -772,16 +812,16 @@ final class Gcm extends CipherSpi {
 
     /** A message in one call. */
     private int whole(Place from, int size, Place to) {
-        int aad = headSize - iv.length;
+        int aad = headSize - nonceSize();
         if (!used) {
-            return Native.once(key, key.length, head, iv.length, aad, from, size, to, tag, seals);
+            return Native.once(key, key.length, head, nonceSize(), aad, from, size, to, tag, seals);
         }
-        return Native.message(keptKey(), head, iv.length, aad, from, size, to, tag, seals);
+        return Native.message(keptKey(), head, nonceSize(), aad, from, size, to, tag, seals);
     }
 
     /** If anything but a wrong tag ends it, it is as if it had not begun. */
     private int open(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
-        long left = (long) heldSize + size - tag;
+        long left = (long) heldSize + size - endSize();
         if (left < 0) {
             throw new AEADBadTagException("Input too short - need tag");
         }
@@ -796,10 +836,16 @@ final class Gcm extends CipherSpi {
         } else if (from.isSpoiledBy(to, made, size, true)) {
             text = from.copied(size);
         }
+        // Both are compared, whatever the first says; and so is one only where the other is right.
+        boolean isCommitted = text.has(made + tag, commitment);
         boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
+        if (isRight && !isCommitted) {
+            takeBack(text, to, made);
+            isRight = false;
+        }
         if (!isRight) {
             aadEnded = true;
-            refused = headSize > iv.length; // SunJCE goes on with what `update` had, but without AAD
+            refused = headSize > nonceSize(); // SunJCE goes on with what `update` had, but without AAD
             throw new AEADBadTagException("Tag mismatch");
         }
         to.deliver(made);
@@ -847,7 +893,9 @@ final class Gcm extends CipherSpi {
                 isAsBefore = true;
             }
         } finally {
-            memory.end();
+            if (memory != null) {
+                memory.end();
+            }
             if (!isAsBefore) {
                 to.zero(size);
             }

@@ -35,7 +35,7 @@ final class Middle {
         }
     }
 
-    /** The provider once more, in which `Broken` has the name `Native` where `Gcm` and `Place` call it. */
+    /** The provider once more, in which `Broken` has the name `Native` where `Gcm`, `Xaes` and `Place` call it. */
     private static final class Loader extends ClassLoader {
         Loader() {
             super(Middle.class.getClassLoader());
@@ -53,7 +53,7 @@ final class Middle {
         private Class<?> define(String name) throws ClassNotFoundException {
             try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
                 byte[] bytes = file.readAllBytes();
-                if (name.startsWith("io.github.fastgcm.Gcm") || name.equals("io.github.fastgcm.Place") || name.endsWith(".Memory")) {
+                if (name.startsWith("io.github.fastgcm.Gcm") || name.matches(".*[.](Place|Xaes)") || name.endsWith(".Memory")) {
                     String text = new String(bytes, StandardCharsets.ISO_8859_1);
                     bytes = text.replace("io/github/fastgcm/Native", "io/github/fastgcm/Broken").getBytes(StandardCharsets.ISO_8859_1);
                 }
