@@ -1,7 +1,7 @@
 //! The calls. What may be an array of Java comes as where it begins and a place in it (`at`), because Java makes a slice slower than we add. Who calls has checked that all lies within its memory, and Java that what is written is what is read, or does not overlap it. A message lies with its tag behind it. A
 //! result is 0, or says what is wrong: Java throws the exception.
 
-use fastgcm::{Backend, Error, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
+use fastgcm::{Backend, Error, KcXaes, Key, Nonce, RootKey, Scheme, ShortTag, Tag, Xaes, hazmat::Pieces};
 use std::{
     alloc::{Layout, alloc, dealloc},
     ffi::c_int,
@@ -182,6 +182,35 @@ pub unsafe extern "C" fn fastgcm_java_key(bytes: *const u8, size: usize) -> *mut
 pub unsafe extern "C" fn fastgcm_java_key_free(key: *mut Key) {
     // SAFETY: the caller's promise.
     unsafe { free(key) };
+}
+
+/// Derives what a message of XAES-256-GCM has, from a root key of 32 bytes and a nonce of 24: writes its key to the first 32 bytes of `made`, which has 64.
+/// Its nonce of AES-GCM is the last 12 bytes of the other one. If it `commits`, the commitment is written behind the key, else zeros.
+///
+/// # Safety
+/// So many bytes are readable and writable there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fastgcm_java_derive(root: *const u8, nonce: *const u8, made: *mut u8, commits: c_int) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let (root, nonce, made) = unsafe { (&*root.cast::<[u8; 32]>(), &*nonce.cast::<[u8; 24]>(), write(made, 64)) };
+        if commits != 0 { derive::<KcXaes>(root, nonce, made) } else { derive::<Xaes>(root, nonce, made) }
+    })
+}
+
+fn derive<S: Scheme<Nonce = [u8; 24]>>(root: &[u8; 32], nonce: &[u8; 24], made: &mut [u8]) -> Result<(), Error> {
+    let mut place = MaybeUninit::uninit();
+    let root = RootKey::<S>::init_in_place(&mut place, root, backend())?;
+    let done = root.with_derived_key(nonce, |key, _, tag| {
+        let commitment = &tag.as_ref()[16..];
+        made.fill(0);
+        made[..32].copy_from_slice(key);
+        made[32..][..commitment.len()].copy_from_slice(commitment);
+        Ok(())
+    });
+    // SAFETY: the key is dropped where it was made, and not used any more.
+    unsafe { place.assume_init_drop() };
+    done
 }
 
 /// Encrypts `size` bytes from `from` to `to`, and writes `tag` bytes of tag behind them; or decrypts them, if the `tag` bytes behind them are their tag: else

@@ -227,6 +227,20 @@ native! {
         fastgcm_java_key_free(key as *mut Key);
     }
 
+    fn Java_io_github_fastgcm_Native_derive(env, root: jbyteArray, nonce: jbyteArray, made: jbyteArray, commits: jboolean) -> jint {
+        for (array, size) in [(root, 32), (nonce, 24), (made, 64)] {
+            if Place::all(env, array).inside(size).is_none() {
+                return FAULT;
+            }
+        }
+        let done = Held::new(env, root, JNI_ABORT).and_then(|root| {
+            let nonce = Held::new(env, nonce, JNI_ABORT)?;
+            let made = Held::new(env, made, 0)?;
+            Some(fastgcm_java_derive(root.start, nonce.start, made.start, commits as c_int))
+        });
+        done.unwrap_or(FAULT)
+    }
+
     fn Java_io_github_fastgcm_Native_messageAt(
         env, key: jlong, head: jbyteArray, nonce: jint, aad: jint, from: jbyteArray, from_at: jlong, from_end: jlong, size: jint,
         to: jbyteArray, to_at: jlong, to_end: jlong, tag: jint, seals: jboolean

@@ -36,6 +36,8 @@ public final class Fastgcm extends Provider {
             String object = "2.16.840.1.101.3.4.1." + (20 * words - 34);
             putService(cipher("AES_" + 64 * words + "/GCM/NoPadding", 8 * words, List.of(object, "OID." + object)));
         }
+        putService(new Made(this, "Cipher", "XAES-256-GCM", Xaes.class, List.of(), () -> new Xaes(false)));
+        putService(new Made(this, "Cipher", "KC-XAES-256-GCM", Xaes.class, List.of(), () -> new Xaes(true)));
         return null;
     }
 

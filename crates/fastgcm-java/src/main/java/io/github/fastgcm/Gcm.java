@@ -32,7 +32,7 @@ import javax.crypto.spec.SecretKeySpec;
  *
  * <p>Text that is encrypted comes out in whole blocks; what is decrypted comes out of {@code doFinal} only.
  */
-final class Gcm extends Message {
+class Gcm extends Message {
     private static final VarHandle BUSY;
 
     static {
@@ -112,7 +112,7 @@ final class Gcm extends Message {
     protected AlgorithmParameters engineGetParameters() {
         try {
             AlgorithmParameters parameters = AlgorithmParameters.getInstance("GCM");
-            parameters.init(new GCMParameterSpec(8 * tag, iv == null ? randomIv(random) : iv));
+            parameters.init(new GCMParameterSpec(8 * tag, iv == null ? randomIv(ivSize(), random) : iv));
             return parameters;
         } catch (NoSuchAlgorithmException | InvalidParameterSpecException thrown) {
             throw new ProviderException(thrown);
@@ -274,7 +274,7 @@ final class Gcm extends Message {
     private byte[] end(byte[] from, int at, int size) throws IllegalBlockSizeException, BadPaddingException {
         byte[] text = input(from, at, size);
         checkInitialised();
-        checkTotal((long) size + (seals ? tag : 0));
+        checkTotal((long) size + (seals ? endSize() : 0));
         byte[] to = new byte[(int) outputSize(size)];
         try {
             finish(Place.of(text, at), size, Place.of(to, 0), to.length);

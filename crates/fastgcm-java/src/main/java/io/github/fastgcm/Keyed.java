@@ -35,6 +35,8 @@ abstract class Keyed extends CipherSpi {
     private boolean initialised;
     boolean seals;
     int tag = 16;
+    /** What stands behind the tag. */
+    byte[] commitment = EMPTY;
     byte[] iv;
     byte[] key;
     /** How many messages the key has had; a second one makes it worth keeping. */
@@ -55,12 +57,49 @@ abstract class Keyed extends CipherSpi {
         this.keySize = keySize;
     }
 
+    // What another scheme has otherwise.
+
+    /** Bytes of an IV that is drawn. */
+    int ivSize() {
+        return 12;
+    }
+
+    /** Whether there may be such an IV, with a tag of so many bits. */
+    void checkParameters(byte[] iv, int bits) throws InvalidAlgorithmParameterException {
+        if (bits < 96 || bits > 128 || bits % 8 != 0) {
+            throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
+        }
+    }
+
+    /** Where the nonce begins in the IV. */
+    int nonceAt() {
+        return 0;
+    }
+
+    /**
+     * Makes a message's key of a program's key, in its place, and returns what stands behind the tag.
+     *
+     * @throws InvalidKeyException if the key is none
+     */
+    byte[] derive(String algorithm, byte[] key, byte[] iv) throws InvalidKeyException {
+        return EMPTY;
+    }
+
+    int nonceSize() {
+        return iv.length - nonceAt();
+    }
+
+    /** Bytes of the tag, and of what stands behind it. */
+    int endSize() {
+        return tag + commitment.length;
+    }
+
     static ProviderException tooLong() {
         return new ProviderException("A message has at most 2147483647 bytes, with its tag");
     }
 
-    static byte[] randomIv(SecureRandom random) {
-        byte[] made = new byte[12];
+    static byte[] randomIv(int size, SecureRandom random) {
+        byte[] made = new byte[size];
         (random == null ? new SecureRandom() : random).nextBytes(made);
         return made;
     }
@@ -88,7 +127,7 @@ abstract class Keyed extends CipherSpi {
         byte[] newIv;
         int bits = 128;
         if (parameters == null) {
-            newIv = randomIv(random);
+            newIv = randomIv(ivSize(), random);
         } else if (parameters instanceof GCMParameterSpec) {
             newIv = ((GCMParameterSpec) parameters).getIV();
             bits = ((GCMParameterSpec) parameters).getTLen();
@@ -102,9 +141,7 @@ abstract class Keyed extends CipherSpi {
             // A class of the program's may give its own array and change it later: an IV that is used twice would not be found then.
             newIv = newIv.clone();
         }
-        if (bits < 96 || bits > 128 || bits % 8 != 0) {
-            throw new InvalidAlgorithmParameterException("Unsupported TLen value.  Must be one of {128, 120, 112, 104, 96}");
-        }
+        checkParameters(newIv, bits);
         if (key == null) {
             throw new InvalidKeyException("The key must not be null");
         }
@@ -113,7 +150,9 @@ abstract class Keyed extends CipherSpi {
             throw new InvalidKeyException("Key encoding must not be null");
         }
         try {
+            byte[] newCommitment = derive(key.getAlgorithm(), bytes, newIv);
             set(mode == Cipher.ENCRYPT_MODE || mode == Cipher.WRAP_MODE, key.getAlgorithm(), bytes, newIv, bits / 8, random);
+            commitment = newCommitment;
         } finally {
             Arrays.fill(bytes, (byte) 0);
         }
@@ -155,8 +194,8 @@ abstract class Keyed extends CipherSpi {
         seals = newSeals;
         tag = newTag;
         iv = newIv;
-        System.arraycopy(iv, 0, head, 0, iv.length);
-        headSize = iv.length;
+        System.arraycopy(iv, nonceAt(), head, 0, nonceSize());
+        headSize = nonceSize();
         spent = false;
         initialised = true;
     }

@@ -30,7 +30,7 @@ abstract class Message extends Keyed {
 
     /** How many bytes `doFinal` makes of so many more: an array or a buffer may not have as many. */
     long outputSize(int size) {
-        return seals ? (long) heldSize + size + tag : Math.max((long) heldSize + size - tag, 0);
+        return seals ? (long) heldSize + size + endSize() : Math.max((long) heldSize + size - endSize(), 0);
     }
 
     /** How many bytes `update` makes of so many more. */
@@ -66,7 +66,7 @@ abstract class Message extends Keyed {
     }
 
     private void forget() {
-        headSize = iv == null ? 0 : iv.length;
+        headSize = iv == null ? 0 : nonceSize();
         aadEnded = false;
         if (seals) {
             Arrays.fill(held, 0, heldSize, (byte) 0);
@@ -165,13 +165,13 @@ abstract class Message extends Keyed {
     private void begin() {
         long kept = keptKey();
         if (memory.pieces == 0) {
-            memory.pieces = Native.pieces(kept, iv, iv.length);
+            memory.pieces = Native.pieces(kept, head, nonceSize());
             if (memory.pieces == 0) {
                 throw new ProviderException("no memory for a message");
             }
             boolean hasAad = false;
             try {
-                for (long at = iv.length; at < headSize; at += Library.PART) {
+                for (long at = nonceSize(); at < headSize; at += Library.PART) {
                     check(Native.aad(memory.pieces, kept, head, (int) at, (int) Math.min(Library.PART, headSize - at)));
                 }
                 hasAad = true;
@@ -204,14 +204,14 @@ abstract class Message extends Keyed {
         if (seals) {
             checkNotSpent();
             checkRoom(outputSize(size), room);
-            checkTotal((long) size + tag);
+            checkTotal((long) size + endSize());
         }
         return seals ? seal(from, size, to) : open(from, size, to, room);
     }
 
     private int seal(Place from, int size, Place to) {
         int made = heldSize + size; // an int has it with the tag
-        boolean isSpoiled = from.isSpoiledBy(to, made + tag, size, heldSize == 0);
+        boolean isSpoiled = from.isSpoiledBy(to, made + endSize(), size, heldSize == 0);
         Place text = isSpoiled ? from.copied(size) : from;
         spent = true;
         try {
@@ -223,7 +223,8 @@ abstract class Message extends Keyed {
                 text(text, 0, size, to, heldSize);
                 check(Native.end(memory.pieces, memory.key, to, made, tag, true));
             }
-            to.deliver(made + tag);
+            to.put(made + tag, commitment);
+            to.deliver(made + endSize());
             Report.message();
         } finally {
             ended(); // whatever has happened: the next message does not go on with this one
@@ -231,7 +232,7 @@ abstract class Message extends Keyed {
                 text.wipe();
             }
         }
-        return made + tag;
+        return made + endSize();
     }
 
     private boolean isShort(int text) {
@@ -240,16 +241,16 @@ abstract class Message extends Keyed {
 
     /** A message in one call. */
     private int whole(Place from, int size, Place to) {
-        int aad = headSize - iv.length;
+        int aad = headSize - nonceSize();
         if (!used) {
-            return Native.once(key, key.length, head, iv.length, aad, from, size, to, tag, seals);
+            return Native.once(key, key.length, head, nonceSize(), aad, from, size, to, tag, seals);
         }
-        return Native.message(keptKey(), head, iv.length, aad, from, size, to, tag, seals);
+        return Native.message(keptKey(), head, nonceSize(), aad, from, size, to, tag, seals);
     }
 
     /** If anything but a wrong tag ends it, it is as if it had not begun. */
     private int open(Place from, int size, Place to, long room) throws ShortBufferException, BadPaddingException {
-        long left = (long) heldSize + size - tag;
+        long left = (long) heldSize + size - endSize();
         if (left < 0) {
             throw new AEADBadTagException("Input too short - need tag");
         }
@@ -264,10 +265,16 @@ abstract class Message extends Keyed {
         } else if (from.isSpoiledBy(to, made, size, true)) {
             text = from.copied(size);
         }
+        // Both are compared, whatever the first says; and so is one only where the other is right.
+        boolean isCommitted = text.has(made + tag, commitment);
         boolean isRight = !refused && (isShort(made) ? opened(whole(text, made, to)) : openedInPieces(text, made, to));
+        if (isRight && !isCommitted) {
+            takeBack(text, to, made);
+            isRight = false;
+        }
         if (!isRight) {
             aadEnded = true;
-            refused = headSize > iv.length; // SunJCE goes on with what `update` had, but without AAD
+            refused = headSize > nonceSize(); // SunJCE goes on with what `update` had, but without AAD
             throw new AEADBadTagException("Tag mismatch");
         }
         to.deliver(made);
@@ -315,7 +322,9 @@ abstract class Message extends Keyed {
                 isAsBefore = true;
             }
         } finally {
-            memory.end();
+            if (memory != null) {
+                memory.end();
+            }
             if (!isAsBefore) {
                 to.zero(size);
             }

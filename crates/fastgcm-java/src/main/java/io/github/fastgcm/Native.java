@@ -43,6 +43,9 @@ final class Native {
 
     static native void freeKey(long key);
 
+    /** What a message of XAES-256-GCM has, in 64 bytes: its key, and its commitment behind that if it commits. The root key has 32 bytes, the nonce 24. */
+    static native int derive(byte[] root, byte[] nonce, byte[] made, boolean commits);
+
     static int message(
             long key, byte[] head, int nonce, int aad, Place from, int size, Place to, int tag, boolean seals) {
         return messageAt(key, head, nonce, aad, from.memory, from.at, from.end, size, to.memory, to.at, to.end, tag, seals);

@@ -1,6 +1,7 @@
 package io.github.fastgcm;
 
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -81,6 +82,22 @@ final class Place {
         } else {
             buffer.get(buffer.position() + offset, to, toAt, size);
         }
+    }
+
+    /** Writes those bytes, `offset` behind. */
+    void put(int offset, byte[] bytes) {
+        if (memory instanceof byte[]) {
+            System.arraycopy(bytes, 0, memory, (int) at + offset, bytes.length);
+        } else {
+            buffer.put(buffer.position() + offset, bytes, 0, bytes.length);
+        }
+    }
+
+    /** Whether those bytes lie `offset` behind. In a time that depends on their number only. */
+    boolean has(int offset, byte[] bytes) {
+        byte[] there = new byte[bytes.length];
+        get(offset, there, 0, there.length);
+        return MessageDigest.isEqual(there, bytes);
     }
 
     /** What was written to a copy goes where it belongs. */

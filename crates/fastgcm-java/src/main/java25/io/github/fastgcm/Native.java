@@ -30,6 +30,7 @@ final class Native {
     private static final MethodHandle BACKEND = of("backend", INT, MEMORY, LONG);
     private static final MethodHandle KEY = of("key", LONG, MEMORY, LONG);
     private static final MethodHandle FREE_KEY = of("key_free", null, LONG);
+    private static final MethodHandle DERIVE = of("derive", INT, MEMORY, MEMORY, MEMORY, INT);
     private static final MethodHandle MESSAGE = of("message", INT, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT);
     private static final MethodHandle ONCE = of("once", INT, MEMORY, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, MEMORY, LONG, LONG, INT);
     private static final MethodHandle PIECES = of("pieces", LONG, LONG, MEMORY, LONG);
@@ -142,6 +143,14 @@ final class Native {
     static void freeKey(long key) {
         try {
             FREE_KEY.invokeExact(key);
+        } catch (Throwable thrown) {
+            throw told(thrown);
+        }
+    }
+
+    static int derive(byte[] root, byte[] nonce, byte[] made, boolean commits) {
+        try {
+            return (int) DERIVE.invokeExact(array(root, 32), array(nonce, 24), array(made, 64), flag(commits));
         } catch (Throwable thrown) {
             throw told(thrown);
         }

@@ -62,6 +62,10 @@ final class Broken {
         Native.freeKey(key);
     }
 
+    static int derive(byte[] root, byte[] nonce, byte[] made, boolean commits) {
+        return fails() ? 2 : Native.derive(root, nonce, made, commits);
+    }
+
     static int message(long key, byte[] head, int nonce, int aad, Place from, int size, Place to, int tag, boolean seals) {
         return fails() ? 2 : Native.message(key, head, nonce, aad, from, size, to, tag, seals);
     }

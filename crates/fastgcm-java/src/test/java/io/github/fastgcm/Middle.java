@@ -46,7 +46,7 @@ final class Middle {
         private Class<?> define(String name) throws ClassNotFoundException {
             try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
                 byte[] bytes = file.readAllBytes();
-                if (name.startsWith("io.github.fastgcm.Gcm") || name.matches("io.github.fastgcm.(Keyed|Memory|Message|Place)")) {
+                if (name.startsWith("io.github.fastgcm.Gcm") || name.matches("io.github.fastgcm.(Keyed|Memory|Message|Place|Xaes)")) {
                     String text = new String(bytes, StandardCharsets.ISO_8859_1);
                     bytes = text.replace("io/github/fastgcm/Native", "io/github/fastgcm/Broken").getBytes(StandardCharsets.ISO_8859_1);
                 }

@@ -264,6 +264,12 @@ final class Sizes {
                 });
             }
         }
+        for (int i = 0; i <= 80; i++) {
+            int size = i;
+            count += refuses(walked, "derive", size >= 32, () -> Native.derive(new byte[size], new byte[24], new byte[64], true));
+            count += refuses(walked, "derive", size >= 24, () -> Native.derive(new byte[32], new byte[size], new byte[64], true));
+            count += refuses(walked, "derive", size >= 64, () -> Native.derive(new byte[32], new byte[24], new byte[size], false));
+        }
         Native.freeKey(key);
         walked.addAll(Arrays.asList("address", "bind", "checkAlive", "freeKey", "freePieces", "memory", "way")); // they take none
         for (Method method : Native.class.getDeclaredMethods()) {

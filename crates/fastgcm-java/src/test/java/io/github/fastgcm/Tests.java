@@ -80,6 +80,10 @@ final class Tests {
         test("random_long_calls_beside_SunJCE", () -> RandomCalls.run(2, times.applyAsInt(200), 4 * Library.PART));
         test("cavp", () -> Vectors.cavp(Path.of(arguments[0])));
         test("wycheproof", () -> Vectors.wycheproof(Path.of(arguments[1])));
+        test("schemes_known_answers", Schemes::knownAnswers);
+        test("schemes_in_pieces", () -> Schemes.pieces(times.applyAsInt(300)));
+        test("schemes_refused", Schemes::refused);
+        test("page", Schemes::page);
         test("long_messages", Behaviour::longMessages);
         test("failed_init", Behaviour::failedInit);
         test("threads", () -> Behaviour.threads(times.applyAsInt(2000)));
