@@ -2,7 +2,7 @@
 
 use crate::{
     fastgcm_root_key,
-    fastgcm_scheme::*,
+    fastgcm_scheme::{self, *},
     fastgcm_status::{self, *},
     key::backend_of,
     memory::{Output, Place, on_heap, place, read},
@@ -14,6 +14,8 @@ use fastgcm::{
 };
 use std::{
     ffi::{c_char, c_int},
+    fmt,
+    mem::{ManuallyDrop, MaybeUninit},
     ptr,
 };
 
@@ -26,22 +28,64 @@ pub const FASTGCM_XAES_256_GCM_TAG: usize = 16;
 /// Bytes of a tag of KC-XAES-256-GCM: 16 of the tag, then 32 of the commitment.
 pub const FASTGCM_KC_XAES_256_GCM_TAG: usize = 48;
 
-/// The root key of each scheme.
-#[derive(Debug)]
-pub(crate) enum Root {
-    Xaes(Xaes256Gcm),
-    KcXaes(KcXaes256Gcm),
+/// The root key of a scheme.
+pub(crate) struct Root {
+    scheme: fastgcm_scheme,
+    key: Keys,
+}
+
+/// That of the scheme which `Root` names: a variant of an `enum` is not made where it stays, and what moves leaves round keys on the stack.
+union Keys {
+    xaes: ManuallyDrop<Xaes256Gcm>,
+    kc_xaes: ManuallyDrop<KcXaes256Gcm>,
 }
 
 impl Root {
-    fn new(scheme: c_int, key: &[u8; FASTGCM_ROOT_KEY_BYTES], backend: Backend) -> Result<Self, fastgcm_status> {
+    fn init(
+        place: &mut MaybeUninit<Self>,
+        scheme: c_int,
+        key: &[u8; FASTGCM_ROOT_KEY_BYTES],
+        backend: Backend,
+    ) -> Result<(), fastgcm_status> {
         const XAES: c_int = FASTGCM_XAES_256_GCM as c_int;
         const KC_XAES: c_int = FASTGCM_KC_XAES_256_GCM as c_int;
-        Ok(match scheme {
-            XAES => Self::Xaes(RootKey::with_backend(key, backend)?),
-            KC_XAES => Self::KcXaes(RootKey::with_backend(key, backend)?),
-            _ => return Err(FASTGCM_UNAVAILABLE),
-        })
+        let root = place.as_mut_ptr();
+        // SAFETY: both fields lie there, nobody else borrows them, and a `ManuallyDrop` is what is in it.
+        unsafe {
+            let keys = &raw mut (*root).key;
+            let scheme = match scheme {
+                XAES => {
+                    RootKey::init_in_place(&mut *(&raw mut (*keys).xaes).cast::<MaybeUninit<Xaes256Gcm>>(), key, backend)?;
+                    FASTGCM_XAES_256_GCM
+                }
+                KC_XAES => {
+                    RootKey::init_in_place(&mut *(&raw mut (*keys).kc_xaes).cast::<MaybeUninit<KcXaes256Gcm>>(), key, backend)?;
+                    FASTGCM_KC_XAES_256_GCM
+                }
+                _ => return Err(FASTGCM_UNAVAILABLE),
+            };
+            (&raw mut (*root).scheme).write(scheme);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        // SAFETY: `init` has made that one.
+        unsafe {
+            match self.scheme {
+                FASTGCM_XAES_256_GCM => ManuallyDrop::drop(&mut self.key.xaes),
+                FASTGCM_KC_XAES_256_GCM => ManuallyDrop::drop(&mut self.key.kc_xaes),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Root {
+    /// The scheme; nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.scheme.fmt(f)
     }
 }
 
@@ -84,10 +128,13 @@ pub unsafe extern "C" fn fastgcm_root_key_init(
         // SAFETY: the caller's promise.
         let (key, backend) = unsafe { (read(key, key_size, 32)?, backend_of(backend)?) };
         let key = key.try_into().map_err(|_| FASTGCM_INVALID_LENGTH)?;
-        place.write(fastgcm_root_key(Root::new(scheme, key, backend)?));
-        Ok(())
+        // SAFETY: a `fastgcm_root_key` is a `Root`, and nothing else.
+        let place = unsafe { &mut *ptr::from_mut(place).cast::<MaybeUninit<Root>>() };
+        Root::init(place, scheme, key, backend)
     })
 }
+
+const _: () = assert!(size_of::<fastgcm_root_key>() == size_of::<Root>() && align_of::<fastgcm_root_key>() == align_of::<Root>());
 
 /// Wipes a root key that `fastgcm_root_key_init` has made: the key has ended, and the memory may be used for something else. NULL is allowed.
 ///
@@ -161,11 +208,12 @@ pub unsafe extern "C" fn fastgcm_root_seal(
     tag_size: usize,
 ) -> c_int {
     let call = Call { nonce, nonce_size, aad, aad_size, from: text, to: ciphertext, size: text_size };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise; and `Root::init` has made the key of that scheme.
     status(|| unsafe {
-        match &key.as_ref().ok_or(FASTGCM_NULL)?.0 {
-            Root::Xaes(key) => call.seal(key, tag, tag_size),
-            Root::KcXaes(key) => call.seal(key, tag, tag_size),
+        let root = &key.as_ref().ok_or(FASTGCM_NULL)?.0;
+        match root.scheme {
+            FASTGCM_XAES_256_GCM => call.seal(&root.key.xaes, tag, tag_size),
+            FASTGCM_KC_XAES_256_GCM => call.seal(&root.key.kc_xaes, tag, tag_size),
         }
     })
 }
@@ -195,11 +243,12 @@ pub unsafe extern "C" fn fastgcm_root_open(
     text: *mut u8,
 ) -> c_int {
     let call = Call { nonce, nonce_size, aad, aad_size, from: ciphertext, to: text, size: ciphertext_size };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's promise; and `Root::init` has made the key of that scheme.
     status(|| unsafe {
-        match &key.as_ref().ok_or(FASTGCM_NULL)?.0 {
-            Root::Xaes(key) => call.open(key, tag, tag_size),
-            Root::KcXaes(key) => call.open(key, tag, tag_size),
+        let root = &key.as_ref().ok_or(FASTGCM_NULL)?.0;
+        match root.scheme {
+            FASTGCM_XAES_256_GCM => call.open(&root.key.xaes, tag, tag_size),
+            FASTGCM_KC_XAES_256_GCM => call.open(&root.key.kc_xaes, tag, tag_size),
         }
     })
 }
