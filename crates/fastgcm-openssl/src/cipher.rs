@@ -471,7 +471,7 @@ impl<'p> Cipher<'p> for Context<'p> {
     }
 
     /// An `update` of nothing is not the end of a message.
-    #[inline]
+    #[inline(always)] // small pieces: 5 %
     unsafe fn update(&mut self, is_piece: bool, to: *mut u8, room: usize, from: *const u8, size: usize) -> Result<usize, Failure> {
         if is_piece && size == 0 {
             return Ok(0);
