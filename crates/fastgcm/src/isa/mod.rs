@@ -328,23 +328,8 @@ pub(crate) trait Sliced<const N: usize>: Isa {
     fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; N], wanted: usize);
     /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32
     /// bits, for i from 0 on, in that order of bytes. The addition is modulo 2^32, without a carry into the
-    /// nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
-    #[inline(always)]
-    fn keystream(
-        self,
-        keys: &[[Block; 4]],
-        first: Block,
-        order: Order,
-        pads: &mut [Block; N],
-        wanted: usize,
-    ) {
-        const LOW: Block = u32::MAX as Block;
-        for (i, pad) in pads.iter_mut().enumerate().take(wanted) {
-            let block = first & !LOW | (first as u32).wrapping_add(i as u32) as Block;
-            *pad = if order == Order::Swapped { block.swap_bytes() } else { block };
-        }
-        self.encrypt(keys, pads, wanted);
-    }
+    /// nonce (SP 800-38D, section 6.2; RFC 8452, section 4). (By way of `encrypt` it takes 2 to 3 % longer.)
+    fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
 }
 
 /// How a counter block is made of a number whose low 32 bits count.

@@ -14,7 +14,7 @@
 mod aes;
 mod word;
 
-use super::{Isa, Sliced, Vectors, Widest};
+use super::{Isa, Order, Sliced, Vectors, Widest};
 use crate::Block;
 use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
@@ -203,6 +203,21 @@ impl Sliced<{ 4 * Widest::LANES }> for Portable<{ Widest::LANES }> {
     #[inline(never)]
     fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 4 * Widest::LANES], _: usize) {
         *blocks = aes::encrypt::<Widest>(keys, *blocks);
+    }
+    #[inline(never)]
+    fn keystream(
+        self,
+        keys: &[[Block; 4]],
+        first: Block,
+        order: Order,
+        pads: &mut [Block; 4 * Widest::LANES],
+        _: usize,
+    ) {
+        const LOW: Block = u32::MAX as Block;
+        let block = |i: usize| first & !LOW | (first as u32).wrapping_add(i as u32) as Block;
+        *pads =
+            core::array::from_fn(|i| if order == Order::Swapped { block(i).swap_bytes() } else { block(i) });
+        self.encrypt(keys, pads, pads.len());
     }
 }
 

@@ -25,13 +25,13 @@
 mod tables;
 
 use super::{
-    Portable, Sliced,
+    Order, Portable, Sliced,
     nibbles::{self, Bytes, Lookups, Permutes},
     portable::SBox,
 };
 use crate::Block;
 use core::arch::x86_64::*;
-use tables::{A_OVER, DOUBLE_S, INTO_TOWER, INVERSE, LAST, NEXT_ROW, S, SHIFT_ROWS};
+use tables::{A_OVER, DOUBLE_S, INTO_TOWER, INVERSE, LAST, NEXT_ROW, REVERSED, S, SHIFT_ROWS};
 
 /// The proof that bytes can be permuted.
 #[derive(Clone, Copy)]
@@ -64,6 +64,18 @@ impl Sliced<8> for Portable<2, false, Ssse3> {
     fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; 8], wanted: usize) {
         // SAFETY: the token.
         unsafe { encrypt(keys, &mut blocks[..wanted]) };
+    }
+
+    fn keystream(
+        self,
+        keys: &[[Block; 4]],
+        first: Block,
+        order: Order,
+        pads: &mut [Block; 8],
+        wanted: usize,
+    ) {
+        // SAFETY: the token.
+        unsafe { keystream(keys, first, order, &mut pads[..wanted]) };
     }
 }
 
@@ -108,20 +120,36 @@ fn round_keys(keys: &mut [[Block; 4]]) {
 fn encrypt(keys: &[[Block; 4]], blocks: &mut [Block]) {
     let (pairs, alone) = blocks.as_chunks_mut::<2>();
     for blocks in pairs {
-        encrypt_beside(keys, blocks);
+        let x = [Register::from(blocks[0]), Register::from(blocks[1])];
+        rounds(keys, x, blocks);
     }
     for block in alone {
-        encrypt_beside(keys, core::array::from_mut(block));
+        rounds(keys, [Register::from(*block)], core::array::from_mut(block));
+    }
+}
+
+#[target_feature(enable = "ssse3")]
+fn keystream(keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block]) {
+    let order = if order == Order::Swapped { &REVERSED } else { &SHIFT_ROWS[0] };
+    let mut counter = Register::from(first);
+    let (pairs, alone) = pads.as_chunks_mut::<2>();
+    for pads in pairs {
+        let next = counter.one_more();
+        rounds(keys, [counter.lookup(Register::of(order)), next.lookup(Register::of(order))], pads);
+        counter = next.one_more();
+    }
+    for pad in alone {
+        rounds(keys, [counter.lookup(Register::of(order))], core::array::from_mut(pad));
+        counter = counter.one_more();
     }
 }
 
 /// `N` blocks side by side. (Here and above no closures: one that is not inlined loses the target feature.)
 #[inline(always)]
-fn encrypt_beside<const N: usize>(keys: &[[Block; 4]], blocks: &mut [Block; N]) {
+fn rounds<const N: usize>(keys: &[[Block; 4]], mut x: [Register; N], to: &mut [Block; N]) {
     let [first, between @ .., last] = keys else { return };
-    let mut x = [Register::from(0); N];
-    for n in 0..N {
-        x[n] = tower(Register::from(blocks[n])).xor(Register::from(first[0]));
+    for x in &mut x {
+        *x = tower(*x).xor(Register::from(first[0]));
     }
     for (i, key) in between.iter().enumerate() {
         for x in &mut x {
@@ -129,7 +157,7 @@ fn encrypt_beside<const N: usize>(keys: &[[Block; 4]], blocks: &mut [Block; N]) 
         }
     }
     for n in 0..N {
-        blocks[n] = last_round(x[n], Register::from(last[0]), &SHIFT_ROWS[(keys.len() - 1) % 4]).into();
+        to[n] = last_round(x[n], Register::from(last[0]), &SHIFT_ROWS[(keys.len() - 1) % 4]).into();
     }
 }
 
@@ -208,6 +236,12 @@ impl Register {
         // SAFETY: sixteen bytes, wherever they are.
         Self(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
     }
+    /// The next counter, in the lowest four bytes.
+    #[inline(always)]
+    fn one_more(self) -> Self {
+        // SAFETY: SSE2 is there on every x86-64 that this file is compiled for.
+        Self(unsafe { _mm_add_epi32(self.0, _mm_cvtsi32_si128(1)) })
+    }
 }
 
 // SAFETY (of every block below): what is called from the functions above, which have the feature; no memory
@@ -281,7 +315,7 @@ fn count(bits: u32) -> __m128i {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{Isa, Order, features};
+    use crate::isa::{Isa, features};
     use std::println;
 
     fn here() -> Option<Portable<2, false, Ssse3>> {

@@ -33,6 +33,8 @@ pub(super) static S: [[u8; 16]; 2] = halves!(y => to_tower(affine(y)));
 pub(super) static DOUBLE_S: [[u8; 16]; 2] = halves!(y => to_tower(times(2, affine(y))));
 pub(super) static INTO_TOWER: [[u8; 16]; 2] = [table!(n => to_tower(n << 4)), table!(n => to_tower(n))];
 
+pub(super) static REVERSED: [u8; 16] = table!(n => 15 - n);
+
 /// ShiftRows, so many times: where the byte of row r and column c comes from (place 4c + r).
 pub(super) static SHIFT_ROWS: [[u8; 16]; 4] = [shift_rows(0), shift_rows(1), shift_rows(2), shift_rows(3)];
 const fn shift_rows(times: u8) -> [u8; 16] {
