@@ -94,8 +94,13 @@ pub(crate) const fn has_step(blocks: usize, bytes: usize) -> bool {
 /// `blocks` blocks: a key has a power for each block, and for the lengths, so that nothing waits for a hash.
 /// (Hashed first, AAD of 49 to 368 bytes before 16 bytes of text took 15 to 35 % longer: Zen 4, Zen 5.) With
 /// no blocks, where nothing is woven, empty messages are.
+///
+/// The beginning of a longer message leaves up to a turn, which must be an end: the verbs `seal_end` and
+/// `open_end` tell the optimiser so.
 pub(crate) const fn most(blocks: usize) -> (usize, usize) {
-    (most_powers(blocks).saturating_sub(1), most_text(blocks))
+    let most = (most_powers(blocks).saturating_sub(1), most_text(blocks));
+    assert!(most.0 >= TURN * blocks && most.1 >= 16 * TURN * blocks);
+    most
 }
 
 /// Whether a message is an end, of which this is the [`most`].

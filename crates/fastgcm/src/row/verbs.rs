@@ -51,8 +51,8 @@ macro_rules! verbs {
                 ) -> Tagged =>
                     woven |s, m, frame| {
                         // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and
-                        // `open` of the row. (The optimiser is told: else it would leave bounds checks, and a
-                        // way to panic, in 150 instructions.)
+                        // `open` of the row: what they have left is at most a turn (`plan::most`). (The optimiser
+                        // is told: else it would leave bounds checks, and a way to panic, in 150 instructions.)
                         unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
                         Tagged::of(gcm::end::<_, _, true>(s, m, key.view(), nonce, aad, text, begun))
                     },
@@ -62,9 +62,7 @@ macro_rules! verbs {
                     key: &Material, nonce: Nonce96, aad: &[u8], begun: Option<&Begun<'_>>; text
                 ) -> Block =>
                     woven |s, m, frame| {
-                        // SAFETY: `Row::message` calls this verb for such lengths only, and so do `seal` and
-                        // `open` of the row. (The optimiser is told: else it would leave bounds checks, and a
-                        // way to panic, in 150 instructions.)
+                        // SAFETY: as for `seal_end`.
                         unsafe { core::hint::assert_unchecked(gcm::is_end(s, aad.len(), text.len())) };
                         gcm::end::<_, _, false>(s, m, key.view(), nonce, aad, text, begun)
                     },
