@@ -277,11 +277,13 @@ pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     blocks: &mut Table<BESIDE>,
     wanted: usize,
 ) {
-    const { assert!(N >= BESIDE) }
     let mut state = [0; N];
-    state.iter_mut().zip(0..wanted).for_each(|(state, i)| *state = blocks.get(i));
-    s.encrypt(sliced(key), &mut state, wanted);
-    state.iter().zip(0..wanted).for_each(|(state, i)| blocks.set(i, *state));
+    for first in (0..wanted).step_by(N) {
+        let some = first..wanted.min(first + N);
+        state.iter_mut().zip(some.clone()).for_each(|(state, i)| *state = blocks.get(i));
+        s.encrypt(sliced(key), &mut state, some.len());
+        state.iter().zip(some).for_each(|(state, i)| blocks.set(i, *state));
+    }
     state.zeroize();
 }
 
