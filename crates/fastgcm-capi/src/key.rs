@@ -3,7 +3,7 @@
 use crate::{
     fastgcm_key,
     fastgcm_status::{self, *},
-    memory::{on_heap, place, read},
+    memory::{free, on_heap, place, read, wipe},
     status,
 };
 use fastgcm::{Backend, Key};
@@ -83,13 +83,8 @@ const _: () = assert!(size_of::<fastgcm_key>() == size_of::<Key>() && align_of::
 /// As said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_key_wipe(key: *mut fastgcm_key) {
-    if !key.is_null() {
-        status(|| {
-            // SAFETY: the caller's promise.
-            unsafe { ptr::drop_in_place(key) };
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { wipe(key) }
 }
 
 /// Makes a key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_key_free` ends it.
@@ -113,11 +108,6 @@ pub unsafe extern "C" fn fastgcm_key_new(
 /// As said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_key_free(key: *mut fastgcm_key) {
-    if !key.is_null() {
-        status(|| {
-            // SAFETY: the caller's promise: `fastgcm_key_new` has allocated it as a `Box` would.
-            drop(unsafe { Box::from_raw(key) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise: `fastgcm_key_new` has made it.
+    unsafe { free(key) }
 }

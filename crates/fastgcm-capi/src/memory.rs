@@ -1,6 +1,9 @@
 //! Memory of the caller: what is read, what is written, and whether they overlap.
 
-use crate::fastgcm_status::{self, *};
+use crate::{
+    fastgcm_status::{self, *},
+    status,
+};
 use fastgcm::limits::TEXT;
 use std::{
     ffi::c_int,
@@ -129,5 +132,31 @@ pub(crate) unsafe fn on_heap<T>(made: *mut *mut T, init: impl FnOnce(*mut T, usi
             std::alloc::dealloc(place.cast(), layout);
         }
         done
+    }
+}
+
+/// Ends what lies in the caller's memory, if anything does: it wipes itself.
+/// # Safety
+/// It lies there, and nobody uses it any more; or the pointer is null.
+pub(crate) unsafe fn wipe<T>(ended: *mut T) {
+    if !ended.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::drop_in_place(ended) };
+            Ok(())
+        });
+    }
+}
+
+/// Ends what [`on_heap`] has made, if it has made anything, and frees its memory.
+/// # Safety
+/// Nobody uses it any more; or the pointer is null.
+pub(crate) unsafe fn free<T>(ended: *mut T) {
+    if !ended.is_null() {
+        status(|| {
+            // SAFETY: the caller's promise: `on_heap` has allocated it as a `Box` would.
+            drop(unsafe { Box::from_raw(ended) });
+            Ok(())
+        });
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     fastgcm_key, fastgcm_pieces,
     fastgcm_status::{self, *},
     key::key_of,
-    memory::{Output, Place, on_heap, place, read},
+    memory::{Output, Place, free, on_heap, place, read, wipe},
     message::Expected,
     status,
 };
@@ -13,7 +13,7 @@ use fastgcm::{
     hazmat::Pieces,
     limits::{AAD, NONCE, TEXT},
 };
-use std::{ffi::c_int, ptr};
+use std::ffi::c_int;
 
 /// Bytes of memory that a message in pieces needs.
 #[unsafe(no_mangle)]
@@ -180,13 +180,8 @@ pub unsafe extern "C" fn fastgcm_pieces_verify(
 /// As said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_pieces_wipe(pieces: *mut fastgcm_pieces) {
-    if !pieces.is_null() {
-        status(|| {
-            // SAFETY: the caller's promise.
-            unsafe { ptr::drop_in_place(pieces) };
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { wipe(pieces) }
 }
 
 /// Wipes a message in pieces that `fastgcm_pieces_new` has made, and frees its memory. NULL is allowed.
@@ -195,11 +190,6 @@ pub unsafe extern "C" fn fastgcm_pieces_wipe(pieces: *mut fastgcm_pieces) {
 /// As said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_pieces_free(pieces: *mut fastgcm_pieces) {
-    if !pieces.is_null() {
-        status(|| {
-            // SAFETY: the caller's promise: `fastgcm_pieces_new` has allocated it as a `Box` would.
-            drop(unsafe { Box::from_raw(pieces) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise: `fastgcm_pieces_new` has made it.
+    unsafe { free(pieces) }
 }

@@ -5,7 +5,7 @@ use crate::{
     fastgcm_scheme::{self, *},
     fastgcm_status::{self, *},
     key::backend_of,
-    memory::{Output, Place, on_heap, place, read},
+    memory::{Output, Place, free, on_heap, place, read, wipe},
     status,
 };
 use fastgcm::{
@@ -142,13 +142,8 @@ const _: () = assert!(size_of::<fastgcm_root_key>() == size_of::<Root>() && alig
 /// As said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_root_key_wipe(key: *mut fastgcm_root_key) {
-    if !key.is_null() {
-        status(|| {
-            // SAFETY: the caller's promise.
-            unsafe { ptr::drop_in_place(key) };
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise.
+    unsafe { wipe(key) }
 }
 
 /// Makes a root key on the heap: `*key_made` is the key, or NULL if the call fails. `fastgcm_root_key_free` ends it. All else is as for
@@ -174,13 +169,8 @@ pub unsafe extern "C" fn fastgcm_root_key_new(
 /// As said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fastgcm_root_key_free(key: *mut fastgcm_root_key) {
-    if !key.is_null() {
-        status(|| {
-            // SAFETY: the caller's promise: `fastgcm_root_key_new` has allocated it as a `Box` would.
-            drop(unsafe { Box::from_raw(key) });
-            Ok(())
-        });
-    }
+    // SAFETY: the caller's promise: `fastgcm_root_key_new` has made it.
+    unsafe { free(key) }
 }
 
 /// Encrypts a message.

@@ -101,13 +101,19 @@ impl<N: Nonces> ApprovedKey<N> {
 }
 
 /// Seals and opens known answers with each size of key, a short message and a long one, and has a forgery
-/// refused. It takes some ten microseconds, without instructions for AES a millisecond.
+/// refused. It takes up to 20 microseconds, without instructions for AES up to 75 (Zen 5).
 ///
 /// # Errors
 /// [`SelfTest`](Error::SelfTest) if any answer is wrong, [`Unavailable`](Error::Unavailable) if this machine
 /// cannot run the back end.
 pub fn self_test(backend: Backend) -> Result<(), Error> {
-    ANSWERS.iter().try_for_each(|answer| answer.check(backend))
+    [16, 24, 32].into_iter().try_for_each(|key_len| self_test_of(backend, key_len))
+}
+
+/// That with keys of so many bytes: for `libfastgcm`, whose tests look at what its own self-test asks.
+#[doc(hidden)]
+pub fn self_test_of(backend: Backend, key_len: usize) -> Result<(), Error> {
+    ANSWERS.iter().filter(|answer| answer.key == key_len).try_for_each(|answer| answer.check(backend))
 }
 
 /// Asks `test` once for each back end; an answer that was right stays.

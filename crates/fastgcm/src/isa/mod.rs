@@ -328,7 +328,7 @@ pub(crate) trait Sliced<const N: usize>: Isa {
     fn encrypt(self, keys: &[[Block; 4]], blocks: &mut [Block; N], wanted: usize);
     /// Puts AES of `N` counter blocks there, or of `wanted` of them: `first`, with i added to its low 32
     /// bits, for i from 0 on, in that order of bytes. The addition is modulo 2^32, without a carry into the
-    /// nonce (SP 800-38D, section 6.2; RFC 8452, section 4). (By way of `encrypt` it takes 2 to 3 % longer.)
+    /// nonce (SP 800-38D, section 6.2; RFC 8452, section 4).
     fn keystream(self, keys: &[[Block; 4]], first: Block, order: Order, pads: &mut [Block; N], wanted: usize);
 }
 
