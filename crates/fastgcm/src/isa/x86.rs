@@ -17,12 +17,11 @@ macro_rules! registers {
 #[allow(unused_imports)] // `bits` has it
 pub(super) use registers;
 
-/// An operation on memory.
+/// An operation of `Vectors` on memory.
 macro_rules! memory {
     ($($code:tt)*) => {
-        // SAFETY: the features are enabled, as for `registers`. The caller has promised that so many bytes
-        // are there; or they are those of a table of this file, at a place within it. (A prefetch may be told
-        // any address.)
+        // SAFETY: the features are enabled, as for `registers`. The caller of each operation of `Vectors` has
+        // promised the bytes that it loads or stores. (A prefetch takes any address.)
         unsafe { $($code)* }
     };
 }
@@ -284,19 +283,24 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m128i, n: usize) -> __m128i {
-        memory! { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
+        // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 16.
+        unsafe { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m128i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each branch reads inside them: two overlapping words, or
+        // single bytes.
+        unsafe {
             if n >= 16 {
                 _mm_loadu_si128(src.cast())
             } else if n >= 8 {
-                let (low, high) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+                let (low, high) =
+                    (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
                 _mm_set_epi64x(((high >> 8) >> (8 * (15 - n))) as i64, low as i64)
             } else if n >= 4 {
-                let (low, high) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+                let (low, high) =
+                    (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
                 _mm_cvtsi64_si128((low as u64 | (high as u64) << (8 * (n - 4))) as i64)
             } else if n > 0 {
                 let (first, middle, last) = (*src as u64, *src.add(n / 2) as u64, *src.add(n - 1) as u64);
@@ -309,7 +313,8 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m128i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each branch writes inside them, as `load_first` reads.
+        unsafe {
             if n >= 16 {
                 return _mm_storeu_si128(dst.cast(), v);
             }
@@ -363,21 +368,28 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m256i, n: usize) -> __m256i {
-        memory! { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
+        // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 32.
+        unsafe { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m256i {
-        memory! { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
+        // SAFETY: the caller's promise of `n` bytes is passed on.
+        unsafe { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m256i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. A branch reads 32, or 16 and the rest, only where there
+        // are so many.
+        unsafe {
             if n >= 32 {
                 _mm256_loadu_si256(src.cast())
             } else if n >= 16 {
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(_mm_loadu_si128(src.cast())), xmm::load_first(src.add(16), n - 16))
+                _mm256_inserti128_si256::<1>(
+                    _mm256_castsi128_si256(_mm_loadu_si128(src.cast())),
+                    xmm::load_first(src.add(16), n - 16),
+                )
             } else {
                 load_block(src, n)
             }
@@ -386,7 +398,9 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m256i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. A branch writes 32, or 16 and the rest, only where there
+        // are so many.
+        unsafe {
             if n >= 32 {
                 _mm256_storeu_si256(dst.cast(), v);
             } else if n >= 16 {
@@ -417,7 +431,14 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
-        memory! { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
+        // SAFETY: `HALVES` has 16 numbers, and this loads eight from number 8 or an earlier one on.
+        unsafe {
+            _mm512_permutex2var_epi64(
+                a,
+                _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()),
+                b,
+            )
+        }
     }
 
     #[inline(always)]
@@ -489,7 +510,13 @@ mod zmm {
     /// Byte i of the result is byte i + by, modulo 64, of `v`.
     #[inline(always)]
     unsafe fn moved(v: __m512i, by: usize) -> __m512i {
-        memory! { _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)), v) }
+        // SAFETY: `BYTES` has 64 bytes at an address that is a multiple of 64.
+        unsafe {
+            _mm512_permutexvar_epi8(
+                _mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)),
+                v,
+            )
+        }
     }
 
     /// Whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A masked
@@ -510,7 +537,8 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes, at most 16. The mask admits no others.
+        unsafe {
             if !crosses::<16>(src, n) {
                 _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(n) as u16, src.cast()))
             } else {
@@ -524,7 +552,9 @@ mod zmm {
     /// next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. The mask admits no others; 16 bytes are loaded whole
+        // where there are 16.
+        unsafe {
             let bytes = mask(n);
             if n == 16 {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
@@ -544,12 +574,15 @@ mod zmm {
             return registers! { _mm512_setzero_si512() };
         }
         let ahead = 64 - n;
-        memory! { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
+        // SAFETY: the caller has promised `n` bytes. The mask admits the last `n` of 64, which are those.
+        unsafe { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each mask admits these bytes only; 16 are stored whole
+        // where there are 16.
+        unsafe {
             let bytes = mask(n);
             if n == 16 {
                 _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(v));

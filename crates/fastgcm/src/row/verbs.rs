@@ -185,6 +185,9 @@ macro_rules! verbs {
 pub(super) use verbs;
 
 /// For each group its struct, and safe calls of its functions.
+///
+/// Each call takes `then`, which gets the result before the registers and the stack are wiped (feature
+/// `scrub`): tags are compared there, so the tag that a forgery should have had is wiped with all else.
 macro_rules! groups {
     ([] $($(#[$doc:meta])* $Group:ident { $(
         $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
