@@ -10,7 +10,7 @@
 //! 5.10). His techniques by name, and what became of each here:
 //! * *GHASH aggregation*, one reduction for four blocks: for eight, and in the tail one for all of it with
 //!   the tag's block (`gcm::tail`).
-//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), a
+//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`MANY_REGISTERS`), a
 //!   hash step between the groups. Interleaving 4x or 5x, as he did, leaves room for the round keys in
 //!   registers, but not more: `lab/asm/arm.py` has models count cycles.
 //! * *Blocks filled from right to left*, so that the last one meets H^1 and fewer blocks need only the lower
@@ -61,7 +61,7 @@ macro_rules! isa {
         impl Vectors for $token {
             type V = uint8x16_t;
             const BLOCKS: usize = 1;
-            const ROOMY: bool = true;
+            const MANY_REGISTERS: bool = true;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> uint8x16_t { unsafe { load_first(src, n) } }

@@ -163,7 +163,7 @@ pub trait Vectors: Copy + 'static {
     const BLOCKS: usize;
     /// Enough registers (32) to keep two hash vectors in flight beside eight AES states, and the ciphertext
     /// that is to be hashed.
-    const ROOMY: bool;
+    const MANY_REGISTERS: bool;
 
     // ---- memory: called from `inout.rs` only
     /// # Safety

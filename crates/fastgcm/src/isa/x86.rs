@@ -28,7 +28,7 @@ macro_rules! memory {
 
 /// Generates a token and its `Isa` from the intrinsics' own names.
 macro_rules! isa {
-    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, features $features:literal, register $reg:ident,
+    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, many_registers $many_registers:literal, features $features:literal, register $reg:ident,
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
      $(four $four:ident,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, soon $soon:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
@@ -48,7 +48,7 @@ macro_rules! isa {
         impl Vectors for $token {
             type V = $v;
             const BLOCKS: usize = $blocks;
-            const ROOMY: bool = $roomy;
+            const MANY_REGISTERS: bool = $many_registers;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { memory! { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { memory! { $store(dst.cast(), v) } }
             #[inline(always)] fn ask_for(self, src: *const u8) { memory! { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
@@ -123,7 +123,7 @@ macro_rules! isa {
 macro_rules! xmm_isa {
     ($(#[$doc:meta])* $token:ident, $features:literal) => {
         isa! {
-            $(#[$doc])* $token, __m128i, blocks 1, roomy false, features $features, register xmm_reg,
+            $(#[$doc])* $token, __m128i, blocks 1, many_registers false, features $features, register xmm_reg,
             load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, load_block xmm::load_first, store_first xmm::store_first,
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same, soon xmm::same, lane xmm::lane,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
@@ -145,7 +145,7 @@ xmm_isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX2, two blocks a vector.
-    Vaes256, __m256i, blocks 2, roomy false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
+    Vaes256, __m256i, blocks 2, many_registers false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
     load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, load_block ymm::load_block, store_first ymm::store_first,
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold, soon ymm::fold, lane ymm::lane,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
@@ -155,7 +155,7 @@ isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
-    Vaes512, __m512i, blocks 4, roomy true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
+    Vaes512, __m512i, blocks 4, many_registers true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
     four zmm, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, soon zmm::fold_soon, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,

@@ -9,7 +9,7 @@
 
 use crate::{
     Block,
-    gcm::{BESIDE, Begun},
+    gcm::{Begun, SIDE_BY_SIDE},
     inout::{Hash, InOut, PADS, Table},
     isa::{Frame, Tagged, row_function, wiped_after},
     material::Material,
@@ -123,7 +123,7 @@ macro_rules! verbs {
             /// A key from another.
             Derive {
                 /// AES of the first `wanted` of these blocks, in place, side by side.
-                aes_beside(key: &Material, blocks: &mut Table<BESIDE>, wanted: usize) -> () =>
+                aes_beside(key: &Material, blocks: &mut Table<SIDE_BY_SIDE>, wanted: usize) -> () =>
                     woven |s, m, frame| drive::aes_beside(s, key.view(), blocks, wanted),
                     software |s, m, frame| software::aes_beside(s, m, key.view(), blocks, wanted);
             }
