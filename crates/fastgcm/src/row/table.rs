@@ -108,7 +108,7 @@ macro_rules! backends {
             /// Does other work than messages with this row's instructions.
             ///
             /// # Errors
-            /// [`Unavailable`](Error::Unavailable) if this machine cannot run it.
+            /// Returns [`Unavailable`](Error::Unavailable) if this machine cannot run it.
             #[cfg(feature = "internals")]
             #[doc(hidden)]
             #[allow(unsafe_code, unused_unsafe)]
