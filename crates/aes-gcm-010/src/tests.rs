@@ -1,7 +1,7 @@
 use super::*;
 use aead::consts::U12;
 
-/// Keys of AES itself are ours, of each length, and not those of another block cipher's way.
+/// Keys of AES itself are ours, at each length, and do not go the way of another block cipher.
 #[test]
 fn keys_of_aes_are_ours() {
     let ours = [

@@ -1,4 +1,4 @@
-//! What this library is: its back ends, its version, and its words.
+//! What this library is: its back ends, its version, and its texts.
 
 use crate::{fastgcm_key, key::key_of};
 use fastgcm::Backend;
@@ -7,13 +7,14 @@ use std::{
     ptr,
 };
 
-/// The name of the back end number `index` of those that this machine can run, best first; NULL behind the last. The string is constant.
+/// Returns the name of back end number `index` among the back ends that this machine can run, best first; NULL behind the last. The string
+/// is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_backend(index: usize) -> *const c_char {
     Backend::available().nth(index).map_or(ptr::null(), |backend| backend.c_name().as_ptr())
 }
 
-/// The name of the back end that a key uses; NULL if the key is NULL. The string is constant.
+/// Returns the name of the back end that a key uses, or NULL if the key is NULL. The string is constant.
 ///
 /// # Safety
 /// As said.
@@ -23,13 +24,13 @@ pub unsafe extern "C" fn fastgcm_key_backend(key: *const fastgcm_key) -> *const 
     unsafe { key_of(key) }.map_or(ptr::null(), |key| key.backend().c_name().as_ptr())
 }
 
-/// The version of this library, such as "0.1.0". The string is constant.
+/// Returns the version of this library, such as "0.1.0". The string is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// The meaning of a status, in English. The string is constant.
+/// Returns the meaning of a status, in English. The string is constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn fastgcm_text(status: c_int) -> *const c_char {
     let text = match status {
