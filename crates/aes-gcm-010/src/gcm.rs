@@ -144,5 +144,18 @@ impl<Aes, NonceSize, TagSize: self::TagSize> fmt::Debug for AesGcm<Aes, NonceSiz
 impl<Aes: zeroize::ZeroizeOnDrop, NonceSize, TagSize: self::TagSize> zeroize::ZeroizeOnDrop for AesGcm<Aes, NonceSize, TagSize> {}
 
 #[cfg(test)]
-#[path = "tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+    use aead::consts::U12;
+
+    /// Keys of AES itself are ours, of each length, and not those of another block cipher's way.
+    #[test]
+    fn keys_of_aes_are_ours() {
+        let ours = [
+            matches!(Aes128Gcm::new(&Default::default()).inner, Inner::Ours(_)),
+            matches!(AesGcm::<aes::Aes192, U12>::new(&Default::default()).inner, Inner::Ours(_)),
+            matches!(Aes256Gcm::new(&Default::default()).inner, Inner::Ours(_)),
+        ];
+        assert_eq!(ours, [true; 3]);
+    }
+}

@@ -20,9 +20,7 @@ mod root;
 
 mod about;
 
-mod selftest;
-
-pub use {about::*, batch::*, gathered::*, key::*, message::*, pieces::*, root::*, selftest::*};
+pub use {about::*, batch::*, gathered::*, key::*, message::*, pieces::*, root::*};
 
 use fastgcm::{Error, Key, hazmat::Pieces};
 use std::{

@@ -18,7 +18,7 @@
 
 use crate::{
     Block, CommittingTag, Tag,
-    gcm::BESIDE,
+    gcm::SIDE_BY_SIDE,
     inout::Table,
     root::{RootKey, Scheme, sealed::Derives},
 };
@@ -53,10 +53,10 @@ macro_rules! schemes {
 
             #[inline(always)]
             fn derive(
-                aes: impl Fn(&mut Table<BESIDE>, usize),
+                aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
                 _: Block,
                 nonce: &[u8; $n],
-                blocks: &mut Table<BESIDE>,
+                blocks: &mut Table<SIDE_BY_SIDE>,
             ) -> [u8; 12] {
                 derive::<$commits>(aes, nonce, blocks)
             }
@@ -75,9 +75,9 @@ schemes! {
 /// is a commitment, how long the nonce is, and i. Block 0 masks all other blocks.
 #[inline(always)]
 fn derive<const COMMITS: bool>(
-    aes: impl Fn(&mut Table<BESIDE>, usize),
+    aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
     nonce: &[u8],
-    blocks: &mut Table<BESIDE>,
+    blocks: &mut Table<SIDE_BY_SIDE>,
 ) -> [u8; 12] {
     let mut padded = [0; 27];
     padded[..nonce.len()].copy_from_slice(nonce);

@@ -264,7 +264,7 @@ impl<'a, S: Vectors> Turn<'a, S> {
     #[inline(always)]
     pub(crate) fn store<const I: usize>(&mut self, s: S, v: S::V) {
         const { assert!(I < TURN) }
-        if const { S::ROOMY } {
+        if const { S::MANY_REGISTERS } {
             self.kept[I] = v;
         }
         // SAFETY: a turn is in bounds.
@@ -295,7 +295,7 @@ impl<'a, S: Vectors> Stored<'a, S> {
         // Only `load` uses this value.
         let text = InOut { src: text.src, dst: text.dst, len: text.len, life: PhantomData };
         let mut stored = Self(Turn::new(s, text));
-        if const { S::ROOMY } {
+        if const { S::MANY_REGISTERS } {
             each!(I in 0 1 2 3 4 5 6 7 => { stored.0.kept[I] = stored.written::<I>(s); });
         }
         stored
@@ -306,7 +306,7 @@ impl<'a, S: Vectors> Stored<'a, S> {
     /// lines, as they do in memory from `malloc`.)
     #[inline(always)]
     pub(crate) fn load<const I: usize>(&self, s: S) -> S::V {
-        if const { S::ROOMY } { self.0.kept[I] } else { self.written::<I>(s) }
+        if const { S::MANY_REGISTERS } { self.0.kept[I] } else { self.written::<I>(s) }
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@
 
 use crate::{
     Backend, Block, Error, Key,
-    gcm::BESIDE,
+    gcm::SIDE_BY_SIDE,
     inout::{InOut, Table, made_in},
     isa::Frame,
     once,
@@ -29,7 +29,7 @@ pub trait Scheme: sealed::Derives {
 }
 
 pub(crate) mod sealed {
-    use super::{BESIDE, Block, Table};
+    use super::{Block, SIDE_BY_SIDE, Table};
 
     pub trait Derives: Sized {
         const NAME: &'static str;
@@ -43,10 +43,10 @@ pub(crate) mod sealed {
         /// in place as it is told.
         #[allow(private_bounds, private_interfaces)] // nobody else can name the trait
         fn derive(
-            aes: impl Fn(&mut Table<BESIDE>, usize),
+            aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
             subkey: Block,
             nonce: &<Self as super::Scheme>::Nonce,
-            blocks: &mut Table<BESIDE>,
+            blocks: &mut Table<SIDE_BY_SIDE>,
         ) -> [u8; 12]
         where
             Self: super::Scheme;
@@ -322,7 +322,7 @@ impl<S: Scheme> RootKey<S> {
     ) -> Result<T, Error> {
         Frame::try_wiped_after_all(|| {
             let derive = self.key.row.backend.find::<Derive>();
-            let aes = |blocks: &mut Table<BESIDE>, wanted: usize| {
+            let aes = |blocks: &mut Table<SIDE_BY_SIDE>, wanted: usize| {
                 derive.aes_beside(&self.key.material, blocks, wanted, |()| ());
             };
             let mut derived = Table::ZERO;

@@ -9,7 +9,7 @@
 
 use crate::{
     Block, CommittingTag, Tag,
-    gcm::BESIDE,
+    gcm::SIDE_BY_SIDE,
     inout::Table,
     nonce::Nonce96,
     root::{RootKey, Scheme, sealed::Derives},
@@ -84,10 +84,10 @@ impl Derives for Xaes {
 
     #[inline(always)]
     fn derive(
-        aes: impl Fn(&mut Table<BESIDE>, usize),
+        aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
         k1: Block,
         nonce: &[u8; 24],
-        blocks: &mut Table<BESIDE>,
+        blocks: &mut Table<SIDE_BY_SIDE>,
     ) -> [u8; 12] {
         let (first, rest) = halves(nonce);
         key_blocks(first, k1, blocks);
@@ -109,10 +109,10 @@ impl Derives for KcXaes {
     /// and the first half of the nonce; the second is the second half, 00 01 00, and the number of the CMAC.
     #[inline(always)]
     fn derive(
-        aes: impl Fn(&mut Table<BESIDE>, usize),
+        aes: impl Fn(&mut Table<SIDE_BY_SIDE>, usize),
         k1: Block,
         nonce: &[u8; 24],
-        blocks: &mut Table<BESIDE>,
+        blocks: &mut Table<SIDE_BY_SIDE>,
     ) -> [u8; 12] {
         let (first, rest) = halves(nonce);
         key_blocks(first, k1, blocks);
@@ -143,7 +143,7 @@ fn behind(half: Nonce96, four: Block) -> Block {
 /// Prepares the CMAC of one block for each half of a key, before AES: a counter of 16 bits, the label "X", a
 /// zero, and the first half of the nonce (section "Overview" of XAES-256-GCM's specification).
 #[inline(always)]
-fn key_blocks(first: Nonce96, k1: Block, blocks: &mut Table<BESIDE>) {
+fn key_blocks(first: Nonce96, k1: Block, blocks: &mut Table<SIDE_BY_SIDE>) {
     let block = behind(first, Block::from(b'X') << 16) ^ k1;
     blocks.set(0, block ^ 1 << 8);
     blocks.set(1, block ^ 2 << 8);

@@ -13,7 +13,7 @@ use super::{
     turn::{HashWork, rounds},
 };
 use crate::{
-    ghash::{Ask, Multiply},
+    ghash::{HasPowers, Multiply},
     inout::{InOut, Table, part_of_block},
     isa::Isa,
     nonce::counter,
@@ -85,7 +85,7 @@ impl<S: Isa, M: Multiply<S>> Shape<'_, S, M> {
     /// Returns the entries of H^n, in every lane.
     #[inline(always)]
     fn entries(&self, n: usize) -> (S::V, S::V) {
-        self.key.tables.down_from(self.s, n).splat()
+        self.key.tables.powers_from(self.s, n).splat()
     }
 
     /// Multiplies a block by H^n, in every lane.

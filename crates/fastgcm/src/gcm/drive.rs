@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Ask, Down, Multiply, Powers},
+    ghash::{HasPowers, Multiply, Powers, PowersFrom},
     inout::{Hash, InOut, PADS, Stored, TURN, Table, load_bytes, load_vector},
     isa::Isa,
     nonce::{Nonce96, Start},
@@ -142,7 +142,7 @@ fn turns_by<'a, S: Isa, M: Multiply<S>, const SEAL: bool>(
         }
         // The optimiser must not see that every turn uses the same powers: otherwise it copies them to the
         // stack, 1 KiB a call.
-        let powers = black_box(&key.tables).down_from(s, TURN * S::BLOCKS);
+        let powers = black_box(&key.tables).powers_from(s, TURN * S::BLOCKS);
         let next = text.whole_turn(s)?;
         if SEAL {
             let work = Hashed::<S, _, _, TURN> { powers, hash: *hash, text: pending? };
@@ -176,7 +176,7 @@ fn absorb<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut dat
 fn products<S: Isa, M: Multiply<S>>(s: S, powers: &Powers, mut hash: S::V, mut data: &[u8]) -> S::V {
     let mut sum = M::Short::zero(s);
     while !data.is_empty() {
-        let (first, second) = powers.down_from(s, blocks(data.len())).vector(0);
+        let (first, second) = powers.powers_from(s, blocks(data.len())).vector(0);
         let v = if let Some((vector, rest)) = data.split_at_checked(16 * S::BLOCKS) {
             data = rest;
             load_vector(s, vector)
@@ -269,7 +269,7 @@ fn rest<S: Isa, M: Multiply<S>, const SEAL: bool>(
     let mut counters = AddCounter::at(s, start.j0(), index);
     let mut sum = M::Short::zero(s);
     while text.len() > 0 {
-        let powers = key.tables.down_from(s, blocks(text.len()));
+        let powers = key.tables.powers_from(s, blocks(text.len()));
         let x = if text.len() > 16 * S::BLOCKS {
             keystream::<S, STEP>(s, &key.schedule, &mut counters)
         } else {
@@ -302,7 +302,7 @@ pub(crate) fn finish<S: Isa, M: Multiply<S>>(
     start: Option<&Start>,
 ) -> Block {
     let mask = if let Some(start) = start { key.schedule.encrypt(s, start.j0().0) } else { 0 };
-    let (first, second) = key.tables.down_from(s, 1).vector(0);
+    let (first, second) = key.tables.powers_from(s, 1).vector(0);
     let product =
         M::Short::product(s, M::Short::ready(s, s.xor(hash.load(s), s.first(lengths)), first, second));
     s.fold(s.byte_swap(M::Short::reduce(s, product, s.splat(0)))) ^ mask
@@ -360,23 +360,23 @@ pub(crate) fn aes<S: Isa>(s: S, key: &WovenMaterial, block: Block) -> Block {
 }
 
 /// The most blocks that [`aes_beside`] encrypts: no scheme that derives keys needs more.
-pub(crate) const BESIDE: usize = 5;
+pub(crate) const SIDE_BY_SIDE: usize = 5;
 
 /// Encrypts the first `wanted` of these blocks with AES, in place. Each block has a vector of its own,
 /// whatever the width: the blocks hide each other's latency, and no block is put together from words that
 /// were just stored.
 #[inline(always)]
-pub(crate) fn aes_beside<S: Isa>(s: S, key: &WovenMaterial, blocks: &mut Table<BESIDE>, wanted: usize) {
+pub(crate) fn aes_beside<S: Isa>(s: S, key: &WovenMaterial, blocks: &mut Table<SIDE_BY_SIDE>, wanted: usize) {
     if wanted <= 3 {
         beside::<S, 3>(s, &key.schedule, blocks)
     } else {
-        beside::<S, BESIDE>(s, &key.schedule, blocks)
+        beside::<S, SIDE_BY_SIDE>(s, &key.schedule, blocks)
     }
 }
 
 #[inline(always)]
-fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut Table<BESIDE>) {
-    let mut x = [s.state(s.splat(0)); BESIDE];
+fn beside<S: Isa, const N: usize>(s: S, schedule: &Schedule, blocks: &mut Table<SIDE_BY_SIDE>) {
+    let mut x = [s.state(s.splat(0)); SIDE_BY_SIDE];
     each!(I in 0 1 2 3 4 => { if const { I < N } {
         let block = blocks.get(I);
         let words = [block as u64, (block >> 64) as u64];

@@ -57,7 +57,7 @@ mod turn;
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Few, Multiply, aad_lanes},
+    ghash::{Multiply, PowersForOnce, aad_lanes},
     inout::InOut,
     isa::Isa,
     nonce::{Nonce96, Start},
@@ -66,7 +66,7 @@ use crate::{
 use zeroize::Zeroize;
 
 pub(crate) use batch::most_batch;
-pub(crate) use drive::{BESIDE, Begun};
+pub(crate) use drive::{Begun, SIDE_BY_SIDE};
 pub(crate) use key::{WovenMaterial, expand, filled, wipe};
 pub(crate) use plan::lengths;
 pub(crate) use siv::siv;
@@ -105,7 +105,7 @@ pub(crate) fn long<S: Isa, M: Multiply<S>, const SEAL: bool>(
 }
 
 /// Returns the most bytes of AAD, and of text, of a message that `once` takes: its powers are those of
-/// [`Few`].
+/// [`PowersForOnce`].
 pub(crate) const fn most_once(blocks: usize) -> Option<(usize, usize)> {
     if blocks <= 1 { None } else { Some((16 * aad_lanes(blocks), 16 * blocks)) }
 }
@@ -124,7 +124,7 @@ pub(crate) fn once<S: Isa, M: Multiply<S>>(
 ) -> Block {
     let mut schedule = Schedule::ZERO;
     let h = schedule.expand::<S, true>(s, key);
-    let powers = Few::new::<M::Short>(s, h);
+    let powers = PowersForOnce::new::<M::Short>(s, h);
     let tag = tail::short(s, multiply, &schedule, &powers, nonce, aad, text, seal);
     schedule.zeroize();
     tag

@@ -145,12 +145,12 @@ fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text:
             turn.store::<I>(s, last_round(s, schedule, x[I], turn.load::<I>(s)));
         });
     }
-    if text.len() >= FEW * 16 * S::BLOCKS {
-        counters.next::<FEW>(s, schedule, &mut x);
-        rounds::<S, M, _, FEW>(s, schedule, schedule, &mut x, &NoHash);
-        let mut few = text.take::<S>(FEW);
+    if text.len() >= SHORT_TURN * 16 * S::BLOCKS {
+        counters.next::<SHORT_TURN>(s, schedule, &mut x);
+        rounds::<S, M, _, SHORT_TURN>(s, schedule, schedule, &mut x, &NoHash);
+        let mut turn = text.take::<S>(SHORT_TURN);
         each!(I in 0 1 2 3 => {
-            few.store::<S, I, FEW>(s, last_round(s, schedule, x[I], few.load::<S, I, FEW>(s)));
+            turn.store::<S, I, SHORT_TURN>(s, last_round(s, schedule, x[I], turn.load::<S, I, SHORT_TURN>(s)));
         });
     }
     while text.len() > 0 {
@@ -167,7 +167,7 @@ fn ctr<S: Isa, M: Multiply<S>>(s: S, schedule: &Schedule, first: S::V, mut text:
 
 /// The number of vectors side by side behind the last turn. (One after the other they would wait for each
 /// round.)
-const FEW: usize = 4;
+const SHORT_TURN: usize = 4;
 
 /// Runs the last round of AES, XOR `data`.
 #[inline(always)]

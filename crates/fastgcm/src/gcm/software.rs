@@ -7,7 +7,7 @@
 //! runs AES once. (`vpaes-ssse3`, which encrypts by the block, makes only the blocks that the message needs.)
 
 use super::{
-    drive::BESIDE,
+    drive::SIDE_BY_SIDE,
     plan::lengths,
     siv::{LAST, swapped_lengths},
 };
@@ -274,7 +274,7 @@ pub(crate) fn aes_beside<S: Sliced<N>, M: Pairs<S>, const N: usize>(
     s: S,
     _: By<M, N>,
     key: &SoftwareMaterial<M::Tables>,
-    blocks: &mut Table<BESIDE>,
+    blocks: &mut Table<SIDE_BY_SIDE>,
     wanted: usize,
 ) {
     let mut state = [0; N];

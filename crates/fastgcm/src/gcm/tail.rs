@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Block,
     aes::Schedule,
-    ghash::{Ask, Down, Multiply},
+    ghash::{HasPowers, Multiply, PowersFrom},
     inout::{InOut, Stored, TURN, load_bytes, load_vector},
     isa::{Isa, rarely},
     nonce::{Nonce96, Start},
@@ -28,7 +28,7 @@ use crate::{
 type Sum<S, M> = <<M as Multiply<S>>::Short as Multiply<S>>::Sum;
 
 /// An end on its way.
-struct End<'a, S: Isa, M: Multiply<S>, P: Ask<S> + 'a, K> {
+struct End<'a, S: Isa, M: Multiply<S>, P: HasPowers<S> + 'a, K> {
     schedule: &'a Schedule,
     keys: K,
     powers: &'a P,
@@ -79,7 +79,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     s: S,
     _: M,
     schedule: &Schedule,
-    powers: &impl Ask<S>,
+    powers: &impl HasPowers<S>,
     nonce: Nonce96,
     aad: &[u8],
     text: InOut<'_>,
@@ -96,7 +96,7 @@ pub(crate) fn short<S: Isa, M: Multiply<S>>(
     }
 }
 
-impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
+impl<'a, S: Isa, M: Multiply<S>, P: HasPowers<S>, K: RoundKeys<S>> End<'a, S, M, P, K> {
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -116,17 +116,17 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// Returns the powers of what is left, from the power of its first block on. The lengths have the last
     /// power.
     #[inline(always)]
-    fn down(&self, s: S) -> P::Down<'a> {
-        self.powers.down_from(s, blocks(self.text.len()) + 1)
+    fn down(&self, s: S) -> P::PowersFrom<'a> {
+        self.powers.powers_from(s, blocks(self.text.len()) + 1)
     }
 
     /// Returns the sealed turn that is not hashed yet, if there is one, and the blocks before what is left.
     #[inline(always)]
-    fn pending(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::Down<'a>>)> {
+    fn pending(&self, s: S) -> Option<(u32, PendingTurn<'a, S, P::PowersFrom<'a>>)> {
         let begun = self.begun?;
         rarely();
         let Begun { pending: Some(text), hash, done, .. } = begun else { return None };
-        let powers = self.powers.down_from(s, TURN * S::BLOCKS);
+        let powers = self.powers.powers_from(s, TURN * S::BLOCKS);
         Some((*done, Hashed { powers, hash: hash.load(s, 0), text: Stored::at(s, text) }))
     }
 
@@ -141,7 +141,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
             (s.byte_swap(load_bytes(s, self.aad)), lengths(self.aad.len() as u64, self.bytes as u64))
         };
         let (ahead, text) = (blocks(self.aad.len()), blocks(self.bytes));
-        let entries = self.powers.down_from(s, ahead + text + 1).vector(0);
+        let entries = self.powers.powers_from(s, ahead + text + 1).vector(0);
         let mut sum =
             add::<S, M>(s, self.sum, s.put_last(header, lengths), self.powers.with_last(s, entries));
         if const { S::BLOCKS == 1 } && (self.begun.is_some() || !self.aad.is_empty()) {
@@ -150,7 +150,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
         // The AAD for which there is no room beside the lengths.
         let mut more = self.aad.get(const { plan::beside_lengths(S::BLOCKS) }..).unwrap_or_default();
         while !more.is_empty() {
-            let entries = self.powers.down_from(s, blocks(more.len()) + text + 1).vector(0);
+            let entries = self.powers.powers_from(s, blocks(more.len()) + text + 1).vector(0);
             let v = if let Some((vector, behind)) = more.split_at_checked(16 * S::BLOCKS) {
                 more = behind;
                 load_vector(s, vector)
@@ -250,7 +250,11 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
 
     /// Encrypts the next four vectors, and meanwhile hashes a pending turn.
     #[inline(always)]
-    fn seal_step<B: Beside<S, M>>(&mut self, s: S, beside: &B) -> Hashed<S, P::Down<'a>, [S::V; STEP], STEP> {
+    fn seal_step<B: PendingHash<S, M>>(
+        &mut self,
+        s: S,
+        beside: &B,
+    ) -> Hashed<S, P::PowersFrom<'a>, [S::V; STEP], STEP> {
         let (mut x, powers) = ([s.state(s.splat(0)); STATES], self.down(s));
         self.counters.next::<STEP>(s, self.schedule, &mut x);
         if let Some(sum) = rounds::<S, B::By, _, STEP>(s, self.schedule, self.keys, &mut x, beside) {
@@ -285,7 +289,7 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
 
     /// Runs AES of the last vectors, behind a step or a turn that is hashed beside them.
     #[inline(always)]
-    fn behind(&mut self, s: S, beside: &impl Beside<S, M>) -> States<S> {
+    fn behind(&mut self, s: S, beside: &impl PendingHash<S, M>) -> States<S> {
         if self.fits(Class::Two) {
             let ([b, a, ..], j0) = self.states::<2, 3, _>(s, beside);
             if self.fits(Class::One) { ([a; 4], j0) } else { ([b, a, a, a], j0) }
@@ -323,7 +327,11 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
     /// Runs AES of the last vectors to be sealed, `N` or one fewer, and of J0. `beside` is hashed between the
     /// rounds.
     #[inline(always)]
-    fn states<const N: usize, const ALL: usize, B: Beside<S, M>>(&mut self, s: S, beside: &B) -> States<S> {
+    fn states<const N: usize, const ALL: usize, B: PendingHash<S, M>>(
+        &mut self,
+        s: S,
+        beside: &B,
+    ) -> States<S> {
         let (mut x, sum) = self.aes::<N, ALL, B::By>(s, beside);
         if let Some(sum) = sum {
             beside.add(s, self, sum);
@@ -355,18 +363,18 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
             let output = self.schedule.last_round_by(s, &last, x[0], cut.load::<S, 0, 0>(s));
             cut.store::<S, 0, 0>(s, output);
             let (v, n) = (s.byte_swap(s.keep_first(output, cut.len())), blocks(cut.len()) + 1);
-            sum = add::<S, M>(s, sum, v, self.powers.down_from(s, n).vector(0));
+            sum = add::<S, M>(s, sum, v, self.powers.powers_from(s, n).vector(0));
             n
         } else {
             if let Some(mut one) = whole.take_last::<S>() {
                 let output = self.schedule.last_round_by(s, &last, x[0], one.load::<S, 0, 1>(s));
                 one.store::<S, 0, 1>(s, output);
-                let entries = self.powers.down_from(s, S::BLOCKS + 1).vector(0);
+                let entries = self.powers.powers_from(s, S::BLOCKS + 1).vector(0);
                 sum = add::<S, M>(s, sum, s.byte_swap(output), entries);
             }
             S::BLOCKS + 1
         };
-        let ahead = self.powers.down_from(s, n + 3 * S::BLOCKS);
+        let ahead = self.powers.powers_from(s, n + 3 * S::BLOCKS);
         'whole: {
             each!(I in 1 2 3 => {
                 let Some(mut one) = whole.take_last::<S>() else { break 'whole };
@@ -422,9 +430,9 @@ impl<'a, S: Isa, M: Multiply<S>, P: Ask<S>, K: RoundKeys<S>> End<'a, S, M, P, K>
 type PendingTurn<'a, S, D> = Hashed<S, D, Stored<'a, S>, TURN>;
 
 /// What is hashed beside the last vectors: nothing, or what was sealed before them.
-trait Beside<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
+trait PendingHash<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
     type By: Multiply<S>;
-    fn add<'a, P: Ask<S> + 'a, K>(
+    fn add<'a, P: HasPowers<S> + 'a, K>(
         &self,
         s: S,
         end: &mut End<'a, S, M, P, K>,
@@ -432,16 +440,16 @@ trait Beside<S: Isa, M: Multiply<S>>: HashWork<S, Self::By> {
     );
 }
 
-impl<S: Isa, M: Multiply<S>> Beside<S, M> for NoHash {
+impl<S: Isa, M: Multiply<S>> PendingHash<S, M> for NoHash {
     type By = M;
     #[inline(always)]
-    fn add<'a, P: Ask<S> + 'a, K>(&self, _: S, _: &mut End<'a, S, M, P, K>, _: M::Sum) {}
+    fn add<'a, P: HasPowers<S> + 'a, K>(&self, _: S, _: &mut End<'a, S, M, P, K>, _: M::Sum) {}
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for Hashed<S, D, [S::V; STEP], STEP> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for Hashed<S, D, [S::V; STEP], STEP> {
     type By = M::Short;
     #[inline(always)]
-    fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: Sum<S, M>) {
+    fn add<'a, P: HasPowers<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: Sum<S, M>) {
         end.sum = M::Short::add(s, end.sum, sum);
     }
 }
@@ -458,12 +466,12 @@ fn add<S: Isa, M: Multiply<S>>(s: S, sum: Sum<S, M>, v: S::V, entries: (S::V, S:
     M::Short::add(s, sum, product::<S, M>(s, v, entries))
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>> Beside<S, M> for PendingTurn<'_, S, D> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>> PendingHash<S, M> for PendingTurn<'_, S, D> {
     type By = M;
     /// The hash counts as a block before the blocks that are left.
     #[inline(always)]
-    fn add<'a, P: Ask<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
-        let entries = end.powers.down_from(s, blocks(end.text.len()) + 1).vector(0);
+    fn add<'a, P: HasPowers<S> + 'a, K>(&self, s: S, end: &mut End<'a, S, M, P, K>, sum: M::Sum) {
+        let entries = end.powers.powers_from(s, blocks(end.text.len()) + 1).vector(0);
         end.sum = add::<S, M>(s, end.sum, self.reduced::<M>(s, sum), entries);
     }
 }

@@ -11,7 +11,7 @@
 use super::counter::{Counters, STATES};
 use crate::{
     aes::{KeySize, Schedule, WOVEN},
-    ghash::{Down, Multiply},
+    ghash::{Multiply, PowersFrom},
     inout::{InOut, Part, Stored, TURN, Turn},
     isa::Isa,
 };
@@ -52,7 +52,7 @@ pub(crate) trait Source<S: Isa> {
     fn vector<const I: usize>(&self, s: S) -> S::V;
 }
 
-impl<S: Isa, D: Down<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
+impl<S: Isa, D: PowersFrom<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
     /// Reduces `sum`, the products of a turn, and adds it up over the lanes: the hash behind the turn, in
     /// lane 0.
     #[inline(always)]
@@ -61,7 +61,9 @@ impl<S: Isa, D: Down<S>, T: Source<S>, const N: usize> Hashed<S, D, T, N> {
     }
 }
 
-impl<S: Isa, M: Multiply<S>, D: Down<S>, T: Source<S>, const N: usize> HashWork<S, M> for Hashed<S, D, T, N> {
+impl<S: Isa, M: Multiply<S>, D: PowersFrom<S>, T: Source<S>, const N: usize> HashWork<S, M>
+    for Hashed<S, D, T, N>
+{
     const COUNT: usize = N;
 
     #[inline(always)]
@@ -159,7 +161,7 @@ fn aes<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize, const PART: us
     key: S::State,
 ) {
     round::<S, N, PART>(s, x, &key);
-    if const { H::COUNT == TURN || !S::ROOMY && N > 3 && N < TURN } {
+    if const { H::COUNT == TURN || !S::MANY_REGISTERS && N > 3 && N < TURN } {
         pin::<S, N, PART>(s, x);
     }
 }
@@ -197,7 +199,7 @@ pub(crate) fn rounds<S: Isa, M: Multiply<S>, H: HashWork<S, M>, const N: usize>(
     }
 
     // Vector 0 waits for the hash before it, so it comes last.
-    if const { S::ROOMY && H::COUNT == TURN } {
+    if const { S::MANY_REGISTERS && H::COUNT == TURN } {
         let (nothing, zero) = (<NoHash as HashWork<S, M>>::ready::<0>(&NoHash, s), M::zero(s));
         let mut ready: [M::Ready; 8] = [nothing; 8];
         let (mut sums, mut sum) = ([zero; 8], zero);

@@ -267,21 +267,21 @@ impl<S: Vectors> Chains<S> {
     }
 }
 
-/// Powers that a tail may use: those of a key, or [`Few`].
-pub(crate) trait Ask<S: Vectors> {
-    type Down<'a>: Down<S>
+/// Powers that a tail may use: those of a key, or [`PowersForOnce`].
+pub(crate) trait HasPowers<S: Vectors> {
+    type PowersFrom<'a>: PowersFrom<S>
     where
         Self: 'a;
 
     /// Returns H^n, H^(n-1) ... H^1, for `n` blocks.
-    fn down_from(&self, s: S, n: usize) -> Self::Down<'_>;
+    fn powers_from(&self, s: S, n: usize) -> Self::PowersFrom<'_>;
     /// Returns the entries of a vector whose last lane has no block yet, with the entries of H^1 in that
     /// lane.
     fn with_last(&self, s: S, entries: (S::V, S::V)) -> (S::V, S::V);
 }
 
 /// The entries of H^n, H^(n-1) ... H^1.
-pub(crate) trait Down<S: Vectors>: Copy {
+pub(crate) trait PowersFrom<S: Vectors>: Copy {
     /// Returns the entries of one vector of blocks, behind the first `skip`.
     fn vector(self, skip: usize) -> (S::V, S::V);
     /// Returns what must be added to a sum that used each power of a turn once and whose lanes will be added.
@@ -289,11 +289,11 @@ pub(crate) trait Down<S: Vectors>: Copy {
     fn constants(self) -> S::V;
 }
 
-impl<S: Vectors> Ask<S> for Powers {
-    type Down<'a> = Descending<'a, S>;
+impl<S: Vectors> HasPowers<S> for Powers {
+    type PowersFrom<'a> = Descending<'a, S>;
 
     #[inline(always)]
-    fn down_from(&self, s: S, n: usize) -> Descending<'_, S> {
+    fn powers_from(&self, s: S, n: usize) -> Descending<'_, S> {
         const { assert!(3 * Lists::<S>::LENGTH <= SIZE) }
         Descending { part: self.table.part_before(Lists::<S>::LENGTH, n, 2 * Lists::<S>::LENGTH), s }
     }
@@ -309,14 +309,14 @@ impl<S: Vectors> Ask<S> for Powers {
 /// a vector that begins between two rows just stored could be loaded only after both have left the store
 /// buffer (15 ns on Zen 5, twice).
 #[derive(Clone, Copy)]
-pub(crate) struct Few<S: Vectors> {
+pub(crate) struct PowersForOnce<S: Vectors> {
     /// First and second entries of H^2B ... H^(B+1).
     high: [S::V; 2],
     /// First and second entries of H^B ... H^1.
     low: [S::V; 2],
 }
 
-impl<S: Vectors> Few<S> {
+impl<S: Vectors> PowersForOnce<S> {
     /// Makes the powers for a multiplication of short messages, which has no constants.
     #[inline(always)]
     pub(crate) fn new<M: Multiply<S>>(s: S, h: S::V) -> Self {
@@ -327,12 +327,12 @@ impl<S: Vectors> Few<S> {
     }
 }
 
-impl<S: Vectors> Ask<S> for Few<S> {
-    type Down<'a> = Window<S>;
+impl<S: Vectors> HasPowers<S> for PowersForOnce<S> {
+    type PowersFrom<'a> = Window<S>;
 
     #[inline(always)]
-    fn down_from(&self, s: S, n: usize) -> Window<S> {
-        Window { few: *self, n, s }
+    fn powers_from(&self, s: S, n: usize) -> Window<S> {
+        Window { powers: *self, n, s }
     }
 
     #[inline(always)]
@@ -350,18 +350,18 @@ fn with_last_of<S: Vectors>(s: S, v: S::V, other: S::V) -> S::V {
 /// The powers from H^n on.
 #[derive(Clone, Copy)]
 pub(crate) struct Window<S: Vectors> {
-    few: Few<S>,
+    powers: PowersForOnce<S>,
     n: usize,
     s: S,
 }
 
-impl<S: Vectors> Down<S> for Window<S> {
+impl<S: Vectors> PowersFrom<S> for Window<S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
-        let (Self { few, n, s }, zero) = (self, [self.s.splat(0); 2]);
+        let (Self { powers, n, s }, zero) = (self, [self.s.splat(0); 2]);
         let n = n - skip;
         let (high, low, lane) =
-            if n > S::BLOCKS { (few.high, few.low, S::BLOCKS) } else { (few.low, zero, 0) };
+            if n > S::BLOCKS { (powers.high, powers.low, S::BLOCKS) } else { (powers.low, zero, 0) };
         let skip = lane + S::BLOCKS - n;
         (s.lanes_from(high[0], low[0], skip), s.lanes_from(high[1], low[1], skip))
     }
@@ -381,7 +381,7 @@ pub(crate) struct Descending<'a, S> {
     s: S,
 }
 
-impl<S: Vectors> Down<S> for Descending<'_, S> {
+impl<S: Vectors> PowersFrom<S> for Descending<'_, S> {
     #[inline(always)]
     fn vector(self, skip: usize) -> (S::V, S::V) {
         (self.part.load(self.s, skip), self.part.load(self.s, Lists::<S>::SECOND + skip))

@@ -98,7 +98,7 @@ impl Hash {
     #[inline(always)]
     pub(crate) fn take_turn<S: Vectors>(&mut self, s: S) -> Option<Stored<'static, S>> {
         const { assert!(16 * S::BLOCKS * TURN <= WAITING) }
-        if const { !S::ROOMY } || self.filled != 16 * S::BLOCKS * TURN {
+        if const { !S::MANY_REGISTERS } || self.filled != 16 * S::BLOCKS * TURN {
             return None;
         }
         self.filled = 0;

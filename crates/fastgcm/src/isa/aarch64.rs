@@ -10,9 +10,9 @@
 //! Linux 5.10). These are his techniques by name, and what this library does with each:
 //! * *GHASH aggregation*, one reduction for four blocks: here one for eight, and in the tail one for all
 //!   blocks with the tag's block (`gcm::tail`).
-//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four (`ROOMY`), with
-//!   a hash step between the groups. Interleaving 4x or 5x, as he did, leaves registers free for the round
-//!   keys, but gains nothing else: `lab/asm/arm.py` has models count cycles.
+//! * *CTR and GHASH interleaved*: `gcm::turn` (`rounds`), eight states in two groups of four
+//!   (`MANY_REGISTERS`), with a hash step between the groups. Interleaving 4x or 5x, as he did, leaves
+//!   registers free for the round keys, but gains nothing else: `lab/asm/arm.py` has models count cycles.
 //! * *Blocks filled from right to left*, so that the last block meets H^1 and fewer blocks need only the
 //!   lower powers: here the blocks stay where they are and the *powers* are read from right to left
 //!   (`ghash::powers`), with zeros behind H^1.
@@ -62,7 +62,7 @@ macro_rules! isa {
         impl Vectors for $token {
             type V = uint8x16_t;
             const BLOCKS: usize = 1;
-            const ROOMY: bool = true;
+            const MANY_REGISTERS: bool = true;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> uint8x16_t { unsafe { vld1q_u8(src) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: uint8x16_t) { unsafe { vst1q_u8(dst, v) } }
             #[inline(always)] unsafe fn load_first(self, src: *const u8, n: usize) -> uint8x16_t { unsafe { load_first(src, n) } }

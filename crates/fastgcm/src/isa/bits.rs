@@ -29,7 +29,7 @@ pub trait Bits: Vectors {
     }
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Bits for Portable<N, ROOMY, X> {
+impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Bits for Portable<N, MANY_REGISTERS, X> {
     fn shift_left<const BITS: u32>(self, v: Self::V) -> Self::V {
         v.map(|x| ((x as u64) << BITS) as Block | (x >> 64) << (64 + BITS))
     }

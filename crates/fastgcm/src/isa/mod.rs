@@ -162,7 +162,7 @@ pub trait Vectors: Copy + 'static {
     const BLOCKS: usize;
     /// Whether there are enough registers (32) to keep two hash vectors in flight beside eight AES states,
     /// and the ciphertext that is to be hashed.
-    const ROOMY: bool;
+    const MANY_REGISTERS: bool;
 
     // ---- memory: called from `inout.rs` only
     /// # Safety

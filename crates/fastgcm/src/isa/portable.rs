@@ -20,10 +20,10 @@ use aes::{Planes, slice, sub_bytes, unslice};
 pub(crate) use word::Word;
 
 /// `N` lanes, 1 to 4: the table uses as many lanes as a word has, and for AES the blocks of [`Sliced`]. Our
-/// tests use all numbers of lanes, `ROOMY` or not as other back ends are, so that the paths of those back
-/// ends run on any machine. `X` is the S-box of the key schedule.
+/// tests use all numbers of lanes, `MANY_REGISTERS` or not as other back ends are, so that the paths of those
+/// back ends run on any machine. `X` is the S-box of the key schedule.
 #[derive(Clone, Copy)]
-pub(crate) struct Portable<const N: usize, const ROOMY: bool = false, X = Circuit>(pub(super) X);
+pub(crate) struct Portable<const N: usize, const MANY_REGISTERS: bool = false, X = Circuit>(pub(super) X);
 
 /// A way to the S-box of AES.
 pub(crate) trait SBox: Copy + 'static {
@@ -53,7 +53,7 @@ impl SBox for Circuit {
     }
 }
 
-impl<const N: usize, const ROOMY: bool> Portable<N, ROOMY> {
+impl<const N: usize, const MANY_REGISTERS: bool> Portable<N, MANY_REGISTERS> {
     /// Returns the token; there is nothing to prove.
     pub(crate) fn here() -> Self {
         const { assert!(N >= 1 && N <= 4) }
@@ -67,10 +67,10 @@ impl<const N: usize, const ROOMY: bool> Portable<N, ROOMY> {
     }
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, X> {
+impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Vectors for Portable<N, MANY_REGISTERS, X> {
     type V = [Block; N];
     const BLOCKS: usize = N;
-    const ROOMY: bool = ROOMY;
+    const MANY_REGISTERS: bool = MANY_REGISTERS;
 
     unsafe fn load(self, src: *const u8) -> Self::V {
         // SAFETY: the caller's promise; an array of bytes has no alignment.
@@ -165,7 +165,7 @@ impl<const N: usize, const ROOMY: bool, X: SBox> Vectors for Portable<N, ROOMY, 
     fn pin(self, _: &mut Self::V) {}
 }
 
-impl<const N: usize, const ROOMY: bool, X: SBox> Isa for Portable<N, ROOMY, X> {
+impl<const N: usize, const MANY_REGISTERS: bool, X: SBox> Isa for Portable<N, MANY_REGISTERS, X> {
     type State = Planes<u64>;
 
     #[inline(always)]

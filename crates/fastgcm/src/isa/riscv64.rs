@@ -66,7 +66,7 @@ macro_rules! compute {
 impl Vectors for Zvkned {
     type V = Lanes;
     const BLOCKS: usize = 4;
-    const ROOMY: bool = true;
+    const MANY_REGISTERS: bool = true;
     #[inline(always)] unsafe fn load(self, src: *const u8) -> Lanes {
         unsafe { compute!("vsetvli zero, {n}, e8, m4, ta, ma", "vle8.v v0, ({src})", "vse8.v v0, ({out})"; n = BYTES, src = src) }
     }

@@ -17,19 +17,18 @@ macro_rules! registers {
 #[allow(unused_imports)] // `bits` has it
 pub(super) use registers;
 
-/// An operation on memory.
+/// An operation of `Vectors` on memory.
 macro_rules! memory {
     ($($code:tt)*) => {
-        // SAFETY: the features are enabled, as for `registers`. The caller has promised that these bytes
-        // exist; or they belong to a table of this file, at a place within it. (A prefetch may take any
-        // address.)
+        // SAFETY: the features are enabled, as for `registers`. The caller of each operation of `Vectors` has
+        // promised the bytes that it loads or stores. (A prefetch takes any address.)
         unsafe { $($code)* }
     };
 }
 
 /// Generates a token and its `Isa` from the intrinsics' own names.
 macro_rules! isa {
-    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, roomy $roomy:literal, features $features:literal, register $reg:ident,
+    ($(#[$doc:meta])* $token:ident, $v:ty, blocks $blocks:literal, many_registers $many_registers:literal, features $features:literal, register $reg:ident,
      load $load:ident, store $store:ident, load_first $load_first:path, load_block $load_block:path, store_first $store_first:path,
      $(four $four:ident,)? splat $splat:path, first $first:path, put_last $put_last:path, keep_first $keep_first:path, fold $fold:path, soon $soon:path, lane $lane:ident :: $lane_fn:ident,
      xor $xor:ident, xor3 $xor3:path, shuffle8 $shuffle8:ident, shuffle32 $shuffle32:ident, low $low:ident, high $high:ident,
@@ -50,7 +49,7 @@ macro_rules! isa {
         impl Vectors for $token {
             type V = $v;
             const BLOCKS: usize = $blocks;
-            const ROOMY: bool = $roomy;
+            const MANY_REGISTERS: bool = $many_registers;
             #[inline(always)] unsafe fn load(self, src: *const u8) -> $v { memory! { $load(src.cast()) } }
             #[inline(always)] unsafe fn store(self, dst: *mut u8, v: $v) { memory! { $store(dst.cast(), v) } }
             #[inline(always)] fn ask_for(self, src: *const u8) { memory! { _mm_prefetch::<_MM_HINT_T0>(src.cast()) } }
@@ -125,7 +124,7 @@ macro_rules! isa {
 macro_rules! xmm_isa {
     ($(#[$doc:meta])* $token:ident, $features:literal) => {
         isa! {
-            $(#[$doc])* $token, __m128i, blocks 1, roomy false, features $features, register xmm_reg,
+            $(#[$doc])* $token, __m128i, blocks 1, many_registers false, features $features, register xmm_reg,
             load _mm_loadu_si128, store _mm_storeu_si128, load_first xmm::load_first, load_block xmm::load_first, store_first xmm::store_first,
             splat xmm::same, first xmm::same, put_last xmm::put_last, keep_first xmm::keep_first, fold xmm::same, soon xmm::same, lane xmm::lane,
             xor _mm_xor_si128, xor3 xmm::xor3, shuffle8 _mm_shuffle_epi8, shuffle32 _mm_shuffle_epi32,
@@ -147,7 +146,7 @@ xmm_isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX2, two blocks a vector.
-    Vaes256, __m256i, blocks 2, roomy false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
+    Vaes256, __m256i, blocks 2, many_registers false, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq", register ymm_reg,
     load _mm256_loadu_si256, store _mm256_storeu_si256, load_first ymm::load_first, load_block ymm::load_block, store_first ymm::store_first,
     splat _mm256_broadcastsi128_si256, first _mm256_zextsi128_si256, put_last ymm::put_last, keep_first ymm::keep_first, fold ymm::fold, soon ymm::fold, lane ymm::lane,
     xor _mm256_xor_si256, xor3 ymm::xor3, shuffle8 _mm256_shuffle_epi8, shuffle32 _mm256_shuffle_epi32,
@@ -157,7 +156,7 @@ isa! {
 
 isa! {
     /// VAES and VPCLMULQDQ with AVX-512, four blocks a vector. Never `avx512dq`: rust-lang/rust#158622.
-    Vaes512, __m512i, blocks 4, roomy true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
+    Vaes512, __m512i, blocks 4, many_registers true, features "aes,pclmulqdq,avx2,bmi2,vaes,vpclmulqdq,avx512f,avx512bw,avx512vl,avx512vbmi", register zmm_reg,
     load _mm512_loadu_si512, store _mm512_storeu_si512, load_first zmm::load_first, load_block zmm::load_block, store_first zmm::store_first,
     four zmm, splat _mm512_broadcast_i32x4, first _mm512_zextsi128_si512, put_last zmm::put_last, keep_first zmm::keep_first, fold zmm::fold, soon zmm::fold_soon, lane zmm::lane,
     xor _mm512_xor_si512, xor3 _mm512_ternarylogic_epi64::<0x96>, shuffle8 _mm512_shuffle_epi8, shuffle32 _mm512_shuffle_epi32,
@@ -287,19 +286,24 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m128i, n: usize) -> __m128i {
-        memory! { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
+        // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 16.
+        unsafe { _mm_and_si128(v, _mm_loadu_si128(mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m128i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each branch reads inside them: two overlapping words, or
+        // single bytes.
+        unsafe {
             if n >= 16 {
                 _mm_loadu_si128(src.cast())
             } else if n >= 8 {
-                let (low, high) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+                let (low, high) =
+                    (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
                 _mm_set_epi64x(((high >> 8) >> (8 * (15 - n))) as i64, low as i64)
             } else if n >= 4 {
-                let (low, high) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+                let (low, high) =
+                    (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
                 _mm_cvtsi64_si128((low as u64 | (high as u64) << (8 * (n - 4))) as i64)
             } else if n > 0 {
                 let (first, middle, last) = (*src as u64, *src.add(n / 2) as u64, *src.add(n - 1) as u64);
@@ -312,7 +316,8 @@ mod xmm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m128i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each branch writes inside them, as `load_first` reads.
+        unsafe {
             if n >= 16 {
                 return _mm_storeu_si128(dst.cast(), v);
             }
@@ -366,21 +371,28 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn keep_first(v: __m256i, n: usize) -> __m256i {
-        memory! { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
+        // SAFETY: `mask` leaves at least 32 of the 64 bytes of `ONES`, and this loads 32.
+        unsafe { _mm256_and_si256(v, _mm256_loadu_si256(xmm::mask(n).cast())) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m256i {
-        memory! { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
+        // SAFETY: the caller's promise of `n` bytes is passed on.
+        unsafe { _mm256_zextsi128_si256(xmm::load_first(src, n)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m256i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. A branch reads 32, or 16 and the rest, only where there
+        // are so many.
+        unsafe {
             if n >= 32 {
                 _mm256_loadu_si256(src.cast())
             } else if n >= 16 {
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(_mm_loadu_si128(src.cast())), xmm::load_first(src.add(16), n - 16))
+                _mm256_inserti128_si256::<1>(
+                    _mm256_castsi128_si256(_mm_loadu_si128(src.cast())),
+                    xmm::load_first(src.add(16), n - 16),
+                )
             } else {
                 load_block(src, n)
             }
@@ -389,7 +401,9 @@ mod ymm {
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m256i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. A branch writes 32, or 16 and the rest, only where there
+        // are so many.
+        unsafe {
             if n >= 32 {
                 _mm256_storeu_si256(dst.cast(), v);
             } else if n >= 16 {
@@ -420,7 +434,14 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn lanes_from(a: __m512i, b: __m512i, n: usize) -> __m512i {
-        memory! { _mm512_permutex2var_epi64(a, _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()), b) }
+        // SAFETY: `HALVES` has 16 numbers, and this loads eight from number 8 or an earlier one on.
+        unsafe {
+            _mm512_permutex2var_epi64(
+                a,
+                _mm512_loadu_si512(HALVES.as_ptr().wrapping_add(2 * n.min(4)).cast()),
+                b,
+            )
+        }
     }
 
     #[inline(always)]
@@ -492,7 +513,13 @@ mod zmm {
     /// Returns a vector whose byte i is byte i + by, modulo 64, of `v`.
     #[inline(always)]
     unsafe fn moved(v: __m512i, by: usize) -> __m512i {
-        memory! { _mm512_permutexvar_epi8(_mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)), v) }
+        // SAFETY: `BYTES` has 64 bytes at an address that is a multiple of 64.
+        unsafe {
+            _mm512_permutexvar_epi8(
+                _mm512_add_epi8(_mm512_load_si512(BYTES.0.as_ptr().cast()), _mm512_set1_epi8(by as i8)),
+                v,
+            )
+        }
     }
 
     /// Returns whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A
@@ -513,7 +540,8 @@ mod zmm {
 
     #[inline(always)]
     pub(super) unsafe fn load_block(src: *const u8, n: usize) -> __m512i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes, at most 16. The mask admits no others.
+        unsafe {
             if !crosses::<16>(src, n) {
                 _mm512_zextsi128_si512(_mm_maskz_loadu_epi8(mask(n) as u16, src.cast()))
             } else {
@@ -527,7 +555,9 @@ mod zmm {
     /// next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. The mask admits no others; 16 bytes are loaded whole
+        // where there are 16.
+        unsafe {
             let bytes = mask(n);
             if n == 16 {
                 _mm512_zextsi128_si512(_mm_loadu_si128(src.cast()))
@@ -547,12 +577,15 @@ mod zmm {
             return registers! { _mm512_setzero_si512() };
         }
         let ahead = 64 - n;
-        memory! { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
+        // SAFETY: the caller has promised `n` bytes. The mask admits the last `n` of 64, which are those.
+        unsafe { moved(_mm512_maskz_loadu_epi8(!0 << ahead, src.sub(ahead).cast()), ahead) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn store_first(dst: *mut u8, n: usize, v: __m512i) {
-        memory! {
+        // SAFETY: the caller has promised `n` bytes. Each mask admits these bytes only; 16 are stored whole
+        // where there are 16.
+        unsafe {
             let bytes = mask(n);
             if n == 16 {
                 _mm_storeu_si128(dst.cast(), _mm512_castsi512_si128(v));

@@ -174,7 +174,7 @@ macro_rules! row {
         #[allow(unused_imports)]
         use crate::{
             Block,
-            gcm::{self, BESIDE, Begun, drive, plan, software},
+            gcm::{self, SIDE_BY_SIDE, Begun, drive, plan, software},
             ghash::{Karatsuba, KeyFolded, KeyFoldedHalves, Nibbles, Winograd},
             inout::{Hash, InOut, PADS, Table},
             isa::*,

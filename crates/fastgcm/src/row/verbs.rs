@@ -9,7 +9,7 @@
 
 use crate::{
     Block,
-    gcm::{BESIDE, Begun},
+    gcm::{Begun, SIDE_BY_SIDE},
     inout::{Hash, InOut, PADS, Table},
     isa::{Frame, Tagged, row_function, wiped_after},
     material::Material,
@@ -129,7 +129,7 @@ macro_rules! verbs {
             /// A key derived from another key.
             Derive {
                 /// Encrypts the first `wanted` of these blocks with AES, in place, side by side.
-                aes_beside(key: &Material, blocks: &mut Table<BESIDE>, wanted: usize) -> () =>
+                aes_beside(key: &Material, blocks: &mut Table<SIDE_BY_SIDE>, wanted: usize) -> () =>
                     woven |s, m, frame| drive::aes_beside(s, key.view(), blocks, wanted),
                     software |s, m, frame| software::aes_beside(s, m, key.view(), blocks, wanted);
             }
@@ -194,6 +194,9 @@ macro_rules! verbs {
 pub(super) use verbs;
 
 /// Makes a struct for each group, and safe calls of its functions.
+///
+/// Each call takes `then`, which gets the result before the registers and the stack are wiped (feature
+/// `scrub`): tags are compared there, so the tag that a forgery should have had is wiped with everything else.
 macro_rules! groups {
     ([] $($(#[$doc:meta])* $Group:ident { $(
         $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?

@@ -18,7 +18,7 @@ fn nonce() -> Nonce96 {
 }
 
 /// Compares turns, and the last vectors of a text, from block `first` on, with the standard.
-fn from<const N: usize, const ROOMY: bool>(s: Portable<N, ROOMY>, first: u32) -> usize {
+fn from<const N: usize, const MANY_REGISTERS: bool>(s: Portable<N, MANY_REGISTERS>, first: u32) -> usize {
     let (schedule, nonce) = (schedule(), nonce());
     let j0 = J0::from(nonce);
     let mut counter = XorCounter::new(s, &schedule, nonce);
@@ -27,7 +27,7 @@ fn from<const N: usize, const ROOMY: bool>(s: Portable<N, ROOMY>, first: u32) ->
     let mut check = |x: &[_; STATES], n: usize, index: u32| {
         for (i, x) in x.iter().take(n).enumerate() {
             let mut blocks = Table::<MOST_BLOCKS>::ZERO;
-            blocks.store(s, 0, Portable::<N, ROOMY>::unsliced(*x));
+            blocks.store(s, 0, Portable::<N, MANY_REGISTERS>::unsliced(*x));
             for lane in 0..N {
                 let block = index.wrapping_add((i * N + lane) as u32);
                 let expected = j0.counter_block(block) ^ schedule.keys[0];

@@ -151,7 +151,7 @@ fn not_asked<T>() -> T {
 impl Vectors for Symbolic {
     type V = V;
     const BLOCKS: usize = 1;
-    const ROOMY: bool = false;
+    const MANY_REGISTERS: bool = false;
 
     unsafe fn load(self, _: *const u8) -> V {
         not_asked()
