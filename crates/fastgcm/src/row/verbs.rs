@@ -196,7 +196,8 @@ pub(super) use verbs;
 /// Makes a struct for each group, and safe calls of its functions.
 ///
 /// Each call takes `then`, which gets the result before the registers and the stack are wiped (feature
-/// `scrub`): tags are compared there, so the tag that a forgery should have had is wiped with everything else.
+/// `scrub`): tags are compared there, so the tag that a forgery should have had is wiped with everything
+/// else.
 macro_rules! groups {
     ([] $($(#[$doc:meta])* $Group:ident { $(
         $(#[$meta:meta])* $verb:ident $([$($attribute:meta),+])? $(<$life:lifetime>)?
