@@ -16,13 +16,13 @@
 //! # Ok::<(), fastgcm::rustcrypto::Error>(())
 //! ```
 //!
-//! # What is different from `aes-gcm` 0.11
-//! * **Features.** `aes-gcm` has `alloc` and `getrandom` on by default. Here `alloc` (for
-//!   [`Aead`](aead::Aead) and `Vec`) comes with the default feature `std`, and the program turns on
+//! # Differences from `aes-gcm` 0.11
+//! * **Features.** In `aes-gcm` the features `alloc` and `getrandom` are on by default. Here `alloc` (for
+//!   [`Aead`](aead::Aead) and `Vec`) comes with the default feature `std`, and the program enables
 //!   `getrandom` (for `Generate`) itself. This crate has no features `arrayvec`, `bytes` and `rand_core`: a
 //!   program that needs them adds `aead` to its own dependencies, with the feature of that name. `zeroize` is
 //!   always on, and no program needs the crate `aes`.
-//! * **Rust 1.89** or newer, where `aes-gcm` wants 1.85.
+//! * **Rust 1.89** or newer is required, where `aes-gcm` requires 1.85.
 //! * **AES has no type of its own.** The names in [`aes`] only choose the length of the key: the module is
 //!   not the crate `aes`. So this crate has no `From<Aes>`, accepts no other implementation of AES, and does
 //!   not compile with code that is generic over a block cipher (`BlockCipherEncrypt`). Sizes (`U12` and so
@@ -30,20 +30,20 @@
 //! * **Opening is one pass.** `aes-gcm` verifies, then decrypts. This crate decrypts the text while it hashes
 //!   it. If the tag is wrong, it encrypts a buffer in place again, which restores the ciphertext bit for bit.
 //!   So after an error a buffer in place is as it was, in both crates. During the call, another thread or
-//!   process with a view of the same memory could see unverified plaintext
+//!   process that can see the buffer might see unverified plaintext
 //!   ([`Key::open_verified_first`](crate::Key::open_verified_first) never writes any).
 //! * **From one buffer to another** (an `InOutBuf` of two): after a wrong tag the output is all zero here,
 //!   and untouched in `aes-gcm`.
-//! * **A nonce of no bytes** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away
-//!   the hash key.
-//! * **The key is always wiped** when it is dropped. It is larger than that of `aes-gcm` (see
-//!   [`Key`](crate::Key)), so do not move it about.
+//! * **An empty nonce** (`U0`) is an error: SP 800-38D does not allow it, and tags under it give away the
+//!   hash key.
+//! * **The key is always wiped** when it is dropped. It is larger than a key of `aes-gcm` (see
+//!   [`Key`](crate::Key)), so avoid moving it.
 //!
 //! # From `aes-gcm` 0.10
-//! That version implements `aead` 0.5, whose traits are other traits: a function that asks for them does not
-//! accept these types. The calls that change from 0.10 to 0.11 change here in the same way. `AeadInPlace`
-//! becomes [`AeadInOut`], `generate_key` and `generate_nonce` become `Generate::generate`, `GenericArray`
-//! becomes [`Array`], and `C_MAX` and the features `std`, `stream` and `heapless` of that crate are gone.
+//! That version implements `aead` 0.5, whose traits are different traits: a function that requires them does
+//! not accept these types. A call that changes from 0.10 to 0.11 changes here as it does there. `AeadInPlace`
+//! becomes [`AeadInOut`], `generate_key` and `generate_nonce` become `Generate::generate`, and `GenericArray`
+//! becomes [`Array`]. `C_MAX` and the features `std`, `stream` and `heapless` of that crate are gone.
 
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
 
