@@ -9,8 +9,8 @@ const REVERSED: Block = 0x00010203_04050607_08090a0b_0c0d0e0f;
 /// An operation on registers.
 macro_rules! registers {
     ($($code:tt)*) => {
-        // SAFETY: who calls it has a token, which exists only where the features are enabled, or has promised
-        // them. No memory is touched.
+        // SAFETY: the caller has a token, which exists only where the features are enabled, or has promised
+        // the features. No memory is touched.
         unsafe { $($code)* }
     };
 }
@@ -38,7 +38,8 @@ macro_rules! isa {
         pub(crate) struct $token(());
 
         impl $token {
-            /// The proof. Safe to call only where the compiler knows that the features are enabled.
+            /// Returns the token, which is the proof. Only a function with these features enabled may call
+            /// this function.
             #[target_feature(enable = $features)]
             pub(crate) fn here() -> Self {
                 Self(())
@@ -119,7 +120,7 @@ macro_rules! isa {
     };
 }
 
-/// One block a vector: the same intrinsics, which the compiler encodes as the features allow.
+/// One block a vector: the intrinsics are equal, and the compiler encodes them as the features allow.
 macro_rules! xmm_isa {
     ($(#[$doc:meta])* $token:ident, $features:literal) => {
         isa! {
@@ -175,29 +176,30 @@ fn block(v: __m128i) -> Block {
     unsafe { core::mem::transmute(v) }
 }
 
-/// Through a vector register, which the optimiser is not told: it would move a number of 128 bits through two
-/// general registers and store it in two pieces, and whoever loads it in one would wait until both have left
-/// the store buffer. (A fresh key's first message on Zen 5: 30 ns.)
+/// Goes through a vector register, which the optimiser does not see. Otherwise it would move a number of 128
+/// bits through two general registers and store it in two pieces, and a load of both pieces would wait until
+/// they have left the store buffer. (The first message of a fresh key on Zen 5: 30 ns.)
 /// # Safety
 /// Sixteen bytes are readable.
 #[inline(always)]
 unsafe fn load_key(src: *const u8) -> Block {
     // SAFETY: the caller's promise.
     let mut v = unsafe { _mm_loadu_si128(src.cast()) };
-    // SAFETY: no instruction.
+    // SAFETY: the template has no instruction.
     unsafe { asm!("/*{0}*/", inout(xmm_reg) v, options(nomem, nostack, preserves_flags)) };
     block(v)
 }
 
-/// Two words. The optimiser is not told where they come from: it would load both at once.
+/// Joins two words. The optimiser does not see where they come from: it would load both at once.
 #[inline(always)]
 fn block_of([mut low, high]: [u64; 2]) -> __m128i {
-    // SAFETY: no instruction.
+    // SAFETY: the template has no instruction.
     unsafe { asm!("/*{0}*/", inout(reg) low, options(pure, nomem, nostack, preserves_flags)) };
     vector(Block::from(low) | Block::from(high) << 64)
 }
 
-/// Two words as one. The optimiser is not told how: it would load both at once, or store each by itself.
+/// Joins two words. The optimiser does not see how: it would load both words at once, or store each by
+/// itself.
 #[inline(always)]
 pub(crate) fn joined(low: u32, high: u32) -> u64 {
     let mut both = u64::from(high);
@@ -209,7 +211,7 @@ pub(crate) fn joined(low: u32, high: u32) -> u64 {
 }
 
 /// # Safety
-/// AES-NI and SSSE3.
+/// The processor has AES-NI and SSSE3.
 #[inline(always)]
 unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> Block {
     let word = if ROTATE { 0x0c0f0e0d } else { 0x0f0e0d0c };
@@ -228,11 +230,11 @@ unsafe fn next_words<const ROTATE: bool>(four: Block, last: Block, rcon: u8) -> 
 }
 
 /// What AVX-512 does with a mask, in 16-byte registers: overlapping scalar accesses, never a call of
-/// `memcpy`. The branches depend on lengths only.
+/// `memcpy`. The branches depend only on lengths.
 mod xmm {
     use super::*;
 
-    /// Ones, then zeros: a window of it is the mask of the first n bytes.
+    /// Ones, then zeros: a window of these bytes is the mask of the first n bytes.
     #[repr(C, align(64))]
     struct Ones([u8; 64]);
     const ONES: &Ones = &Ones({
@@ -250,7 +252,8 @@ mod xmm {
         ONES.0.as_ptr().wrapping_add(32 - n.min(32))
     }
 
-    /// Four instructions; a number of 128 bits would be put together in general registers first, by eight.
+    /// Takes four instructions; a number of 128 bits would first be put together in general registers, by
+    /// eight.
     #[inline(always)]
     pub(super) unsafe fn nonce(first: u32, rest: u64) -> __m128i {
         registers! { _mm_xor_si128(_mm_cvtsi32_si128(first as i32), _mm_slli_si128::<4>(_mm_cvtsi64_si128(rest as i64))) }
@@ -426,7 +429,7 @@ mod zmm {
         registers! { if LAST { _mm512_extracti32x4_epi32::<3>(v) } else { _mm512_castsi512_si128(v) } }
     }
 
-    /// Positions of halves of lanes.
+    /// The positions of halves of lanes.
     const HALVES: &[u64; 16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
     #[inline(always)]
@@ -453,7 +456,7 @@ mod zmm {
     #[inline(always)]
     pub(super) unsafe fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
         registers! {
-            // Lanes 0 and 2, and 1 and 3, of two vectors.
+            // Lanes 0 and 2, and lanes 1 and 3, of two vectors.
             let (ab, cd) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (ab_odd, cd_odd) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             [
@@ -470,8 +473,8 @@ mod zmm {
         registers! { _mm512_inserti32x4::<3>(v, b) }
     }
 
-    /// [`fold`] with an instruction more, and a step fewer to wait for: a tag waits, a turn does not (opened in
-    /// turns, it took 2 % more on Zen 5).
+    /// Does what [`fold`] does with one more instruction, but one step fewer to wait for: a tag waits for it,
+    /// a turn does not (opening in turns took 2 % more with it on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn fold_soon(v: __m512i) -> __m128i {
         registers! {
@@ -494,7 +497,7 @@ mod zmm {
         registers! { _mm512_maskz_mov_epi8(mask(n), v) }
     }
 
-    /// Counts up: with a number added to each byte, it moves a vector by so many bytes.
+    /// Bytes that count up: with a number added to each byte, they move a vector by that many bytes.
     #[repr(C, align(64))]
     struct Bytes([u8; 64]);
     const BYTES: &Bytes = &Bytes({
@@ -507,7 +510,7 @@ mod zmm {
         bytes
     });
 
-    /// Byte i of the result is byte i + by, modulo 64, of `v`.
+    /// Returns a vector whose byte i is byte i + by, modulo 64, of `v`.
     #[inline(always)]
     unsafe fn moved(v: __m512i, by: usize) -> __m512i {
         // SAFETY: `BYTES` has 64 bytes at an address that is a multiple of 64.
@@ -519,10 +522,10 @@ mod zmm {
         }
     }
 
-    /// Whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A masked
-    /// access never faults there, but if nobody may touch that page, or nobody has yet, the processor finds
-    /// that out in microcode: 55 to 110 ns a load on Zen 4 and 5, 300 ns a store. The branch depends on an
-    /// address and a length, which are public.
+    /// Returns whether the bytes that a mask leaves out may lie on a page that holds none of the first `n`. A
+    /// masked access never faults there. But if nobody may touch that page, or nobody has touched it yet, the
+    /// processor finds that out in microcode: 55 to 110 ns a load on Zen 4 and 5, 300 ns a store. The branch
+    /// depends on an address and a length, which are public.
     #[inline(always)]
     fn crosses<const WIDTH: usize>(at: *const u8, n: usize) -> bool {
         let crosses = n == 0 || at as usize % PAGE > PAGE - WIDTH;
@@ -532,7 +535,7 @@ mod zmm {
         crosses
     }
 
-    /// No processor with these instructions has smaller ones.
+    /// The size of a page: no processor with these instructions has smaller pages.
     const PAGE: usize = 4096;
 
     #[inline(always)]
@@ -547,8 +550,8 @@ mod zmm {
         }
     }
 
-    /// A block has an instruction of its own. A masked access counts as 64 bytes for a processor that looks
-    /// for recent stores: a tag that was just written behind the block, or ciphertext beside it, made the
+    /// A block has an instruction of its own. For a processor that looks for recent stores a masked access
+    /// counts as 64 bytes: a tag that was just written behind the block, or ciphertext beside it, made the
     /// next message wait (14 ns instead of 8 on Zen 5).
     #[inline(always)]
     pub(super) unsafe fn load_first(src: *const u8, n: usize) -> __m512i {
@@ -566,8 +569,8 @@ mod zmm {
         }
     }
 
-    /// Where a page ends. The vector that ends with the last byte: what its mask leaves out stands before the first, on
-    /// that byte's page.
+    /// Loads where a page ends: the vector that ends with the last byte. The bytes that its mask leaves out
+    /// are before the first byte, on the last byte's page.
     #[inline(always)]
     unsafe fn load_last(src: *const u8, n: usize) -> __m512i {
         if n == 0 {

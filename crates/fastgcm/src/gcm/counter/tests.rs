@@ -1,4 +1,4 @@
-//! Counters where no message of a test gets, and their tables when they are done with.
+//! Counters that no message of a test reaches, and their tables after use.
 
 use super::*;
 use crate::{
@@ -17,7 +17,7 @@ fn nonce() -> Nonce96 {
     nonce
 }
 
-/// Turns, and the last vectors of a text, from block `first` on, as the standard has them.
+/// Compares turns, and the last vectors of a text, from block `first` on, with the standard.
 fn from<const N: usize, const MANY_REGISTERS: bool>(s: Portable<N, MANY_REGISTERS>, first: u32) -> usize {
     let (schedule, nonce) = (schedule(), nonce());
     let j0 = J0::from(nonce);
@@ -52,7 +52,7 @@ fn from<const N: usize, const MANY_REGISTERS: bool>(s: Portable<N, MANY_REGISTER
 }
 
 /// F4, F12: carries into each byte of the counter, and the end of the longest message. A message would need
-/// up to 64 GiB to get there.
+/// up to 64 GiB to reach these counters.
 #[test]
 fn f04_counters_at_every_carry() {
     let firsts = [
