@@ -216,7 +216,7 @@ void fastgcm_key_free(fastgcm_key *key);
  *
  * `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **A nonce must be unique for every message under one key.** `text`
  * has `text_size` bytes, and the function writes as many to `ciphertext`, which is `text` itself or does not overlap it. It writes 16
- * bytes to `tag`. The outputs overlap neither `aad` nor `nonce`, nor each other.
+ * bytes to `tag`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
  *
  * If the function returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is
  * written.
@@ -236,7 +236,7 @@ int fastgcm_seal(const fastgcm_key *key,
  *
  * `ciphertext` has `ciphertext_size` bytes, and the function writes as many to `text`, which is `ciphertext` itself or does not overlap
  * it. `tag` has `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag. A caller with tags of several lengths must not let the
- * sender choose the length. `text` overlaps neither `aad` nor `nonce`.
+ * sender choose the length. `text` must overlap neither `aad` nor `nonce`.
  *
  * **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory. The library
  * loads `ciphertext` twice, to hash it and to decrypt it, so ciphertext that changes in between may be accepted as text that nobody
@@ -258,8 +258,8 @@ int fastgcm_open(const fastgcm_key *key,
 
 /**
  * Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext`
- * has `ciphertext_size` bytes, which must equal the length of all text, and overlaps neither any input nor a list. Everything else is as
- * for `fastgcm_seal`.
+ * has `ciphertext_size` bytes, which must equal the length of all text, and must overlap neither an input nor a list. Everything else is
+ * as for `fastgcm_seal`.
  */
 int fastgcm_seal_gathered(const fastgcm_key *key,
                           const uint8_t *nonce,
@@ -274,7 +274,7 @@ int fastgcm_seal_gathered(const fastgcm_key *key,
 
 /**
  * Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, which must equal the length of all
- * ciphertext, and overlaps neither a list nor any input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+ * ciphertext, and must overlap neither a list nor any input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
  */
 int fastgcm_open_gathered(const fastgcm_key *key,
                           const uint8_t *nonce,
@@ -288,9 +288,9 @@ int fastgcm_open_gathered(const fastgcm_key *key,
                           size_t text_size);
 
 /**
- * Encrypts `count` packets, side by side where that is faster: short packets of equal lengths. `packets` is NULL only if `count` is 0.
+ * Encrypts `count` packets, side by side where that is faster: short packets of equal lengths. `packets` may be NULL only if `count` is 0.
  *
- * The outputs (each packet's `to` and the list itself) overlap no input and no other output: packets may share AAD, but not texts. A
+ * The outputs (each packet's `to` and the list itself) must overlap no input and no other output: packets may share AAD, but not texts. A
  * packet's `from` may be its own `to`.
  *
  * If the function returns `FASTGCM_OVERLAP`, `FASTGCM_NULL`, `FASTGCM_TOO_LONG` or `FASTGCM_NO_MEMORY`, nothing is written, in no packet.
@@ -449,7 +449,7 @@ void fastgcm_root_key_free(fastgcm_root_key *key);
  * `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. **A nonce must be unique for every message under one key**; 24
  * random bytes are unique for 2^80 messages. `text` has `text_size` bytes, and the function writes as many to `ciphertext`, which is
  * `text` itself or does not overlap it. It writes `tag_size` bytes to `tag`, the length of the scheme's tags: 16, or 48 if the scheme
- * commits to its key. `tag` may be `ciphertext + text_size`. The outputs overlap neither `aad` nor `nonce`, nor each other.
+ * commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
  *
  * If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`,
  * nothing is written.
@@ -470,8 +470,8 @@ int fastgcm_root_seal(const fastgcm_root_key *key,
  *
  * `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. `ciphertext` has `ciphertext_size` bytes, and the function writes
  * as many to `text`, which is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, the length of the scheme's tags: 16,
- * or 48 if the scheme commits to its key. `text` overlaps neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to during
- * the call.
+ * or 48 if the scheme commits to its key. `text` must overlap neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to
+ * during the call.
  *
  * Returns `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed; `text` is then all zero. If the function returns
  * `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is written.

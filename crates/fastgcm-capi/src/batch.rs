@@ -13,9 +13,9 @@ use fastgcm::{
 };
 use std::{ffi::c_int, mem::MaybeUninit, ptr, slice};
 
-/// Encrypts `count` packets, side by side where that is faster: short packets of equal lengths. `packets` is NULL only if `count` is 0.
+/// Encrypts `count` packets, side by side where that is faster: short packets of equal lengths. `packets` may be NULL only if `count` is 0.
 ///
-/// The outputs (each packet's `to` and the list itself) overlap no input and no other output: packets may share AAD, but not texts. A
+/// The outputs (each packet's `to` and the list itself) must overlap no input and no other output: packets may share AAD, but not texts. A
 /// packet's `from` may be its own `to`.
 ///
 /// If the function returns `FASTGCM_OVERLAP`, `FASTGCM_NULL`, `FASTGCM_TOO_LONG` or `FASTGCM_NO_MEMORY`, nothing is written, in no packet.

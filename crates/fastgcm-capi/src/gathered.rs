@@ -110,8 +110,8 @@ impl Gathered {
 }
 
 /// Encrypts a message whose AAD and text lie in several buffers, one behind the other: `aad_count` and `text_count` of them. `ciphertext`
-/// has `ciphertext_size` bytes, which must equal the length of all text, and overlaps neither any input nor a list. Everything else is as
-/// for `fastgcm_seal`.
+/// has `ciphertext_size` bytes, which must equal the length of all text, and must overlap neither an input nor a list. Everything else is
+/// as for `fastgcm_seal`.
 ///
 /// # Safety
 /// As said.
@@ -184,7 +184,7 @@ unsafe extern "C" fn seal_otherwise(
 }
 
 /// Decrypts a message whose AAD and ciphertext lie in several buffers. `text` has `text_size` bytes, which must equal the length of all
-/// ciphertext, and overlaps neither a list nor any input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
+/// ciphertext, and must overlap neither a list nor any input but the tag, which has 16 bytes. Everything else is as for `fastgcm_open`.
 ///
 /// # Safety
 /// As said.

@@ -132,7 +132,7 @@ impl Call {
 ///
 /// `nonce` has `nonce_size` bytes: 12, or any other number from 1 on. **A nonce must be unique for every message under one key.** `text`
 /// has `text_size` bytes, and the function writes as many to `ciphertext`, which is `text` itself or does not overlap it. It writes 16
-/// bytes to `tag`. The outputs overlap neither `aad` nor `nonce`, nor each other.
+/// bytes to `tag`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
 ///
 /// If the function returns `FASTGCM_INVALID_LENGTH` (an empty nonce), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is
 /// written.
@@ -236,7 +236,7 @@ unsafe extern "C" fn seal_otherwise(
 ///
 /// `ciphertext` has `ciphertext_size` bytes, and the function writes as many to `text`, which is `ciphertext` itself or does not overlap
 /// it. `tag` has `tag_size` bytes: 16, or the first 12 to 15, 8 or 4 of a tag. A caller with tags of several lengths must not let the
-/// sender choose the length. `text` overlaps neither `aad` nor `nonce`.
+/// sender choose the length. `text` must overlap neither `aad` nor `nonce`.
 ///
 /// **Nobody else may write to these buffers during the call**, as another thread could, or a process that shares the memory. The library
 /// loads `ciphertext` twice, to hash it and to decrypt it, so ciphertext that changes in between may be accepted as text that nobody

@@ -180,7 +180,7 @@ pub unsafe extern "C" fn fastgcm_root_key_free(key: *mut fastgcm_root_key) {
 /// `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. **A nonce must be unique for every message under one key**; 24
 /// random bytes are unique for 2^80 messages. `text` has `text_size` bytes, and the function writes as many to `ciphertext`, which is
 /// `text` itself or does not overlap it. It writes `tag_size` bytes to `tag`, the length of the scheme's tags: 16, or 48 if the scheme
-/// commits to its key. `tag` may be `ciphertext + text_size`. The outputs overlap neither `aad` nor `nonce`, nor each other.
+/// commits to its key. `tag` may be `ciphertext + text_size`. The outputs must overlap neither `aad` nor `nonce`, nor each other.
 ///
 /// If the function returns `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`,
 /// nothing is written.
@@ -215,8 +215,8 @@ pub unsafe extern "C" fn fastgcm_root_seal(
 ///
 /// `nonce` has `nonce_size` bytes, the length of the scheme's nonces: 24. `ciphertext` has `ciphertext_size` bytes, and the function writes
 /// as many to `text`, which is `ciphertext` itself or does not overlap it. `tag` has `tag_size` bytes, the length of the scheme's tags: 16,
-/// or 48 if the scheme commits to its key. `text` overlaps neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to during
-/// the call.
+/// or 48 if the scheme commits to its key. `text` must overlap neither `aad` nor `nonce`. `fastgcm_open` says what nobody may write to
+/// during the call.
 ///
 /// Returns `FASTGCM_UNAUTHENTIC` if anything differs from what was sealed; `text` is then all zero. If the function returns
 /// `FASTGCM_INVALID_LENGTH` (of the nonce or the tag), `FASTGCM_TOO_LONG`, `FASTGCM_OVERLAP` or `FASTGCM_NULL`, nothing is written.

@@ -45,6 +45,7 @@ pub struct RangeReader<R> {
 impl<R: Read + Seek + Send> RangeReader<R> {
     /// Verifies the header and the last chunk of `source`, whose whole content is the sealed file.
     ///
+    /// # Errors
     /// Returns [`WrongKey`](Error::WrongKey), [`Truncated`](Error::Truncated), [`TooLong`](Error::TooLong), [`Chunk`](Error::Chunk) for the
     /// last chunk, or [`Io`](Error::Io) from `source`.
     pub fn new(key: &Key, context: &[u8], mut source: R) -> Result<Self, Error> {

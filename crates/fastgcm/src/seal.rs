@@ -35,6 +35,7 @@ use core::ops::RangeFrom;
 impl Key {
     /// Encrypts `text` in place and returns its tag.
     ///
+    /// # Errors
     /// Returns [`TooLong`](Error::TooLong) if `text` has more than [`limits::TEXT`] bytes or `aad` has more
     /// than [`limits::AAD`]; `text` is untouched.
     ///
@@ -180,7 +181,7 @@ impl Key {
     /// result.
     ///
     /// # Errors
-    /// Returns [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does: the vector is untouched.
+    /// Returns [`TooLong`](Error::TooLong) as [`seal`](Self::seal) does; the vector is untouched.
     ///
     /// ```
     /// # use fastgcm::Key;
