@@ -50,13 +50,9 @@ class Maker:
         return self.out / name
 
     def published(self):
-        """The crates of the registry, each behind those that it depends on."""
+        """The crates of the registry. (Cargo publishes each behind those that it depends on.)"""
         found = json.loads(said("cargo", "metadata", "--format-version", "1", "--no-deps", cwd=self.source))["packages"]
-        crates = {each["name"]: each for each in found if each["publish"] is None}
-        order = []
-        while left := [name for name in crates if name not in order]:
-            order += [name for name in left if not {need["name"] for need in crates[name]["dependencies"]} & (set(left) - {name})]
-        return order
+        return [each["name"] for each in found if each["publish"] is None]
 
     def crates(self):
         names = [word for name in self.published() for word in ("-p", name)]
