@@ -155,7 +155,11 @@ class Rehearsal:
             f"storage: {home}/storage\nself_path: {home}\nauth: {{htpasswd: {{file: {home}/users}}}}\nuplinks: {{}}\n"
             "packages: {'**': {access: $all, publish: $all, unpublish: $all}}\nlog: {type: stdout, level: warn}\n"
         )
-        run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", home / "tools", "verdaccio@6", env={**self.maker.environment})
+        (home / "tools").mkdir()
+        # It asks for `node-fetch` by the name of a tag, which a mirror may lack.
+        needs = {"private": True, "dependencies": {"verdaccio": "6"}, "overrides": {"node-fetch": "2"}}
+        (home / "tools/package.json").write_text(json.dumps(needs))
+        run("npm", "install", "--silent", "--no-audit", "--no-fund", cwd=home / "tools", env=self.maker.environment)
         verdaccio = home / "tools/node_modules/.bin/verdaccio"
         with server(f"{url}/-/ping", verdaccio, "--config", home / "config.yaml", "--listen", f"127.0.0.1:{number}", cwd=home, env=environment):
             (home / ".npmrc").write_text(f"registry={url}/\n//127.0.0.1:{number}/:_authToken=rehearsal\n")
@@ -199,11 +203,10 @@ class Rehearsal:
 
     def inside(self, *command, read_only=False):
         """A command in the bare root; `read_only`: nothing there can be written."""
-        words = [str(word) for word in command]
+        script = 'mount --bind "$0" "$0"; mount --bind /proc "$0/proc"; exec chroot "$0" "$@"'
         if read_only:
-            script = 'mount --bind "$0" "$0"; mount -o remount,ro,bind "$0"; exec chroot "$0" "$@"'
-            return run("unshare", "--mount", "sh", "-ec", script, self.root, *words, env=self.bare)
-        return run("chroot", self.root, *words, env=self.bare)
+            script = script.replace("; exec", '; mount -o remount,ro,bind "$0"; exec')
+        run("unshare", "--mount", "sh", "-ec", script, self.root, *command, env=self.bare)
 
     bare = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
