@@ -94,10 +94,23 @@ final class Library {
             load(Path.of(named).toAbsolutePath());
             return;
         }
-        String resource = "/META-INF/native/" + machine() + "/libfastgcm_java.so";
-        try (InputStream library = Library.class.getResourceAsStream(resource)) {
+        try {
+            load(machine());
+        } catch (Missing missing) {
+            // That one is for glibc, and cannot be loaded where the C library is musl.
+            try {
+                load(machine() + "-musl");
+            } catch (Missing another) {
+                throw missing;
+            }
+        }
+    }
+
+    /** Loads the jar's library for a machine. */
+    private static void load(String machine) throws IOException {
+        try (InputStream library = Library.class.getResourceAsStream("/META-INF/native/" + machine + "/libfastgcm_java.so")) {
             if (library == null) {
-                throw new Missing("the jar has no library for " + machine());
+                throw new Missing("the jar has no library for " + machine);
             }
             Path folder = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
             try {
