@@ -133,15 +133,19 @@ class Rehearsal:
         url = f"http://127.0.0.1:{(number := port())}"
         with server(url, self.maker.build.parent / "tools/bin/pypi-server", "run", "-i", "127.0.0.1", "-p", number, "-P", ".", "-a", ".", "--disable-fallback", packages):
             run("twine", "upload", "--non-interactive", "-u", "-", "-p", "-", "--repository-url", url, *(self.out / "python").iterdir(), env=environment)
-            run("python3", "-m", "venv", home / "venv", env=environment)
+            for name in ("venv", "sources"):
+                run("python3", "-m", "venv", home / name, env=environment)
+            run(home / "sources/bin/pip", "install", "--quiet", "maturin>=1.14,<2", env=environment)
             environment |= {"PIP_INDEX_URL": f"{url}/simple/", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
             [line] = set(re.findall(r"`(pip install fastgcm)`", self.page("docs/python.md")))
             run(home / "venv/bin/pip", *line.split()[1:], env=environment)
             (home / "program.py").write_text(PYTHON_PROGRAM)
             run(home / "venv/bin/python", "program.py", cwd=home, env=environment)
             # The sources, which pip builds.
-            run(home / "venv/bin/pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "fastgcm", "--dest", home / "source", env=environment)
-        (wheel,) = (self.out / "python").glob("*manylinux*_x86_64.whl")
+            environment |= {"PATH": f"{home}/sources/bin{os.pathsep}{environment['PATH']}"}
+            run(home / "sources/bin/pip", "install", "--quiet", "--no-build-isolation", "--no-binary", "fastgcm", "fastgcm", env=environment)
+            run(home / "sources/bin/python", "program.py", cwd=home, env=environment)
+        (wheel,) = (self.out / "python").glob("*abi3-manylinux*_x86_64.whl")
         root = self.root
         shutil.copy(wheel, root / "root")
         self.inside("python3", "-m", "pip", "install", "--quiet", "--break-system-packages", "--no-index", f"/root/{wheel.name}")
