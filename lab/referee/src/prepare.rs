@@ -1,5 +1,9 @@
 //! From what one names (a source file, a folder, a shared object) to what is loaded or started.
 
+use crate::{
+    peer::MODEL,
+    switches::{self, Settings},
+};
 use serde_json::Value;
 use std::{
     env, fs,
@@ -16,7 +20,12 @@ pub(crate) struct Plugin {
     pub(crate) settings: Vec<String>,
     /// A shared object, or a command.
     pub(crate) command: Vec<String>,
+    /// What its own switches make of the processor.
+    pub(crate) crippled: Vec<Settings>,
 }
+
+/// The model's features, which mean something to its faults.
+pub(crate) const MODEL_WITHOUT: &str = "MODEL_WITHOUT=aes MODEL_WITHOUT=vaes MODEL_WITHOUT=avx512f MODEL_WITHOUT=pclmulqdq";
 
 /// This folder.
 pub(crate) fn home() -> &'static Path {
@@ -53,6 +62,10 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let settings: Vec<_> = words.split(' ').take_while(is_word).map(str::to_owned).collect();
     let behind: usize = settings.iter().map(|word| word.len() + 1).sum();
     let path = Path::new(words.get(behind..).unwrap_or_default());
+    if path == Path::new(MODEL) && !path.exists() {
+        let command = [&settings[..], &[MODEL.into()]].concat();
+        return Ok(Plugin { path: path.into(), settings, command, crippled: switches::of(MODEL_WITHOUT, "") });
+    }
     let known = |path: PathBuf| path.exists().then_some(path);
     let named = || {
         ["", ".c", ".cc", ".py", ".java", ".js"]
@@ -64,6 +77,10 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let path = path.canonicalize().map_err(|error| error.to_string())?;
     let text = path.display().to_string();
     let of = |program: &str| vec![program.to_owned(), text.clone()];
+    // A folder's first comment is that of its source.
+    let sources = [path.clone(), path.join("plugin.go"), path.join("src/lib.rs")];
+    let source = sources.iter().filter(|path| path.is_file()).find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let crippled = switches::of(&said(&source, "without:"), &said(&source, "levels:"));
     let mut command = settings.clone();
     command.extend(match path.extension().and_then(|ending| ending.to_str()) {
         Some("so") => vec![text],
@@ -78,7 +95,7 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
         _ if path.join("Cargo.toml").exists() => vec![plugin_of(&path, fetch)?],
         _ => return Err("it is no shared object, no source that is known, and no folder with a go.mod or a Cargo.toml".into()),
     });
-    Ok(Plugin { path, settings, command })
+    Ok(Plugin { path, settings, command, crippled })
 }
 
 /// Where what is built goes.
@@ -88,16 +105,18 @@ fn out(path: &Path) -> Result<PathBuf, String> {
     Ok(folder.join(format!("{}.so", path.file_stem().unwrap_or_default().display())))
 }
 
+/// What the lines of a first comment say that begin with this word.
+fn said(source: &str, key: &str) -> String {
+    let lines = source.lines().take(30).filter_map(|line| line.trim_start_matches(['/', '*', ' ', '!', '#']).strip_prefix(key));
+    lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ")
+}
+
 /// A C or C++ file. Its first comment may have `link:` (what follows goes to the compiler; more lines of it, too), `before:` (a command for bash, in the
 /// root of the project), `made:` (a rival of `lab/bench` of which `make.sh` fetches the library, to `$MADE`) and `built:` (a rival that
 /// cargo builds with its library; `$(CRATE)` is where the build script of that crate puts it).
 fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let said = |key: &str| {
-        let lines = source.lines().take(20).filter_map(|line| line.trim_start_matches(['/', '*', ' ']).strip_prefix(key));
-        let said = lines.map(|line| line.trim_end_matches("*/").trim()).collect::<Vec<_>>().join(" ");
-        Some(said).filter(|said| !said.is_empty())
-    };
+    let said = |key: &str| Some(said(&source, key)).filter(|said| !said.is_empty());
     let root = home().join("../..").canonicalize().map_err(|error| error.to_string())?;
     if let Some(before) = said("before:") {
         run(Command::new("bash").args(["-c", &before]).current_dir(&root))?;

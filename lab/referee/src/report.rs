@@ -1,11 +1,14 @@
 //! One table, and what was found.
 
-use crate::worker::{KINDS, Report};
+use crate::{
+    peer::Memory,
+    worker::{KINDS, Report},
+};
 use std::{fmt::Write, path::PathBuf};
 
 const HEAD: &str = "\
-| implementation | asked | wrong | outside | crashes | hangs | leaves text | takes too much | not offered |
-|---|---:|---:|---:|---:|---:|---:|---:|---|
+| implementation | asked | wrong | outside | crashes | hangs | leaves text | takes too much | keeps keys | memory | not offered |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|
 ";
 
 /// The table, the findings, and what is not offered.
@@ -15,7 +18,13 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
     for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
         let counts: Vec<String> = report.counts.iter().map(|count| if *count == 0 { "-".into() } else { count.to_string() }).collect();
         let about = &report.about;
-        let _ = writeln!(out, "| {} ({}) | {} | {} | {} |", about.name, about.version, report.asked, counts.join(" | "), about.lacks());
+        let memory = match about.memory {
+            Memory::Ours => "ours",
+            Memory::Mapped => "ours, behind",
+            Memory::Its => "its own",
+        };
+        let (counts, lacks) = (counts.join(" | "), about.lacks());
+        let _ = writeln!(out, "| {} ({}) | {} | {counts} | {memory} | {lacks} |", about.name, about.version, report.asked);
     }
     let _ = writeln!(out, "\nOf {cases} questions, each was asked what it offers.");
     for (path, report) in reports {
@@ -25,7 +34,7 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
         }
     }
     // What suites are named by.
-    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none() && report.counts == [0; 6]) {
+    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none() && report.counts == [0; KINDS.len()]) {
         let name = report.about.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let _ = writeln!(out, "referee::{name} ok {}", report.asked);
     }
@@ -33,7 +42,9 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
         let _ = writeln!(out, "\n{} ({}):", report.about.name, report.about.version);
         for kind in KINDS {
             for finding in report.findings.iter().filter(|finding| finding.kind == kind) {
+                let settings = finding.settings.iter().map(|setting| format!("{setting} ")).collect::<String>();
                 let _ = writeln!(out, "  {kind:?}: {}", finding.says);
+                let _ = writeln!(out, "    --case {}/{} of {settings}", finding.family, finding.number);
             }
         }
     }
@@ -81,7 +92,7 @@ mod tests {
         // Counts stand between the second cell and the last.
         let counted = |line: &&str| {
             let cells: Vec<&str> = line.split(" | ").collect();
-            line.starts_with("| ") && cells.len() == 9 && cells[2..8].iter().any(|cell| *cell != "-")
+            line.starts_with("| ") && cells.len() == 11 && cells[2..9].iter().any(|cell| *cell != "-")
         };
         let (told, found) = (names(found.lines()), names(results.lines().filter(counted)));
         assert_eq!(told, found);

@@ -1,0 +1,82 @@
+//! What is in an implementation's memory when a key has been freed.
+//!
+//! Whoever seeks a key must not have it: what is sought is kept with all bits changed, and made in a process that ends.
+
+use crate::cases::Case;
+use fastgcm_model::Model;
+use std::{
+    fs, ptr,
+    sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed},
+};
+
+/// The key of a case, with all bits changed, is the key that is sought.
+const BLOCKS: usize = 20;
+
+/// Blocks that are sought, with all bits changed: the halves of the key, its round keys, and H. In memory that processes share.
+#[derive(Default)]
+pub(crate) struct Needles {
+    blocks: [[AtomicU8; 16]; BLOCKS],
+    count: AtomicUsize,
+}
+
+impl Needles {
+    /// Makes them, in another process. This one must have one thread.
+    pub(crate) fn make(&self, case: &Case) {
+        self.count.store(0, Relaxed);
+        // SAFETY: this process has one thread, so the new one has all that it needs.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let key: Vec<u8> = case.of.key.iter().map(|byte| !byte).collect();
+            let model = Model::new(&key);
+            let halves = key.chunks_exact(16).map(|half| half.try_into().expect("16 bytes"));
+            // The first round keys are the key.
+            let rounds = model.round_keys()[key.len() / 16..].iter().copied();
+            let all = halves.chain(rounds).chain([model.h()]);
+            for (block, at) in all.zip(&self.blocks) {
+                block.iter().zip(at).for_each(|(byte, at)| at.store(!byte, Relaxed));
+                self.count.fetch_add(1, Relaxed);
+            }
+            // SAFETY: nothing of this process is to be cleared away.
+            unsafe { libc::_exit(0) };
+        }
+        // SAFETY: our child.
+        unsafe { libc::waitpid(child, ptr::null_mut(), 0) };
+    }
+
+    /// Which of them this process has in memory that it may write.
+    pub(crate) fn found(&self, key: usize) -> Vec<String> {
+        let count = self.count.load(Relaxed);
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let mut found = vec![false; count];
+        // Which of them begin with a byte.
+        let mut begin = [0_u32; 256];
+        self.blocks[..count].iter().enumerate().for_each(|(i, block)| begin[usize::from(!block[0].load(Relaxed))] |= 1 << i);
+        for line in maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw"))) {
+            let range = line.split([' ', '-']).take(2).filter_map(|end| usize::from_str_radix(end, 16).ok()).collect::<Vec<_>>();
+            let [from, to] = range[..] else { continue };
+            for at in from..to - 16 {
+                // SAFETY: the kernel says that this memory may be read, and this process has no other thread that could unmap it.
+                let mut may_be = begin[usize::from(unsafe { ptr::with_exposed_provenance::<u8>(at).read_volatile() })];
+                while may_be != 0 {
+                    let i = may_be.trailing_zeros() as usize;
+                    found[i] |= is_at(&self.blocks[i], at);
+                    may_be &= may_be - 1;
+                }
+            }
+        }
+        let halves = key / 16;
+        let name = |i: usize| match i {
+            _ if i < halves => format!("a half of the key ({i})"),
+            _ if i + 1 == count => "H".into(),
+            _ => format!("round key {i}"),
+        };
+        found.iter().enumerate().filter(|(_, found)| **found).map(|(i, _)| name(i)).collect()
+    }
+}
+
+/// Whether the block stands there, all its bits changed.
+fn is_at(needle: &[AtomicU8; 16], at: usize) -> bool {
+    // SAFETY: as in `found`.
+    let byte = |i: usize| unsafe { ptr::with_exposed_provenance::<u8>(at + i).read_volatile() };
+    (0..16).all(|i| byte(i) == !needle[i].load(Relaxed))
+}
