@@ -5,8 +5,10 @@
 #ifndef REFEREE_H
 #define REFEREE_H
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define REFEREE_INTERFACE 2
 
@@ -84,6 +86,15 @@ struct referee_plugin {
 #define REFEREE_TAG(n) (1u << (n))
 #define REFEREE_TAGS_ALL (REFEREE_TAG(4) | REFEREE_TAG(8) | REFEREE_TAG(12) | REFEREE_TAG(13) | REFEREE_TAG(14) | REFEREE_TAG(15) | \
                           REFEREE_TAG(16))
+
+/* Frees memory of malloc, and wipes it first: what a library keeps in memory of its caller, its caller has to wipe. */
+static inline void referee_wiped(void *made)
+{
+    volatile uint8_t *byte = (volatile uint8_t *)made;
+    for (size_t left = made ? malloc_usable_size(made) : 0; left > 0; left--)
+        *byte++ = 0;
+    free(made);
+}
 
 #ifdef __cplusplus
 extern "C" {

@@ -80,11 +80,11 @@ const struct referee_plugin referee_plugin = {
     .name = "BearSSL",
     .version = version,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .begin = begin,
     .aad = aad,
     .update = update,
     .finish = finish,
-    .drop = free,
+    .drop = referee_wiped,
     .copy = copy,
 };

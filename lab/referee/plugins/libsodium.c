@@ -29,7 +29,7 @@ static int open(void *key, const struct referee_message *m)
 
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE,
+    .offers = REFEREE_IN_PLACE | REFEREE_THREADS,
     .keys = 4,
     .tags = REFEREE_TAG(16),
     .nonce_min = 12,
@@ -38,7 +38,7 @@ const struct referee_plugin referee_plugin = {
     .version = version,
     .start = start,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .seal = seal,
     .open = open,
 };

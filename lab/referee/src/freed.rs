@@ -5,7 +5,9 @@
 use crate::cases::Case;
 use fastgcm_model::Model;
 use std::{
-    fs, ptr,
+    fs,
+    os::unix::fs::FileExt,
+    ptr,
     sync::atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed},
 };
 
@@ -46,7 +48,7 @@ impl Needles {
     /// Which of them this process has in memory that it may write.
     pub(crate) fn found(&self, key: usize) -> Vec<String> {
         let count = self.count.load(Relaxed);
-        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let (Ok(maps), Ok(memory)) = (fs::read_to_string("/proc/self/maps"), fs::File::open("/proc/self/mem")) else { return Vec::new() };
         let mut found = vec![false; count];
         // Which of them begin with a byte.
         let mut begin = [0_u32; 256];
@@ -54,13 +56,18 @@ impl Needles {
         for line in maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw"))) {
             let range = line.split([' ', '-']).take(2).filter_map(|end| usize::from_str_radix(end, 16).ok()).collect::<Vec<_>>();
             let [from, to] = range[..] else { continue };
-            for at in from..to - 16 {
-                // SAFETY: the kernel says that this memory may be read, and this process has no other thread that could unmap it.
-                let mut may_be = begin[usize::from(unsafe { ptr::with_exposed_provenance::<u8>(at).read_volatile() })];
-                while may_be != 0 {
-                    let i = may_be.trailing_zeros() as usize;
-                    found[i] |= is_at(&self.blocks[i], at);
-                    may_be &= may_be - 1;
+            // The kernel reads, because not every page may be touched that is said to be writable.
+            let mut chunk = vec![0; 1 << 16];
+            for start in (from..to).step_by(chunk.len() - 15) {
+                let wanted = chunk.len().min(to - start);
+                let read = memory.read_at(&mut chunk[..wanted], start as u64).unwrap_or(0);
+                for window in chunk[..read].windows(16) {
+                    let mut may_be = begin[usize::from(window[0])];
+                    while may_be != 0 {
+                        let i = may_be.trailing_zeros() as usize;
+                        found[i] |= window.iter().zip(&self.blocks[i]).all(|(byte, at)| *byte == !at.load(Relaxed));
+                        may_be &= may_be - 1;
+                    }
                 }
             }
         }
@@ -72,11 +79,4 @@ impl Needles {
         };
         found.iter().enumerate().filter(|(_, found)| **found).map(|(i, _)| name(i)).collect()
     }
-}
-
-/// Whether the block stands there, all its bits changed.
-fn is_at(needle: &[AtomicU8; 16], at: usize) -> bool {
-    // SAFETY: as in `found`.
-    let byte = |i: usize| unsafe { ptr::with_exposed_provenance::<u8>(at + i).read_volatile() };
-    (0..16).all(|i| byte(i) == !needle[i].load(Relaxed))
 }

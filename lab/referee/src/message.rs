@@ -95,17 +95,20 @@ pub(crate) fn whole(
 }
 
 /// A message and another, by four threads with one key: two seal, one opens, and one must be refused.
-pub(crate) fn by_threads(table: &Table, key: *mut c_void, of: &Sealed, other: &Sealed) -> Option<String> {
+pub(crate) fn by_threads(table: &Table, behind: bool, key: *mut c_void, of: &Sealed, other: &Sealed) -> Option<String> {
     const TURNS: usize = 50;
     let (key, wrong) = (key.expose_provenance(), AtomicBool::new(false));
     let turn = &|of: &Sealed, seals: bool, forged: bool| {
-        let input = if seals { &of.text } else { &of.sealed };
-        let (mut output, mut tag) = (vec![0; input.len()], of.tag.clone());
-        if seals {
-            tag.fill(0);
-        } else {
-            tag[3] ^= u8::from(forged);
-        }
+        let (length, mut tag) = (of.text.len(), of.tag.clone());
+        tag[3] ^= u8::from(forged);
+        // Room for a tag is behind each text, and used where the tag has no buffer of its own.
+        let (mut input, mut output) = (if seals { of.text.clone() } else { of.sealed.clone() }, vec![0; length + tag.len()]);
+        input.extend(&tag);
+        let tag_at = match (behind, seals) {
+            (true, true) => output[length..].as_mut_ptr(),
+            (true, false) => input[length..].as_mut_ptr(),
+            (false, _) => tag.as_mut_ptr(),
+        };
         let message = Message {
             nonce: of.nonce.as_ptr(),
             nonce_length: of.nonce.len(),
@@ -113,14 +116,15 @@ pub(crate) fn by_threads(table: &Table, key: *mut c_void, of: &Sealed, other: &S
             aad_length: of.aad.len(),
             input: input.as_ptr(),
             output: output.as_mut_ptr(),
-            length: input.len(),
-            tag: tag.as_mut_ptr(),
-            tag_length: tag.len(),
+            length,
+            tag: tag_at,
+            tag_length: of.tag.len(),
         };
         let function = if seals { table.seal } else { table.open };
         // SAFETY: buffers of these lengths, and a key that offers threads.
         let done = unsafe { function.expect("offered")(std::ptr::with_exposed_provenance_mut(key), &message) } != 0;
-        let right = if seals { output == of.sealed && tag == of.tag } else { forged || output == of.text };
+        let made = if behind { &output[length..] } else { &tag };
+        let right = if seals { output[..length] == of.sealed && made == of.tag } else { forged || output[..length] == of.text };
         if done == forged || !right {
             wrong.store(true, Relaxed);
         }

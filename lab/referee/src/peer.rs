@@ -330,7 +330,7 @@ impl InC {
             }
             (Way::Threads(other), Functions::Table(table)) => {
                 let key = self.key(case, arena)?;
-                match by_threads(table, key, &case.of, other) {
+                match by_threads(table, self.about.offers & TAG_BEHIND != 0, key, &case.of, other) {
                     Some(wrong) => Err(wrong),
                     None => Ok(Answer { done: true, output: case.output().to_vec(), tag: case.tag(), ..Answer::default() }),
                 }

@@ -42,7 +42,10 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
         let path = entry.map_err(text)?.path();
         let is = |ending| path.extension().is_some_and(|found| found == ending);
         let folder = path.join("go.mod").exists() || path.join("Cargo.toml").exists();
-        if folder || ["c", "cc", "py", "java", "js"].into_iter().any(is) && path.file_stem().is_none_or(|stem| stem != "referee") {
+        if folder
+            || ["c", "cc", "py", "java", "js"].into_iter().any(is)
+                && path.file_stem().is_none_or(|stem| stem != "referee" && stem != "node-memory")
+        {
             found.push(path);
         }
     }
@@ -89,7 +92,7 @@ pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
         }
         Some("py") => of(&env::var("REFEREE_PYTHON").unwrap_or("python3".into())),
         Some("java") => of("java"),
-        Some("js") => of("node"),
+        Some("js") => [node_memory(&path).into_iter().collect(), of("node")].concat(),
         Some("rs") if path.with_file_name("make.sh").exists() => vec![plugin_of(&path, fetch)?],
         _ if path.join("go.mod").exists() => vec![go(&path)?],
         _ if path.join("Cargo.toml").exists() => vec![plugin_of(&path, fetch)?],
@@ -103,6 +106,14 @@ fn out(path: &Path) -> Result<PathBuf, String> {
     let folder = home().join("target/plugins");
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     Ok(folder.join(format!("{}.so", path.file_stem().unwrap_or_default().display())))
+}
+
+/// What lends Node the referee's memory, if it can be built.
+fn node_memory(path: &Path) -> Option<String> {
+    let (source, out) = (home().join("plugins/node-memory.c"), out(path).ok()?.with_extension("node"));
+    let mut command = Command::new("cc");
+    command.args(["-O2", "-shared", "-fPIC", "-I/usr/include/node", "-I/usr/local/include/node", "-o"]).arg(&out).arg(source);
+    run(&mut command).ok().map(|_| format!("REFEREE_NODE_MEMORY={}", out.display()))
 }
 
 /// What the lines of a first comment say that begin with this word.
@@ -234,7 +245,9 @@ mod tests {
             let named = [&settings[..], std::slice::from_ref(&text)].concat().join(" ");
             let plugin = plugin(Path::new(&named), false).unwrap();
             let node = ["node".to_owned(), file.canonicalize().unwrap().display().to_string()];
-            assert_eq!((plugin.settings.clone(), plugin.command), (settings.clone(), [settings, node.to_vec()].concat()));
+            // Where Node's headers are, its memory stands before it.
+            let command: Vec<_> = plugin.command.into_iter().filter(|word| !word.starts_with("REFEREE_NODE_MEMORY=")).collect();
+            assert_eq!((plugin.settings, command), (settings.clone(), [settings, node.to_vec()].concat()));
         }
         fs::remove_dir_all(&folder).unwrap();
         for nothing in ["", "A=1", "A=1 nothing", "A=1 "] {

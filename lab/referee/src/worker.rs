@@ -401,8 +401,9 @@ fn work(command: &[String], cases: &[Case], arena: &mut Arena, start: usize, man
             }
         }
     }
-    if let (Peer::C(peer), Some(case)) = (&mut peer, cases.iter().find(|case| case.family == "freed" && about.offered(case))) {
-        shared.at.store(cases.len() - 1, Relaxed);
+    let freed = cases.iter().enumerate().find(|(_, case)| case.family == "freed" && about.offered(case));
+    if let (Peer::C(peer), Some((at, case))) = (&mut peer, freed) {
+        shared.at.store(at, Relaxed);
         if let Err(why) = peer.used_and_freed(case, arena) {
             find(Kind::Wrong, &why, case, &mut say);
         }

@@ -1,4 +1,7 @@
 //! fastgcm by Rust. `FASTGCM_BACKEND` names a back end.
+//!
+//! levels: FASTGCM_BACKEND=vaes-avx512 FASTGCM_BACKEND=vaes-avx2 FASTGCM_BACKEND=aesni-avx FASTGCM_BACKEND=aesni-sse
+//! levels: FASTGCM_BACKEND=vpaes-ssse3 FASTGCM_BACKEND=portable
 
 use fastgcm::{Backend, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
 use referee_interface::{IN_PLACE, Implementation, Message, NULL, Run, TAGS, THREADS, bytes, bytes_mut};
@@ -6,12 +9,12 @@ use std::{env, sync::OnceLock};
 
 static BACKEND: OnceLock<Backend> = OnceLock::new();
 
-/// The best back end, or the one that was named.
-fn key(bytes: &[u8]) -> Option<Key> {
-    BACKEND.get().map_or_else(|| Key::new(bytes), |backend| Key::with_backend(bytes, *backend)).ok()
+/// The best back end, or the one that was named. The key stays where it is made: a copy that a move leaves would be found.
+fn key(bytes: &[u8]) -> Option<Box<Key>> {
+    BACKEND.get().map_or_else(|| Key::boxed(bytes), |backend| Key::boxed_with_backend(bytes, *backend)).ok()
 }
 
-struct Fastgcm(Key);
+struct Fastgcm(Box<Key>);
 
 impl Implementation for Fastgcm {
     const NAME: &'static str = "fastgcm, Rust\0";
