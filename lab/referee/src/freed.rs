@@ -72,11 +72,9 @@ impl Needles {
             }
         }
         let halves = key / 16;
-        let name = |i: usize| match i {
-            _ if i < halves => format!("a half of the key ({i})"),
-            _ if i + 1 == count => "H".into(),
-            _ => format!("round key {i}"),
-        };
-        found.iter().enumerate().filter(|(_, found)| **found).map(|(i, _)| name(i)).collect()
+        let of = |from: usize, to: usize| found[from..to].iter().filter(|found| **found).count();
+        let parts = [(of(0, halves), "halves of the key"), (of(halves, count - 1), "round keys"), (of(count - 1, count), "H")];
+        let there = parts.into_iter().filter(|(number, _)| *number > 0);
+        there.map(|(number, what)| if what == "H" { what.into() } else { format!("{number} {what}") }).collect()
     }
 }

@@ -4,11 +4,13 @@ use crate::{
     peer::MODEL,
     switches::{self, Settings},
 };
+use include_dir::{Dir, include_dir};
 use serde_json::Value;
 use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 /// A plug-in, ready.
@@ -27,9 +29,37 @@ pub(crate) struct Plugin {
 /// The model's features, which mean something to its faults.
 pub(crate) const MODEL_WITHOUT: &str = "MODEL_WITHOUT=aes MODEL_WITHOUT=vaes MODEL_WITHOUT=avx512f MODEL_WITHOUT=pclmulqdq";
 
-/// This folder.
+/// What an installed referee carries with it.
+static CARRIED: [(&str, Dir<'_>); 3] = [
+    ("plugins", include_dir!("$CARGO_MANIFEST_DIR/plugins")),
+    ("templates", include_dir!("$CARGO_MANIFEST_DIR/templates")),
+    ("interface", include_dir!("$CARGO_MANIFEST_DIR/interface")),
+];
+
+/// The folder of the referee in its repository, or where that is not, one in the user's cache with what it carries.
 pub(crate) fn home() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    static HOME: OnceLock<PathBuf> = OnceLock::new();
+    HOME.get_or_init(|| {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        if here.join("referee.h").exists() {
+            return here.to_owned();
+        }
+        carried().unwrap_or_else(|error| {
+            eprintln!("referee: no cache for its plug-ins: {error}");
+            std::process::exit(2)
+        })
+    })
+}
+
+fn carried() -> std::io::Result<PathBuf> {
+    let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home).unwrap_or_else(env::temp_dir).join("fastgcm-referee");
+    for (name, folder) in &CARRIED {
+        fs::create_dir_all(cache.join(name))?;
+        folder.extract(cache.join(name))?;
+    }
+    fs::write(cache.join("referee.h"), include_str!("../referee.h"))?;
+    Ok(cache)
 }
 
 /// All plug-ins that are here, by name.
@@ -55,14 +85,22 @@ pub(crate) fn here() -> Result<Vec<PathBuf>, String> {
 
 /// `NAME=VALUE`.
 pub(crate) fn is_setting(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| !name.contains('/'))
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 /// Builds what has to be built, of `NAME=VALUE... PATH`. Libraries are fetched from elsewhere, and built from source, only if we may `fetch`.
 pub(crate) fn plugin(path: &Path, fetch: bool) -> Result<Plugin, String> {
     let words = path.to_string_lossy().into_owned();
-    let is_word = |word: &&str| !path.exists() && is_setting(word);
-    let settings: Vec<_> = words.split(' ').take_while(is_word).map(str::to_owned).collect();
+    // What begins with a hyphen goes on with the value before it.
+    let is_word = |word: &&str| !path.exists() && (is_setting(word) || word.starts_with('-'));
+    let mut settings: Vec<String> = Vec::new();
+    for word in words.split(' ').take_while(is_word) {
+        match settings.last_mut() {
+            Some(last) if !is_setting(word) => *last += &format!(" {word}"),
+            _ => settings.push(word.to_owned()),
+        }
+    }
     let behind: usize = settings.iter().map(|word| word.len() + 1).sum();
     let path = Path::new(words.get(behind..).unwrap_or_default());
     if path == Path::new(MODEL) && !path.exists() {
@@ -128,7 +166,7 @@ fn said(source: &str, key: &str) -> String {
 fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let said = |key: &str| Some(said(&source, key)).filter(|said| !said.is_empty());
-    let root = home().join("../..").canonicalize().map_err(|error| error.to_string())?;
+    let root = home().join("../..").canonicalize().unwrap_or_else(|_| home().into());
     if let Some(before) = said("before:") {
         run(Command::new("bash").args(["-c", &before]).current_dir(&root))?;
     }

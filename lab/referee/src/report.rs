@@ -1,32 +1,28 @@
 //! One table, and what was found.
 
 use crate::{
-    peer::Memory,
-    worker::{KINDS, Report},
+    pages::{Asked, question, repeats},
+    prepare,
+    worker::KINDS,
 };
-use std::{fmt::Write, path::PathBuf};
-
-const HEAD: &str = "\
-| implementation | asked | wrong | outside | crashes | hangs | leaves text | takes too much | keeps keys | memory | not offered |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|
-";
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 /// The table, the findings, and what is not offered.
-pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
-    let mut out = String::new();
-    out += HEAD;
+pub(crate) fn table(asked: &Asked<'_>) -> String {
+    let (reports, cases) = (asked.reports, asked.cases);
+    let heads: Vec<&str> = KINDS.iter().map(|kind| kind.column()).collect();
+    let mut out = format!("| implementation | asked | {} | memory | not offered |\n", heads.join(" | "));
+    out += &format!("|---|---:|{}---|---|\n", "---:|".repeat(KINDS.len()));
     for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
         let counts: Vec<String> = report.counts.iter().map(|count| if *count == 0 { "-".into() } else { count.to_string() }).collect();
         let about = &report.about;
-        let memory = match about.memory {
-            Memory::Ours => "ours",
-            Memory::Mapped => "ours, behind",
-            Memory::Its => "its own",
-        };
-        let (counts, lacks) = (counts.join(" | "), about.lacks());
+        let (counts, memory, lacks) = (counts.join(" | "), about.memory.words(), about.lacks());
         let _ = writeln!(out, "| {} ({}) | {} | {counts} | {memory} | {lacks} |", about.name, about.version, report.asked);
     }
-    let _ = writeln!(out, "\nOf {cases} questions, each was asked what it offers.");
+    let _ = writeln!(out, "\nOf {} questions, each was asked what it offers.", cases.len());
     for (path, report) in reports {
         if let Some(why) = &report.absent {
             let name = path.file_name().unwrap_or_default();
@@ -38,17 +34,27 @@ pub(crate) fn table(reports: &[(PathBuf, Report)], cases: usize) -> String {
         let name = report.about.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let _ = writeln!(out, "referee::{name} ok {}", report.asked);
     }
-    for (_, report) in reports.iter().filter(|(_, report)| !report.findings.is_empty()) {
+    for (path, report) in reports.iter().filter(|(_, report)| !report.findings.is_empty()) {
         let _ = writeln!(out, "\n{} ({}):", report.about.name, report.about.version);
         for kind in KINDS {
             for finding in report.findings.iter().filter(|finding| finding.kind == kind) {
-                let settings = finding.settings.iter().map(|setting| format!("{setting} ")).collect::<String>();
-                let _ = writeln!(out, "  {kind:?}: {}", finding.says);
-                let _ = writeln!(out, "    --case {}/{} of {settings}", finding.family, finding.number);
+                let _ = writeln!(out, "  {kind:?}: {}\n    {}", finding.says, repeats(finding, &short(path), asked.how));
             }
         }
     }
+    // Who asks one question wants to see it.
+    if let [case] = cases {
+        let _ = writeln!(out, "\n{case}");
+        for (name, hex) in question(case) {
+            let _ = writeln!(out, "{name}: {hex}");
+        }
+    }
     out
+}
+
+/// As it is named on the command line.
+fn short(path: &Path) -> PathBuf {
+    path.strip_prefix(prepare::home().join("plugins")).map_or_else(|_| path.to_owned(), Path::to_owned)
 }
 
 /// The table and the findings for a file: what was asked, and on which processor.
