@@ -24,12 +24,14 @@ enum {
     REFEREE_KEEPS = 128,   /* the plug-in itself keeps bytes of a key, so nobody looks what is in memory when a key is freed */
 };
 
-/* Which algorithm it is. All but AES-GCM have nonces of one length, and tags of 16 bytes. */
+/* Which algorithm it is. All but AES-GCM have nonces of one length, and tags of 16 bytes, or of 48 with a commitment. */
 enum {
     REFEREE_AES_GCM = 0,
     REFEREE_XAES_256_GCM = 1, /* C2SP: a nonce of 24 bytes */
     REFEREE_AES_GCM_SIV = 2,  /* RFC 8452: a nonce of 12 bytes */
     REFEREE_DNDK_GCM = 3,     /* draft-gueron-cfrg-dndkgcm, without commitment: a nonce of 24 bytes */
+    REFEREE_KC_XAES_256_GCM = 4, /* IACR ePrint 2025/758: as XAES-256-GCM; 32 bytes of a commitment stand behind the 16 of the tag */
+    REFEREE_KC_DNDK_GCM = 5,  /* DNDK-GCM with such a commitment */
 };
 
 /* One message. It is read at `input` and written at `output`, `length` bytes each; the tag is written by sealing and read by opening.

@@ -18,7 +18,9 @@ import javax.crypto.spec.SecretKeySpec;
  * says what goes through the pipes. AAD, texts and tags are direct buffers over the referee's memory; keys and nonces are arrays of Java.
  *
  * levels: JDK_JAVA_OPTIONS=-XX:UseAVX=0 JDK_JAVA_OPTIONS=-XX:UseAVX=1 JDK_JAVA_OPTIONS=-XX:UseAVX=2 JDK_JAVA_OPTIONS=-XX:UseAVX=3
- * without: JDK_JAVA_OPTIONS=-XX:-UseAES JDK_JAVA_OPTIONS=-XX:-UseAESIntrinsics JDK_JAVA_OPTIONS=-XX:-UseSHA
+ * without: JDK_JAVA_OPTIONS=-XX:-UseAES JDK_JAVA_OPTIONS=-XX:+UnlockDiagnosticVMOptions;-XX:-UseAESIntrinsics
+ * without: JDK_JAVA_OPTIONS=-XX:+UnlockDiagnosticVMOptions;-XX:-UseGHASHIntrinsics
+ * without: JDK_JAVA_OPTIONS=-XX:+UnlockDiagnosticVMOptions;-XX:-UseAESCTRIntrinsics
  *
  * <p>CLASSPATH=bcprov.jar REFEREE_PROVIDER=org.bouncycastle.jce.provider.BouncyCastleProvider
  */

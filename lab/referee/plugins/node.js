@@ -63,7 +63,8 @@ for (;;) {
     );
     const list = read(4 * number);
     const cuts = Array.from({ length: number }, (_, i) => list.readUInt32LE(4 * i));
-    const places = memory && Array.from({ length: 7 }, (_, i) => i).map(() => read(4).readUInt32LE(0));
+    const seven = memory && read(28);
+    const places = memory && Array.from({ length: 7 }, (_, i) => seven.readUInt32LE(4 * i));
     const given = (i, length) => (memory ? memory[i].subarray(places[i], places[i] + length) : read(length));
     const [key, nonce, aad, text] = [keyLength, nonceLength, aadLength, textLength].map((length, i) => given(i, length));
     const tag = seals ? tagLength : given(memory ? 5 : 0, tagLength);

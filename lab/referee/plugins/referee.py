@@ -8,6 +8,7 @@ import struct
 import sys
 
 IN_PLACE, TAG_BEHIND, WHOLE, MEMORY = 1, 32, 256, 512
+AES_GCM_SIV = 2
 TAGS = 1 << 4 | 1 << 8 | 0x1F << 12
 
 
@@ -21,11 +22,11 @@ def mapped(name):
         return memoryview(mmap.mmap(file.fileno(), 0))
 
 
-def serve(name, version, message, *, offers=WHOLE, keys=7, tags=1 << 16, nonces=(12, 12), block=0):
+def serve(name, version, message, *, offers=WHOLE, keys=7, tags=1 << 16, nonces=(12, 12), block=0, algorithm=0):
     """Answers questions with `message(question)`, which says whether it is done."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     memory = [mapped(name) for name in ["key", "nonce", "AAD", "input", "output", "tag"]]
-    line = "|".join(map(str, [name, version, offers | MEMORY, keys, tags, *nonces, block]))
+    line = "|".join(map(str, [name, version, offers | MEMORY, keys, tags, *nonces, block, algorithm]))
     sink.write(line.encode() + b"\n")
     sink.flush()
     while head := source.read(36):

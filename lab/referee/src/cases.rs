@@ -173,7 +173,7 @@ impl fmt::Display for Case {
             f,
             "{}: {}-{} {} {} bytes, nonce {}, AAD {}, tag {}",
             self.family,
-            ["AES", "XAES", "SIV", "DNDK"][of.algorithm as usize],
+            ["AES", "XAES", "SIV", "DNDK", "KC-XAES", "KC-DNDK"][of.algorithm as usize],
             8 * of.key.len(),
             if self.seals { "seal" } else { "open" },
             of.text.len(),
@@ -243,7 +243,7 @@ pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
     let noise = noise(if amount == Amount::Full { 72 << 20 } else { 2 << 20 });
     let mut maker = Maker { noise, memo: HashMap::new(), models: HashMap::new(), cases: Vec::new(), quick: amount == Amount::Quick };
     type Family = fn(&mut Maker, Amount);
-    let all: [(&str, Family); 18] = [
+    let all: [(&str, Family); 20] = [
         ("lengths", Maker::lengths),
         ("operands", Maker::operands),
         ("long", Maker::long),
@@ -261,6 +261,8 @@ pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
         ("xaes", |maker, _| maker.other("xaes", XAES)),
         ("siv", |maker, _| maker.other("siv", SIV)),
         ("dndk", |maker, _| maker.other("dndk", DNDK)),
+        ("kc-xaes", |maker, _| maker.other("kc-xaes", KC_XAES)),
+        ("kc-dndk", |maker, _| maker.other("kc-dndk", KC_DNDK)),
         ("freed", Maker::freed),
     ];
     for (name, family) in all {
@@ -277,10 +279,12 @@ pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
     maker.cases
 }
 
-/// `REFEREE_XAES_256_GCM`, `REFEREE_AES_GCM_SIV` and `REFEREE_DNDK_GCM`.
+/// `REFEREE_XAES_256_GCM`, and so on.
 const XAES: u32 = 1;
 const SIV: u32 = 2;
 const DNDK: u32 = 3;
+const KC_XAES: u32 = 4;
+const KC_DNDK: u32 = 5;
 
 /// Bytes without a pattern that AES-GCM could share (xorshift64*).
 fn noise(len: usize) -> Vec<u8> {
@@ -341,7 +345,8 @@ impl Maker {
 
     fn add(&mut self, family: &'static str, of: &Rc<Sealed>, seals: bool) -> &mut Case {
         let (place, buffers, way, asks) = (Place::End, Buffers::Two, Way::Whole, Asks::Answer);
-        self.cases.push(Case { family, of: of.clone(), seals, tag: 16, place, buffers, way, asks, number: 0 });
+        let tag = if of.algorithm == 0 { 16 } else { of.tag.len() };
+        self.cases.push(Case { family, of: of.clone(), seals, tag, place, buffers, way, asks, number: 0 });
         self.cases.last_mut().expect("just added")
     }
 
@@ -653,10 +658,18 @@ impl Maker {
     /// What is left when a key is freed that has sealed this: a message of each algorithm, and one key (`freed.rs` makes what is sought of it).
     fn freed(&mut self, _: Amount) {
         let mut firsts: Vec<Rc<Sealed>> = vec![self.usual(32, 20, 100)];
-        for algorithm in [XAES, SIV, DNDK] {
+        for algorithm in [XAES, SIV, DNDK, KC_XAES, KC_DNDK] {
             let nonce = vec![9; if algorithm == SIV { 12 } else { 24 }];
             let (key, text) = (self.key(32).to_vec(), vec![1; 100]);
-            firsts.push(Rc::new(Sealed { key, nonce, aad: Vec::new(), sealed: text.clone(), text, tag: vec![0; 16], algorithm }));
+            firsts.push(Rc::new(Sealed {
+                key,
+                nonce,
+                aad: Vec::new(),
+                sealed: text.clone(),
+                text,
+                tag: vec![0; if algorithm < KC_XAES { 16 } else { 48 }],
+                algorithm,
+            }));
         }
         for of in firsts {
             self.add("freed", &of, true);
@@ -682,12 +695,20 @@ impl Maker {
                 let (key, nonce) = (self.key(key).to_vec(), nonce.clone());
                 let (aad, text) = (self.noise[300..][..aad].to_vec(), self.noise[len % 53..][..len].to_vec());
                 let whole = <&[u8; 32]>::try_from(&key[..]);
+                let long = || nonce[..].try_into().expect("24 bytes");
+                let commits = algorithm == KC_DNDK;
                 let (sealed, tag) = match (algorithm, whole) {
-                    (XAES, Ok(key)) => fastgcm_model::xaes::seal(key, nonce[..].try_into().expect("24 bytes"), &aad, &text),
-                    (DNDK, Ok(key)) => fastgcm_model::dndk::seal(key, &nonce, false, &aad, &text),
+                    (XAES | KC_XAES, Ok(key)) => fastgcm_model::xaes::seal(key, long(), &aad, &text),
+                    (DNDK | KC_DNDK, Ok(key)) => fastgcm_model::dndk::seal(key, &nonce, commits, &aad, &text),
                     _ => fastgcm_model::siv::seal(&key, nonce[..].try_into().expect("12 bytes"), &aad, &text),
                 };
-                let of = Rc::new(Sealed { key, nonce, aad, text, sealed, tag: tag.to_vec(), algorithm });
+                let commitment = match (algorithm, whole) {
+                    (KC_XAES, Ok(key)) => fastgcm_model::xaes::commitment(key, long()).to_vec(),
+                    (KC_DNDK, Ok(key)) => fastgcm_model::dndk::derive(key, &nonce, true).1.to_vec(),
+                    _ => Vec::new(),
+                };
+                let tag = [&tag[..], &commitment].concat();
+                let of = Rc::new(Sealed { key, nonce, aad, text, sealed, tag, algorithm });
                 for seals in [true, false] {
                     self.add(family, &of, seals).place = if len % 2 == 0 { Place::End } else { Place::Start };
                     self.add(family, &of, seals).buffers = Buffers::InPlace;

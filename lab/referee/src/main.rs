@@ -309,7 +309,7 @@ fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Resul
     if let Some(folder) = write {
         let text = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(folder).map_err(text)?;
-        for (name, file) in published::files() {
+        for (name, file) in published::files()? {
             fs::write(folder.join(name), format!("{file:#}\n")).map_err(text)?;
             println!("{}", folder.join(name).display());
         }

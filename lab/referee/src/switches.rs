@@ -23,16 +23,17 @@ const FEATURES: [(u64, u64); 12] = [
     (0, 1 << (32 + 10)),              // VPCLMULQDQ
 ];
 
-/// The environments for what a first comment says.
+/// The environments for what a first comment says, in which `;` stands for a blank.
 pub(crate) fn of(without: &str, levels: &str) -> Vec<Settings> {
+    let one = |setting: &str| setting.replace(';', " ");
     let features: Vec<&str> = without.split_whitespace().collect();
-    let mut all: Vec<Settings> = levels.split_whitespace().map(|level| vec![level.to_owned()]).collect();
+    let mut all: Vec<Settings> = levels.split_whitespace().map(|level| vec![one(level)]).collect();
     if features == ["OPENSSL_ia32cap"] {
         let cap = |(one, seven)| vec![format!("OPENSSL_ia32cap=~{one:#x}:~{seven:#x}")];
         all.extend(pairs(&FEATURES, |a, b| (a.0 | b.0, a.1 | b.1)).into_iter().map(cap));
         return all;
     }
-    let features: Vec<Settings> = features.iter().map(|feature| vec![(*feature).to_owned()]).collect();
+    let features: Vec<Settings> = features.iter().map(|feature| vec![one(feature)]).collect();
     all.extend(pairs(&features, |a, b| joined(&a[0], &b[0])));
     all
 }
@@ -70,6 +71,7 @@ mod tests {
         assert_eq!(of("GODEBUG=cpu.aes=off GODEBUG=cpu.avx=off", "").last().unwrap(), &["GODEBUG=cpu.aes=off,cpu.avx=off"]);
         assert_eq!(of("A=1 B=1", "").last().unwrap(), &["A=1", "B=1"]);
         assert_eq!(of("J=-XX:-UseAES J=-XX:UseAVX=0", "").last().unwrap(), &["J=-XX:-UseAES -XX:UseAVX=0"]);
+        assert_eq!(of("", "J=-XX:+A;-XX:-B"), [["J=-XX:+A -XX:-B"]]);
         let tunables = "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS";
         assert_eq!(of(tunables, "").last().unwrap(), &["GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-ERMS"]);
         assert_eq!(of("", "L=1 L=2"), [["L=1"], ["L=2"]]);

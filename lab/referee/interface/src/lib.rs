@@ -13,7 +13,7 @@ use std::{
 
 /// Changes with [`Table`] and [`Message`].
 pub const INTERFACE: u32 = 2;
-/// What [`export`] exports.
+/// What [`export`] exports, unless the environment names another table as `REFEREE_TABLE`.
 pub const SYMBOL: &str = "referee_plugin";
 
 /// Of [`Table::offers`]: input and output may be the same buffer.
@@ -186,14 +186,17 @@ impl Run for NoPieces {
     }
 }
 
-/// Exports a type that implements [`Implementation`].
+/// Exports a type that implements [`Implementation`], as what the referee looks for, or as a table that `REFEREE_TABLE` names.
 #[macro_export]
 macro_rules! export {
     ($implementation:ty) => {
+        $crate::export!($implementation, referee_plugin);
+    };
+    ($implementation:ty, $name:ident) => {
         /// What the referee looks for.
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals)]
-        pub static referee_plugin: $crate::Table = $crate::Table::of::<$implementation>();
+        pub static $name: $crate::Table = $crate::Table::of::<$implementation>();
     };
 }
 

@@ -3,15 +3,22 @@
 //! levels: FASTGCM_BACKEND=vaes-avx512 FASTGCM_BACKEND=vaes-avx2 FASTGCM_BACKEND=aesni-avx FASTGCM_BACKEND=aesni-sse
 //! levels: FASTGCM_BACKEND=vpaes-ssse3 FASTGCM_BACKEND=portable
 
+mod schemes;
+
 use fastgcm::{Backend, Key, Nonce, ShortTag, Tag, hazmat::Pieces};
 use referee_interface::{IN_PLACE, Implementation, Message, NULL, Run, TAGS, THREADS, bytes, bytes_mut};
 use std::{env, sync::OnceLock};
 
 static BACKEND: OnceLock<Backend> = OnceLock::new();
 
-/// The best back end, or the one that was named. The key stays where it is made: a copy that a move leaves would be found.
+/// The best back end, or the one that was named.
+fn backend() -> Backend {
+    BACKEND.get().copied().unwrap_or_else(Backend::detect)
+}
+
+/// A key of it. The key stays where it is made: a copy that a move leaves would be found.
 fn key(bytes: &[u8]) -> Option<Box<Key>> {
-    BACKEND.get().map_or_else(|| Key::boxed(bytes), |backend| Key::boxed_with_backend(bytes, *backend)).ok()
+    Key::boxed_with_backend(bytes, backend()).ok()
 }
 
 struct Fastgcm(Box<Key>);
