@@ -1,4 +1,6 @@
 /* LibTomCrypt: gcm_init and what follows. The tag is compared by the caller.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -ltomcrypt
  * debian: libtomcrypt-dev */
 #include "referee.h"

@@ -132,6 +132,8 @@ struct Run {
     /// Write one page of HTML to this file, for people.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    #[arg(long, hide = true)]
+    told: bool,
     /// Show what plug-ins write to standard error.
     #[arg(long)]
     loud: bool,
@@ -199,8 +201,16 @@ fn run(run: &Run) -> Result<bool, String> {
         let (name, bytes) = spare.split_once('=').ok_or("--spare wants BUFFER=BYTES")?;
         arena.spare(name, bytes.parse().map_err(|_| format!("--spare {spare}: no number"))?)?;
     }
-    let manner = Manner { patience: run.patience, first: false, loud: run.loud };
+    let mut again = vec!["--amount".to_owned(), format!("{amount:?}").to_lowercase(), "--patience".into(), run.patience.to_string()];
+    again.extend(run.case.iter().flat_map(|case| ["--case".to_owned(), case.clone()]));
+    again.extend(run.family.iter().flat_map(|family| ["--family".to_owned(), family.clone()]));
+    again.extend(run.spare.iter().flat_map(|spare| ["--spare".to_owned(), spare.clone()]));
+    let manner = Manner { patience: run.patience, first: false, loud: run.loud, again: again.leak() };
     let reports = reports(paths, run.fetch, run.crippled, &cases, arena, manner);
+    if run.told {
+        reports.iter().for_each(|(_, report)| print!("{}", report.lines()));
+        return Ok(true);
+    }
     let spare = run.spare.iter().map(|spare| format!(" --spare {spare}")).collect::<String>();
     let how = format!("--amount {}{spare}", format!("{amount:?}").to_lowercase());
     let asked = pages::Asked { reports: &reports, cases: &cases, how: &how, strict: run.strict };
@@ -282,7 +292,7 @@ fn on_crippled(
 
 fn acvp(prompt: &Path, expected: &Path, plugins: &[PathBuf]) -> Result<bool, String> {
     let set = published::acvp(prompt, expected)?;
-    let manner = Manner { patience: 20, first: false, loud: false };
+    let manner = Manner { patience: 20, first: false, loud: false, again: &[] };
     let reports = reports(plugins.to_vec(), false, false, &set.cases, arena(&set.cases), manner);
     print!("{}", report::table(&pages::Asked { reports: &reports, cases: &set.cases, how: "", strict: false }));
     Ok(reports.iter().all(|(_, report)| report.absent.is_none() && report.counts[0] == 0 && report.asked > 0))
@@ -319,7 +329,7 @@ fn vectors(cavp: Option<&Path>, acvp: &[PathBuf], write: Option<&Path>) -> Resul
 
 fn selftest(only: &[String]) -> Result<bool, String> {
     let (cases, mut arena) = asked(Amount::Quick, &[]);
-    let manner = Manner { patience: 2, first: true, loud: false };
+    let manner = Manner { patience: 2, first: true, loud: false, again: &[] };
     let program = std::env::current_exe().map_err(|error| error.to_string())?.display().to_string();
     let crippled = switches::of(prepare::MODEL_WITHOUT, "");
     let mut failed = String::new();
