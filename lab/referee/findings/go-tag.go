@@ -1,4 +1,4 @@
-// Go (1.26.8, amd64): with a tag of 12 to 15 bytes (cipher.NewGCMWithTagSize), Seal writes 16 bytes behind the ciphertext. Where the slice has room
+// Go (1.26.8, amd64; golang/go#80288): with a tag of 12 to 15 bytes (cipher.NewGCMWithTagSize), Seal writes 16 bytes behind the ciphertext. Where the slice has room
 // for what it promises and no more, what stands behind it is overwritten: here the bytes of another slice of one array.
 //
 //	go run go-tag.go # status 1: it does

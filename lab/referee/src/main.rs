@@ -273,7 +273,7 @@ fn on_crippled(
     arena: &mut Arena,
     manner: Manner,
 ) -> Report {
-    let mut report = Report { about: plain.about.clone(), ..Report::default() };
+    let mut report = Report { about: plain.about.clone(), crippled: true, ..Report::default() };
     let mut refused = 0;
     for settings in all {
         let other = worker::ask(&[settings, command].concat(), cases, arena, manner);

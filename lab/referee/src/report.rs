@@ -8,19 +8,24 @@ use crate::{
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 /// The table, the findings, and what is not offered.
 pub(crate) fn table(asked: &Asked<'_>) -> String {
     let (reports, cases) = (asked.reports, asked.cases);
     let heads: Vec<&str> = KINDS.iter().map(|kind| kind.column()).collect();
-    let mut out = format!("| implementation | asked | {} | memory | not offered |\n", heads.join(" | "));
-    out += &format!("|---|---:|{}---|---|\n", "---:|".repeat(KINDS.len()));
-    for (_, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
+    let mut out = format!("| implementation | asked | {} | memory | not offered | date | command |\n", heads.join(" | "));
+    out += &format!("|---|---:|{}---|---|---|---|\n", "---:|".repeat(KINDS.len()));
+    let date = today();
+    for (path, report) in reports.iter().filter(|(_, report)| report.absent.is_none()) {
         let counts: Vec<String> = report.counts.iter().map(|count| if *count == 0 { "-".into() } else { count.to_string() }).collect();
         let about = &report.about;
         let (counts, memory, lacks) = (counts.join(" | "), about.memory.words(), about.lacks());
-        let _ = writeln!(out, "| {} ({}) | {} | {counts} | {memory} | {lacks} |", about.name, about.version, report.asked);
+        let crippled = if report.crippled { " --crippled" } else { "" };
+        let command = format!("referee run {}{crippled} '{}'", asked.how, short(path).display());
+        let _ = write!(out, "| {} ({}) | {} | {counts} | {memory} | {lacks} |", about.name, about.version, report.asked);
+        let _ = writeln!(out, " {date} | `{command}` |");
     }
     let _ = writeln!(out, "\nOf {} questions, each was asked what it offers.", cases.len());
     for (path, report) in reports {
@@ -54,7 +59,15 @@ pub(crate) fn table(asked: &Asked<'_>) -> String {
 
 /// As it is named on the command line.
 fn short(path: &Path) -> PathBuf {
-    path.strip_prefix(prepare::home().join("plugins")).map_or_else(|_| path.to_owned(), Path::to_owned)
+    let root = prepare::home().join("../../crates");
+    let below = path.strip_prefix(prepare::home().join("plugins")).map(Path::to_owned);
+    below.or_else(|_| path.strip_prefix(root).map(|path| Path::new("crates").join(path))).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Year, month and day, in Greenwich.
+fn today() -> String {
+    let said = Command::new("date").args(["-u", "+%F"]).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&said).trim().to_owned()
 }
 
 /// The table and the findings for a file: what was asked, and on which processor.
@@ -92,13 +105,13 @@ mod tests {
         let (_, found) = page.split_once("## What was found").unwrap();
         let (found, _) = found.split_once("\n## ").unwrap();
         let mut results = String::new();
-        for file in ["emerald-rapids.txt", "emerald-rapids-levels.txt", "emerald-rapids-wolfssl.txt"] {
+        for file in ["zen5.txt", "zen5-crippled.txt"] {
             results += &fs::read_to_string(home.join("results").join(file)).unwrap();
         }
         // Counts stand between the second cell and the last.
         let counted = |line: &&str| {
             let cells: Vec<&str> = line.split(" | ").collect();
-            line.starts_with("| ") && cells.len() == 11 && cells[2..9].iter().any(|cell| *cell != "-")
+            line.starts_with("| ") && cells.len() == 13 && cells[2..9].iter().any(|cell| *cell != "-")
         };
         let (told, found) = (names(found.lines()), names(results.lines().filter(counted)));
         assert_eq!(told, found);

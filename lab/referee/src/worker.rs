@@ -74,6 +74,8 @@ pub(crate) struct Report {
     pub(crate) counts: [u64; KINDS.len()],
     /// The smallest of each kind and family.
     pub(crate) findings: Vec<Finding>,
+    /// It was asked on crippled processors.
+    pub(crate) crippled: bool,
     /// As the process that was asked has said it.
     pub(crate) about_line: String,
 }
