@@ -171,16 +171,15 @@ pub(crate) fn wrong(set: &Set) -> usize {
 }
 
 /// What closes the gaps, as files in Wycheproof's form. One text of a MiB, for the second carry of a counter, stands by itself. The last file is to be
-/// offered to Wycheproof: of each mistake that Wycheproof's file misses, the smallest messages that show it.
+/// offered to Wycheproof: of each mistake that Wycheproof's file misses, the smallest messages that show it; their comments name it.
 pub(crate) fn files() -> Result<[(&'static str, Value); 3], String> {
     const SHORT: usize = 1 << 14;
     let mut long = closing(usize::MAX);
     long.cases.retain(|case| case.of.text.len() > SHORT);
-    let notes: Vec<Note> = NOTES.iter().map(|note| note.map(str::to_owned)).collect();
-    let family = |case: &Case| vec![flag(case).to_owned()];
+    let family = |case: &Case| case.family.to_owned();
     Ok([
-        ("aes_gcm_lengths_test.json", as_wycheproof(&closing(SHORT), &notes, family)),
-        ("aes_gcm_long_test.json", as_wycheproof(&long, &notes, family)),
+        ("aes_gcm_lengths_test.json", as_wycheproof(&closing(SHORT), family)),
+        ("aes_gcm_long_test.json", as_wycheproof(&long, family)),
         ("aes_gcm_missed_test.json", missed()?),
     ])
 }
@@ -193,34 +192,20 @@ fn missed() -> Result<Value, String> {
     let is_answer = |fault: &&Fault| fault.kind == Kind::Answer || fault.name == "f03";
     let misses = |fault: &&Fault| !theirs.cases.iter().any(|case| catches(case, fault.name));
     let faults: Vec<&Fault> = FAULTS.iter().filter(is_answer).filter(misses).collect();
-    let shows = |case: &Case| faults.iter().filter(|fault| catches(case, fault.name)).map(|fault| camel(fault.name)).collect::<Vec<_>>();
-    let mut wanted: BTreeMap<String, usize> = faults.iter().map(|fault| (camel(fault.name), 3)).collect();
+    let shows = |case: &Case| faults.iter().filter(|fault| catches(case, fault.name)).map(|fault| fault.says).collect::<Vec<_>>();
+    let mut wanted: BTreeMap<&str, usize> = faults.iter().map(|fault| (fault.says, 3)).collect();
     ours.cases.retain(|case| {
-        let new = (!wanted.is_empty()).then(|| shows(case)).unwrap_or_default();
-        let needed = new.iter().any(|flag| wanted.contains_key(flag));
-        for flag in new {
-            if let Some(left) = wanted.get_mut(&flag) {
+        let shown = if wanted.is_empty() { Vec::new() } else { shows(case) };
+        let needed = shown.iter().any(|says| wanted.contains_key(says));
+        for says in shown {
+            if let Some(left) = wanted.get_mut(says) {
                 *left -= 1;
-                if *left == 0 {
-                    wanted.remove(&flag);
-                }
             }
         }
+        wanted.retain(|_, left| *left > 0);
         needed
     });
-    let kind = |fault: &Fault| if fault.name.starts_with("f02") { "AUTH_BYPASS" } else { "EDGE_CASE" };
-    let notes: Vec<Note> = faults.iter().map(|fault| [camel(fault.name), kind(fault).into(), format!("Finds: {}.", fault.says)]).collect();
-    Ok(as_wycheproof(&ours, &notes, shows))
-}
-
-/// A flag of Wycheproof's for the name of a fault.
-fn camel(name: &str) -> String {
-    let name = name
-        .replace("f04", "counter-wrap")
-        .replace("f02", "forgery")
-        .replace("f17", "ghash-operands")
-        .replace("fuzz-one-shot", "text-modulo-1024");
-    name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+    Ok(as_wycheproof(&ours, |case| format!("finds: {}", shows(case).join("; "))))
 }
 
 /// What a family of questions is for.
@@ -237,8 +222,6 @@ fn flag(case: &Case) -> &'static str {
 }
 
 /// A flag, the kind of mistake, and what it is.
-type Note = [String; 3];
-
 const NOTES: [[&str; 3]; 7] = [
     ["CounterWrap", "EDGE_CASE", "The 32-bit counter wraps, after any number of blocks that implementations take at once."],
     ["LongIv", "FUNCTIONALITY", "Nonces of any length are allowed."],
@@ -250,7 +233,7 @@ const NOTES: [[&str; 3]; 7] = [
 ];
 
 /// A set in Wycheproof's form (`aead_test_schema_v1.json`).
-fn as_wycheproof(set: &Set, notes: &[Note], flags_of: impl Fn(&Case) -> Vec<String>) -> Value {
+fn as_wycheproof(set: &Set, comment: impl Fn(&Case) -> String) -> Value {
     let text = |bytes: &[u8]| bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let mut groups: BTreeMap<[usize; 3], Vec<Value>> = BTreeMap::new();
     let (mut before, mut flags) = (std::collections::HashSet::new(), std::collections::HashSet::new());
@@ -269,12 +252,12 @@ fn as_wycheproof(set: &Set, notes: &[Note], flags_of: impl Fn(&Case) -> Vec<Stri
             continue;
         }
         number += 1;
-        let own = flags_of(case);
-        flags.extend(own.clone());
+        let flag = flag(case);
+        flags.insert(flag);
         groups.entry([8 * nonce.len(), 8 * key.len(), 8 * tag.len()]).or_default().push(json!({
             "tcId": number,
-            "comment": case.family,
-            "flags": own,
+            "comment": comment(case),
+            "flags": [flag],
             "key": text(key),
             "iv": text(&nonce),
             "aad": text(&aad),
@@ -291,8 +274,8 @@ fn as_wycheproof(set: &Set, notes: &[Note], flags_of: impl Fn(&Case) -> Vec<Stri
             json!({ "type": "AeadTest", "source": source, "ivSize": iv, "keySize": key, "tagSize": tag, "tests": tests })
         })
         .collect();
-    let used = notes.iter().filter(|[flag, ..]| flags.contains(flag));
-    let notes = used.map(|[flag, kind, says]| (flag.clone(), json!({ "bugType": kind, "description": says })));
+    let used = NOTES.iter().filter(|[flag, ..]| flags.contains(flag));
+    let notes = used.map(|[flag, kind, says]| ((*flag).to_owned(), json!({ "bugType": kind, "description": says })));
     json!({
         "algorithm": "AES-GCM",
         "schema": "aead_test_schema_v1.json",
