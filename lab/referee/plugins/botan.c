@@ -1,4 +1,5 @@
 /* Botan: its interface for C, whole messages, with the tag behind the ciphertext.
+ * without: BOTAN_CLEAR_CPUID=aesni BOTAN_CLEAR_CPUID=clmul BOTAN_CLEAR_CPUID=ssse3 BOTAN_CLEAR_CPUID=sse2 BOTAN_CLEAR_CPUID=avx2
  * link: -I/usr/include/botan-2 -lbotan-2
  * debian: libbotan-2-dev */
 #include "referee.h"
@@ -57,7 +58,7 @@ static int open(void *key, const struct referee_message *m) { return message(key
 
 const struct referee_plugin referee_plugin = {
     .interface = REFEREE_INTERFACE,
-    .offers = REFEREE_IN_PLACE,
+    .offers = REFEREE_IN_PLACE | REFEREE_THREADS,
     .keys = REFEREE_KEYS_ALL,
     .tags = REFEREE_TAGS_ALL & ~REFEREE_TAG(4), /* its GCM has tags of 8, and of 12 to 16 bytes */
     .nonce_min = 1,
@@ -65,7 +66,7 @@ const struct referee_plugin referee_plugin = {
     .name = "Botan",
     .version = version,
     .key = key,
-    .free = free,
+    .free = referee_wiped,
     .seal = seal,
     .open = open,
 };

@@ -1,4 +1,6 @@
 /* wolfSSL: wc_AesGcmEncrypt and wc_AesGcmDecrypt, as Debian 12 builds them.
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2 GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F GLIBC_TUNABLES=glibc.cpu.hwcaps=-ERMS
+ * without: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX_Fast_Unaligned_Load GLIBC_TUNABLES=glibc.cpu.hwcaps=-SSSE3
  * link: -lwolfssl
  * debian: libwolfssl-dev */
 #include "referee.h"

@@ -10,7 +10,9 @@ pub(crate) struct Sealed {
     pub(crate) aad: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
-    pub(crate) tag: Block,
+    pub(crate) tag: Vec<u8>,
+    /// `REFEREE_AES_GCM` and so on.
+    pub(crate) algorithm: u32,
 }
 
 /// Where a buffer lies.
@@ -36,7 +38,7 @@ pub(crate) enum Buffers {
 }
 
 /// How a message is given.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub(crate) enum Way {
     Whole,
     Pieces {
@@ -46,7 +48,21 @@ pub(crate) enum Way {
         copy: Option<usize>,
         /// The context gets its nonce before its key.
         nonce_first: bool,
+        /// What the context was used for before.
+        again: Again,
     },
+    /// Whole, by several threads with one key, which seal and open it, refuse it, and seal another message.
+    Threads(Rc<Sealed>),
+}
+
+/// What a context was used for before its message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Again {
+    No,
+    /// Another message, which was broken off after so many bytes.
+    BrokenOff(usize),
+    /// Another message, to its end, with a wrong tag if it opens.
+    Refused,
 }
 
 /// What is changed of a message that must be refused.
@@ -83,9 +99,21 @@ pub(crate) struct Case {
     pub(crate) buffers: Buffers,
     pub(crate) way: Way,
     pub(crate) asks: Asks,
+    /// Which of its family it is.
+    pub(crate) number: usize,
 }
 
 impl Case {
+    /// How much has to be read to repeat it.
+    pub(crate) fn size(&self) -> usize {
+        let pieces = if let Way::Pieces { aad, text, .. } = &self.way { aad.len() + text.len() } else { 0 };
+        self.of.text.len() + self.of.aad.len() + self.of.nonce.len() + pieces
+    }
+
+    pub(crate) fn whole(&self) -> bool {
+        matches!(self.way, Way::Whole)
+    }
+
     /// The nonce, changed if it is to be.
     pub(crate) fn nonce(&self) -> Vec<u8> {
         let mut nonce = self.of.nonce.clone();
@@ -115,7 +143,7 @@ impl Case {
 
     /// The tag of the message, changed if it is to be. Bytes that no tag has are zeros.
     pub(crate) fn tag(&self) -> Vec<u8> {
-        let mut tag = self.of.tag.to_vec();
+        let mut tag = self.of.tag.clone();
         tag.resize(self.tag, 0);
         match self.asks {
             Asks::Refusal(Changed::Tag(bit)) => flip(&mut tag, bit),
@@ -143,8 +171,9 @@ impl fmt::Display for Case {
         let of = &self.of;
         write!(
             f,
-            "{}: AES-{} {} {} bytes, nonce {}, AAD {}, tag {}",
+            "{}: {}-{} {} {} bytes, nonce {}, AAD {}, tag {}",
             self.family,
+            ["AES", "XAES", "SIV", "DNDK", "KC-XAES", "KC-DNDK"][of.algorithm as usize],
             8 * of.key.len(),
             if self.seals { "seal" } else { "open" },
             of.text.len(),
@@ -163,7 +192,10 @@ impl fmt::Display for Case {
             Buffers::InPlace => write!(f, ", in place")?,
             Buffers::Shifted(by) => write!(f, ", output {by} from the input")?,
         }
-        if let Way::Pieces { aad, text, copy, nonce_first } = &self.way {
+        if let Way::Threads(_) = self.way {
+            write!(f, ", by four threads")?;
+        }
+        if let Way::Pieces { aad, text, copy, nonce_first, again } = &self.way {
             let list = |pieces: &[usize]| match pieces {
                 [first, .., last] if pieces.len() > 8 => format!("{first}+..{}..+{last}", pieces.len()),
                 _ => pieces.iter().map(usize::to_string).collect::<Vec<_>>().join("+"),
@@ -175,6 +207,11 @@ impl fmt::Display for Case {
             if *nonce_first {
                 write!(f, ", nonce before key")?;
             }
+            match again {
+                Again::No => {}
+                Again::BrokenOff(at) => write!(f, ", after another that was broken off after {at} bytes")?,
+                Again::Refused => write!(f, ", after another with a wrong tag")?,
+            }
         }
         match self.asks {
             Asks::Answer => {}
@@ -182,7 +219,7 @@ impl fmt::Display for Case {
             Asks::Forgery => write!(f, ", a forgery")?,
             Asks::Never => write!(f, ", which the standard has not")?,
         }
-        if of.sealed.len() >= 16 && of.nonce.len() == 16 {
+        if of.algorithm == 0 && of.sealed.len() >= 16 && of.nonce.len() == 16 {
             let last = |block: Block| u32::from_be_bytes([block[12], block[13], block[14], block[15]]);
             write!(f, ", counter from {:08x}", last(Model::new(&of.key).j0(&of.nonce)))?;
         }
@@ -206,7 +243,7 @@ pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
     let noise = noise(if amount == Amount::Full { 72 << 20 } else { 2 << 20 });
     let mut maker = Maker { noise, memo: HashMap::new(), models: HashMap::new(), cases: Vec::new(), quick: amount == Amount::Quick };
     type Family = fn(&mut Maker, Amount);
-    let all: [(&str, Family); 12] = [
+    let all: [(&str, Family); 20] = [
         ("lengths", Maker::lengths),
         ("operands", Maker::operands),
         ("long", Maker::long),
@@ -219,14 +256,35 @@ pub(crate) fn all(amount: Amount, families: &[String]) -> Vec<Case> {
         ("pieces", Maker::pieces),
         ("copies", Maker::copies),
         ("empty", Maker::empty),
+        ("again", Maker::again),
+        ("threads", Maker::threads),
+        ("xaes", |maker, _| maker.other("xaes", XAES)),
+        ("siv", |maker, _| maker.other("siv", SIV)),
+        ("dndk", |maker, _| maker.other("dndk", DNDK)),
+        ("kc-xaes", |maker, _| maker.other("kc-xaes", KC_XAES)),
+        ("kc-dndk", |maker, _| maker.other("kc-dndk", KC_DNDK)),
+        ("freed", Maker::freed),
     ];
     for (name, family) in all {
         if families.is_empty() || families.iter().any(|wanted| wanted == name) {
             family(&mut maker, amount);
         }
     }
+    let mut numbers = HashMap::new();
+    for case in &mut maker.cases {
+        let number = numbers.entry(case.family).or_insert(0);
+        case.number = *number;
+        *number += 1;
+    }
     maker.cases
 }
+
+/// `REFEREE_XAES_256_GCM`, and so on.
+const XAES: u32 = 1;
+const SIV: u32 = 2;
+const DNDK: u32 = 3;
+const KC_XAES: u32 = 4;
+const KC_DNDK: u32 = 5;
 
 /// Bytes without a pattern that AES-GCM could share (xorshift64*).
 fn noise(len: usize) -> Vec<u8> {
@@ -274,7 +332,7 @@ impl Maker {
         } else {
             self.models.entry(what.0).or_insert_with(|| Model::new(&key)).seal(&nonce, &aad, &text)
         };
-        let made = Rc::new(Sealed { key, nonce, aad, text, sealed, tag });
+        let made = Rc::new(Sealed { key, nonce, aad, text, sealed, tag: tag.to_vec(), algorithm: 0 });
         self.memo.insert(what, made.clone());
         made
     }
@@ -287,7 +345,8 @@ impl Maker {
 
     fn add(&mut self, family: &'static str, of: &Rc<Sealed>, seals: bool) -> &mut Case {
         let (place, buffers, way, asks) = (Place::End, Buffers::Two, Way::Whole, Asks::Answer);
-        self.cases.push(Case { family, of: of.clone(), seals, tag: 16, place, buffers, way, asks });
+        let tag = if of.algorithm == 0 { 16 } else { of.tag.len() };
+        self.cases.push(Case { family, of: of.clone(), seals, tag, place, buffers, way, asks, number: 0 });
         self.cases.last_mut().expect("just added")
     }
 
@@ -352,13 +411,15 @@ impl Maker {
             for len in [16, 64, 128, 256, 512, 1024, sealed.len()] {
                 let text = model.gctr(&fastgcm_model::inc32(&model.j0(&nonce)), &sealed[..len]);
                 let (sealed, tag) = model.seal(&nonce, b"", &text);
-                let of = Rc::new(Sealed { key: key.clone(), nonce: nonce.clone(), aad: Vec::new(), text, sealed, tag });
+                let tag = tag.to_vec();
+                let of = Rc::new(Sealed { key: key.clone(), nonce: nonce.clone(), aad: Vec::new(), text, sealed, tag, algorithm: 0 });
                 self.add("operands", &of, true);
                 self.add("operands", &of, false);
                 // As AAD, such blocks meet the same.
                 let (none, tag) = model.seal(&nonce, &of.sealed, b"");
                 let (nonce, aad) = (nonce.clone(), of.sealed.clone());
-                let of = Rc::new(Sealed { key: key.clone(), nonce, aad, text: Vec::new(), sealed: none, tag });
+                let tag = tag.to_vec();
+                let of = Rc::new(Sealed { key: key.clone(), nonce, aad, text: Vec::new(), sealed: none, tag, algorithm: 0 });
                 self.add("operands", &of, true);
             }
         }
@@ -403,7 +464,7 @@ impl Maker {
                     self.add("tags", &of, seals).tag = tag;
                     self.add("tags", &of, seals).tag = tag;
                     self.cases.last_mut().expect("just added").place = Place::Odd(0);
-                    let way = Way::Pieces { aad: vec![20], text: vec![text], copy: None, nonce_first: false };
+                    let way = Way::Pieces { aad: vec![20], text: vec![text], copy: None, nonce_first: false, again: Again::No };
                     let case = self.add("tags", &of, seals);
                     (case.tag, case.way) = (tag, way);
                 }
@@ -435,8 +496,13 @@ impl Maker {
                 case.buffers = if i % 2 == 0 { Buffers::Two } else { Buffers::InPlace };
                 if i % 16 == 0 || !quick {
                     self.add("forged", &of, true);
-                    let way =
-                        Way::Pieces { aad: vec![20], text: vec![text / 32 * 16, text - text / 32 * 16], copy: None, nonce_first: false };
+                    let way = Way::Pieces {
+                        aad: vec![20],
+                        text: vec![text / 32 * 16, text - text / 32 * 16],
+                        copy: None,
+                        nonce_first: false,
+                        again: Again::No,
+                    };
                     let case = self.add("forged", &of, false);
                     (case.asks, case.way) = (Asks::Refusal(changed), way);
                 }
@@ -455,7 +521,13 @@ impl Maker {
                 for seals in [true, false] {
                     self.add("wraps", &of, seals);
                     let cut = if i % 2 == 0 { 16 * (before + 1) } else { text / 2 / 16 * 16 }.min(text);
-                    let way = Way::Pieces { aad: vec![before % 40], text: vec![cut, text - cut], copy: None, nonce_first: false };
+                    let way = Way::Pieces {
+                        aad: vec![before % 40],
+                        text: vec![cut, text - cut],
+                        copy: None,
+                        nonce_first: false,
+                        again: Again::No,
+                    };
                     self.add("wraps", &of, seals).way = way;
                 }
             }
@@ -506,7 +578,7 @@ impl Maker {
 
     fn in_pieces(&mut self, of: &Rc<Sealed>, aad: &[usize], text: &[usize]) {
         for seals in [true, false] {
-            let way = Way::Pieces { aad: aad.to_vec(), text: text.to_vec(), copy: None, nonce_first: false };
+            let way = Way::Pieces { aad: aad.to_vec(), text: text.to_vec(), copy: None, nonce_first: false, again: Again::No };
             self.add("pieces", of, seals).way = way;
         }
     }
@@ -561,11 +633,95 @@ impl Maker {
             let pieces = [text / 3 / 16 * 16, text / 3 / 16 * 16, text - 2 * (text / 3 / 16 * 16)];
             for seals in [true, false] {
                 for copy in 0..=3 {
-                    let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: Some(copy), nonce_first: false };
+                    let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: Some(copy), nonce_first: false, again: Again::No };
                     self.add("copies", &of, seals).way = way;
                 }
-                let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true };
-                self.add("order", &of, seals).way = way;
+                let way = Way::Pieces { aad: vec![aad], text: pieces.to_vec(), copy: None, nonce_first: true, again: Again::No };
+                self.add("copies", &of, seals).way = way;
+            }
+        }
+    }
+
+    /// A context that was used before: for a message that was broken off, or refused.
+    fn again(&mut self, _: Amount) {
+        for (aad, text) in [(0, 0), (20, 0), (0, 40), (20, 48), (13, 300)] {
+            let of = self.usual(32, aad, text);
+            for seals in [true, false] {
+                for again in [Again::BrokenOff(0), Again::BrokenOff(7), Again::BrokenOff(64), Again::Refused] {
+                    self.add("again", &of, seals).way =
+                        Way::Pieces { aad: vec![aad], text: vec![text], copy: None, nonce_first: false, again };
+                }
+            }
+        }
+    }
+
+    /// What is left when a key is freed that has sealed this: a message of each algorithm, and one key (`freed.rs` makes what is sought of it).
+    fn freed(&mut self, _: Amount) {
+        let mut firsts: Vec<Rc<Sealed>> = vec![self.usual(32, 20, 100)];
+        for algorithm in [XAES, SIV, DNDK, KC_XAES, KC_DNDK] {
+            let nonce = vec![9; if algorithm == SIV { 12 } else { 24 }];
+            let (key, text) = (self.key(32).to_vec(), vec![1; 100]);
+            firsts.push(Rc::new(Sealed {
+                key,
+                nonce,
+                aad: Vec::new(),
+                sealed: text.clone(),
+                text,
+                tag: vec![0; if algorithm < KC_XAES { 16 } else { 48 }],
+                algorithm,
+            }));
+        }
+        for of in firsts {
+            self.add("freed", &of, true);
+        }
+    }
+
+    fn threads(&mut self, _: Amount) {
+        for text in [0, 16, 100, 1000, 5000] {
+            let (of, other) = (self.usual(16, 20, text), self.usual(16, 13, text + 57));
+            for seals in [true, false] {
+                self.add("threads", &of, seals).way = Way::Threads(other.clone());
+            }
+        }
+    }
+
+    /// What is made of AES-GCM: lengths of text and of AAD, places, and forgeries.
+    fn other(&mut self, family: &'static str, algorithm: u32) {
+        let quick = self.quick;
+        for (i, len) in (0..=1100).filter(|len| !quick || *len < 70 || len % 37 == 0).enumerate() {
+            let key = if algorithm == SIV && i % 2 == 0 { 16 } else { 32 };
+            let nonce = self.noise[len..][..if algorithm == SIV { 12 } else { 24 }].to_vec();
+            for aad in [0, 13, len % 90] {
+                let (key, nonce) = (self.key(key).to_vec(), nonce.clone());
+                let (aad, text) = (self.noise[300..][..aad].to_vec(), self.noise[len % 53..][..len].to_vec());
+                let whole = <&[u8; 32]>::try_from(&key[..]);
+                let long = || nonce[..].try_into().expect("24 bytes");
+                let commits = algorithm == KC_DNDK;
+                let (sealed, tag) = match (algorithm, whole) {
+                    (XAES | KC_XAES, Ok(key)) => fastgcm_model::xaes::seal(key, long(), &aad, &text),
+                    (DNDK | KC_DNDK, Ok(key)) => fastgcm_model::dndk::seal(key, &nonce, commits, &aad, &text),
+                    _ => fastgcm_model::siv::seal(&key, nonce[..].try_into().expect("12 bytes"), &aad, &text),
+                };
+                let commitment = match (algorithm, whole) {
+                    (KC_XAES, Ok(key)) => fastgcm_model::xaes::commitment(key, long()).to_vec(),
+                    (KC_DNDK, Ok(key)) => fastgcm_model::dndk::derive(key, &nonce, true).1.to_vec(),
+                    _ => Vec::new(),
+                };
+                let tag = [&tag[..], &commitment].concat();
+                let of = Rc::new(Sealed { key, nonce, aad, text, sealed, tag, algorithm });
+                for seals in [true, false] {
+                    self.add(family, &of, seals).place = if len % 2 == 0 { Place::End } else { Place::Start };
+                    self.add(family, &of, seals).buffers = Buffers::InPlace;
+                }
+                if len % 37 == 0 {
+                    let bits = 8 * of.aad.len().min(1);
+                    let changes =
+                        [0, 77, 127].map(Changed::Tag).into_iter().chain([Changed::Nonce(0), Changed::Nonce(8 * of.nonce.len() - 1)]);
+                    let more = (0..8 * len).step_by(997).map(Changed::Text).chain((0..bits).map(Changed::Aad));
+                    for changed in changes.chain(more) {
+                        self.add(family, &of, false).asks = Asks::Refusal(changed);
+                    }
+                }
             }
         }
     }
@@ -582,7 +738,8 @@ impl Maker {
                             list.extend((len > 0).then_some(len));
                             list
                         };
-                        let way = Way::Pieces { aad: with(aads, aad), text: with(texts, text), copy: None, nonce_first: false };
+                        let way =
+                            Way::Pieces { aad: with(aads, aad), text: with(texts, text), copy: None, nonce_first: false, again: Again::No };
                         self.add("empty", &of, seals).way = way.clone();
                         let case = self.add("empty", &of, seals);
                         (case.way, case.place) = (way, Place::Null);
