@@ -137,8 +137,14 @@ class Maker:
         for manifest in sorted(self.source.glob("crates/*/Cargo.toml")):
             name = re.search('^name = "(.*)"', manifest.read_text(), re.MULTILINE)[1]
             command = ["cargo-sbom", "sbom", "--output-format", "cyclone_dx_json_1_6", "--cargo-package", name]
-            text = said(*command, cwd=manifest.parent, env=self.environment)
-            (self.folder("sbom") / f"{manifest.parent.name}.cdx.json").write_text(text + "\n")
+            found = json.loads(said(*command, cwd=manifest.parent, env=self.environment))
+            # A number that is drawn, the time, and an order that is another one each time.
+            del found["serialNumber"], found["metadata"]["timestamp"]
+            for each in found["dependencies"]:
+                each["dependsOn"].sort()
+            for key, named in (("components", "bom-ref"), ("dependencies", "ref")):
+                found[key].sort(key=lambda each: each[named])
+            (self.folder("sbom") / f"{manifest.parent.name}.cdx.json").write_text(json.dumps(found, indent=1) + "\n")
 
     ALL = [crates, python, npm, maven, debian, program, sbom]
 
