@@ -262,7 +262,8 @@ fn run(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();
+    let tells = |line: &&str| ["error", "cannot find", "undefined reference"].iter().any(|word| line.contains(word));
+    let errors: Vec<&str> = said.lines().filter(tells).take(3).collect();
     let last: Vec<&str> = said.lines().rev().take(3).collect();
     Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
 }
