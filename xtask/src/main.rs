@@ -37,7 +37,7 @@ const COMMANDS: &[(&str, &str, Run)] = &[
         step(Command::new("python3").arg(root.join("release/release.py")).args(options))
     }),
     ("matrix", "writes into SECURITY.md what ran where, from the logs of runs", matrix::run),
-    ("dispatch", "random messages on many x86 processors, and without each single feature (likewise)", |root, _| cross::run(root, &["x86".into()])),
+    ("dispatch", "random messages on many x86 processors, and without each single feature, under qemu", |root, _| cross::run(root, &["x86".into()])),
 ];
 
 fn main() -> ExitCode {
