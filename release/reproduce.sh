@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# reproduce FOLDER: builds the program `fastgcm` and the C library as anybody can build them again, bit for bit: from one commit,
+# reproduce.sh FOLDER: builds the program `fastgcm` and the C library as anybody can build them again, bit for bit: from one commit,
 # with one version of Rust, on one release of a system. Prints each file's SHA-256. No variable of the environment changes a bit.
 set -euo pipefail
 folder=$(realpath -m "$1")
