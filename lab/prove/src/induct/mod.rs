@@ -74,7 +74,7 @@ impl From<Failure> for Stop {
 }
 
 fn stopped<T>(why: impl Into<String>) -> Result<T> {
-    Err(Stop::Failure(Failure::Stopped(why.into())))
+    Err(Stop::Failure(Failure::NotUnderstood(why.into())))
 }
 
 fn refuted<T>(why: impl Into<String>) -> Result<T> {
@@ -133,7 +133,7 @@ pub fn induct(
             }
             Err(Stop::Doubt(doubt)) => {
                 let Some(part) = parted(&doubt, 0, from).filter(|part| *part <= to) else {
-                    return Err(Failure::Stopped(format!("no part of {from}..={to} decides {doubt:?}")));
+                    return Err(Failure::NotUnderstood(format!("no part of {from}..={to} decides {doubt:?}")));
                 };
                 ranges.extend([[from, part - 1], [part, to]]);
             }
@@ -141,7 +141,7 @@ pub fn induct(
                 Some(found) => return Err(found),
                 None => failed = failed.or(Some(failure)),
             },
-            Err(Stop::NoLoop) => return Err(Failure::Stopped(format!("no loop for lengths {from}..={to}"))),
+            Err(Stop::NoLoop) => return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}"))),
             Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
         }
     }
@@ -157,8 +157,7 @@ fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], se
         let mut case = case.clone();
         *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
         match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
-            Err(Failure::Refuted(why)) => Some(Failure::Refuted(format!("{n} bytes: {why}"))),
-            Err(Failure::Stopped(why)) => Some(Failure::Stopped(format!("{n} bytes: {why}"))),
+            Err(failure) => Some(failure.of(format_args!("{n} bytes"))),
             Ok(_) => None,
         }
     })

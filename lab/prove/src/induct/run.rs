@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
     pub(super) fn step(&mut self) -> Result<()> {
         self.machine.step().map_err(|why| match self.lines().doubt.take() {
             Some(doubt) if !doubt.is_number() => Stop::Doubt(doubt),
-            _ => Stop::Failure(Failure::Stopped(why)),
+            _ => Stop::Failure(why.into()),
         })
     }
 
