@@ -2,7 +2,7 @@
 
 use crate::{
     field::{Byte, byte, bytes},
-    image::Image,
+    image::{Image, writable},
     machine::{Decoded, Machine, Processor, Result, Word, stop},
     memory::Memory,
     unknown::Seed,
@@ -11,6 +11,7 @@ use fastgcm_step::Traced;
 use iced_x86::Register;
 use std::{
     ops::Range,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
 
@@ -211,6 +212,8 @@ pub struct Subject {
     pub before: String,
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
+    /// Bytes of its code that are not what the file has, from its marker on.
+    patches: Vec<(u64, u8)>,
     arena: Range<u64>,
 }
 
@@ -238,14 +241,23 @@ impl Subject {
     /// A process of it that stands at its marker.
     pub fn process(&self) -> Result<Traced> {
         let traced = match self.on {
-            Some(row) => Image::on(&self.program, &self.arguments, &ROWS[row].1)?.1,
+            Some(row) => Image::arrived(&self.program, &self.arguments, &ROWS[row].1)?.0,
             None => {
                 let mut traced = Traced::start(&self.program, &self.arguments)?;
                 traced.next_marker()?;
                 traced
             }
         };
+        let memory = writable(&traced)?;
+        self.patches.iter().try_for_each(|(at, byte)| memory.write_all_at(&[*byte], *at)).map_err(|e| e.to_string())?;
         Ok(traced)
+    }
+
+    /// From now on that byte is another.
+    pub fn patch(&mut self, at: u64, byte: u8) -> Result<()> {
+        self.image.patch(at, byte).ok_or_else(|| format!("{at:#x} is nowhere in the program"))?;
+        self.patches.push((at, byte));
+        Ok(())
     }
 
     fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
@@ -269,7 +281,7 @@ impl Subject {
             }
         }
         let (name, program, arguments) = (name.to_owned(), program.to_owned(), arguments.to_owned());
-        Ok(Self { name, program, arguments, image, verbs, rows, call, perform, before, on, arena })
+        Ok(Self { name, program, arguments, image, verbs, rows, call, perform, before, on, patches: Vec::new(), arena })
     }
 
     pub fn verb(&self, name: &str) -> Option<usize> {

@@ -16,7 +16,7 @@ gcm-prove PROGRAM             a program that has been compiled so
   --row R[,R]                 vaes-avx512, vaes-avx2, aesni-avx, aesni-sse: these only
   --sweep                     each length, not a sample
   --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
-  --patch FUNCTION+OFFSET=BYTE   in a copy, a byte of that function is another (hexadecimal)
+  --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
   --plant                     plants two faults, and sees that they are refuted at exactly their lengths
   --seed N                    what points are drawn from, to repeat a run
   --json FILE                 what came of it";
@@ -59,10 +59,7 @@ fn work() -> Result<bool, String> {
     }
     let source = PathBuf::from(&first);
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
-    if let Some(patch) = options.get("patch") {
-        program = target::patched(&program, patch)?;
-    }
+    let program = if source.extension().is_some_and(|end| end == "c") { target::compiled(&source, &more)? } else { source };
     let rows: Vec<usize> = match options.get("row") {
         None => (0..ROWS.len()).collect(),
         Some(names) => {
@@ -86,7 +83,8 @@ fn work() -> Result<bool, String> {
         return planted::plant(&name, &program, &rows, seed);
     }
     let is_own = !lengths.texts.is_empty() || !lengths.keys.is_empty() || !lengths.nonces.is_empty() || !lengths.aads.is_empty();
-    let rows = target::prove_rows(&name, &program, &rows, seed, |subject, row| match options.get("verb") {
+    let start = |row| target::started(&name, &program, row, options.get("patch").map(|patch| &**patch));
+    let rows = target::prove_rows(start, &rows, seed, |subject, row| match options.get("verb") {
         None if !is_own => plan::of_target(subject, row, options.contains_key("sweep")),
         verb => plan::asked(subject, &[row], verb.map_or("", |verb| verb), &lengths, false),
     });

@@ -29,8 +29,6 @@ pub struct Image {
     pub registers: Registers,
     /// All of the stack that the system has given it.
     pub stack: Range<u64>,
-    /// The marker where it stands, if it stands at one.
-    pub marker: u64,
     /// How often CPUID and XGETBV were answered before that.
     pub answered: usize,
     names: Mutex<HashMap<String, symbols::Symbols>>,
@@ -47,23 +45,29 @@ impl Image {
     /// And it hears of that processor, as far as its own file goes, in which CPUID and XGETBV have been replaced by traps. They are back in their places when
     /// its marker is met.
     pub fn on(program: &Path, arguments: &[String], processor: &Processor) -> Result<(Self, Traced), String> {
+        let (traced, registers, answered) = Self::arrived(program, arguments, processor)?;
+        let mut image = Self::of_process(traced.id(), registers)?;
+        image.answered = answered;
+        Ok((image, traced))
+    }
+
+    /// Its process at the marker, the registers then, and how often it was answered.
+    pub fn arrived(program: &Path, arguments: &[String], processor: &Processor) -> Result<(Traced, Registers, usize), String> {
         let mut traced = Traced::start(program, arguments)?;
         let memory = writable(&traced)?;
         let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
         let sites = symbols::asks(program, traced.base())?;
-        for (&at, _) in &sites {
+        for &at in sites.keys() {
             write(at, &[0xcc])?;
         }
         let mut answered = 0;
         loop {
             let r = traced.next_marker()?.ok_or_else(|| format!("{} has no marker", program.display()))?;
             let Some(bytes) = sites.get(&(r.rip - 1)) else {
-                for (&at, bytes) in &sites {
+                for (&at, bytes) in &*sites {
                     write(at, bytes)?;
                 }
-                let mut image = Self::of_process(traced.id(), r)?;
-                (image.marker, image.answered) = (r.rip - 1, answered);
-                return Ok((image, traced));
+                return Ok((traced, r, answered));
             };
             traced.set_registers(told(processor, &r, bytes))?;
             answered += 1;
@@ -91,7 +95,7 @@ impl Image {
                 regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', file, bytes });
             }
         }
-        Ok(Self { regions, registers, stack, marker: 0, answered: 0, names: Mutex::default() })
+        Ok(Self { regions, registers, stack, answered: 0, names: Mutex::default() })
     }
 
     fn region(&self, at: u64) -> Option<&Region> {
@@ -109,6 +113,13 @@ impl Image {
     pub fn string(&self, at: u64, n: usize) -> Option<&[u8]> {
         let region = self.region(at)?;
         region.bytes.get((at - region.range.start) as usize..)?.get(..n)
+    }
+
+    /// Another byte; none where memory is not mapped.
+    pub fn patch(&mut self, at: u64, byte: u8) -> Option<()> {
+        let region = self.regions.iter_mut().find(|region| region.range.contains(&at))?;
+        *region.bytes.get_mut((at - region.range.start) as usize)? = byte;
+        Some(())
     }
 
     pub fn is_writable(&self, at: u64) -> bool {

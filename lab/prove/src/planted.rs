@@ -5,8 +5,8 @@ use crate::{
     calls::{Case, ROWS, Subject},
     concrete,
     machine::Decoded,
+    plan::{self, Lengths, said},
     prove::{Failure, LIMIT, prove},
-    target,
     unknown::{Map, Seed},
 };
 use iced_x86::{Instruction, Mnemonic};
@@ -20,8 +20,11 @@ use std::{
     thread,
 };
 
-/// The longest text that is asked for.
-const MOST: usize = 600;
+/// Texts that are asked for: each short one, and some of several turns.
+fn texts() -> Vec<usize> {
+    let long = [639, 640, 641, 700, 767, 768, 769, 800, 900, 1000, 1023, 1024, 1025, 1100, 1279, 1280, 1281, 1400, 1535, 1536, 1537, 1600];
+    (0..=600).chain(long).collect()
+}
 /// Candidates of a kind that are tried.
 const TRIED: usize = 40;
 
@@ -76,27 +79,26 @@ fn is_product(i: &Instruction) -> bool {
     matches!(i.mnemonic(), Mnemonic::Pclmulqdq | Mnemonic::Vpclmulqdq)
 }
 
-/// What is planted: the product takes the other half of its first operand.
-fn planted(subject: &Subject, program: &Path, executed: &Executed) -> Result<(std::path::PathBuf, u8), String> {
+/// The program with the fault: the product takes the other half of its first operand.
+fn planted(name: &str, program: &Path, row: usize, executed: &Executed) -> Result<(Subject, u8), String> {
+    let mut subject = Subject::on(name, program, row)?;
     let last = executed.instruction.next_ip() - 1;
     let byte = subject.image.bytes::<1>(last).ok_or("an instruction outside of the program")?[0] ^ 1;
-    Ok((target::changed(program, last, byte)?, byte))
+    subject.patch(last, byte)?;
+    Ok((subject, byte))
 }
 
 /// Texts at which a program is refuted, and those at which the processor answers wrong.
-fn found(name: &str, program: &Path, row: usize, cases: &[Case], seed: Seed) -> Result<[Vec<usize>; 2], String> {
-    let subject = Subject::on(name, program, row)?;
+fn found(subject: &Subject, cases: &[Case], seed: Seed) -> [Vec<usize>; 2] {
     let ends = for_each(cases, |decoded, case| {
-        let proof = prove(&subject, decoded, case, seed.wrapping_add(case.text as Seed), LIMIT, false);
-        let answers = (0..2).map(|n| concrete::once(&subject, case, n)).find(|answer| !matches!(answer, Ok(None)));
-        (matches!(proof, Err(Failure::Refuted(_))), answer_is_wrong(answers))
+        let proof = prove(subject, decoded, case, seed.wrapping_add(case.text as Seed), LIMIT, false);
+        let is_refuted = matches!(proof, Err(Failure::Refuted(_)));
+        // Of what is refuted some input must show it; elsewhere one is enough.
+        let inputs = if is_refuted { 0..8 } else { 0..1 };
+        (is_refuted, inputs.map(|n| concrete::once(subject, case, n)).any(|answer| !matches!(answer, Ok(None))))
     });
     let texts = |of: fn(&(bool, bool)) -> bool| ends.iter().filter(|(_, end)| of(end)).map(|(text, _)| *text).collect();
-    Ok([texts(|end| end.0), texts(|end| end.1)])
-}
-
-fn answer_is_wrong(answer: Option<crate::machine::Result<Option<concrete::Example>>>) -> bool {
-    answer.is_some()
+    [texts(|end| end.0), texts(|end| end.1)]
 }
 
 /// Plants two faults on each row; whether all are refuted at exactly their lengths.
@@ -113,26 +115,29 @@ pub fn plant(name: &str, program: &Path, rows: &[usize], seed: Seed) -> Result<b
                 continue;
             }
         };
-        let cases = target::each_length(&subject, row, MOST).ok_or("it has no verb `seal`")?.remove(0).cases;
+        let lengths = Lengths { keys: vec![16], aads: vec![13], texts: texts(), ..Lengths::default() };
+        let cases = plan::asked(&subject, &[row], "seal", &lengths, false).remove(0).cases;
         let executed = executed(&subject, &cases, seed)?;
         let all: Vec<&Executed> = executed.values().filter(|executed| executed.texts.len() < cases.len()).collect();
-        // In a tail: not from some length on; in a turn: more than once at the longest.
-        let is_tail = |e: &&&Executed| !e.texts.contains(&MOST) || e.texts.windows(2).any(|two| two[0] + 1 < two[1]);
-        let mut tails: Vec<&&Executed> = all.iter().filter(is_tail).collect();
+        // In a turn: from some length on, and more than once at the longest. In a tail: all others.
+        let is_turn = |e: &&&Executed| e.often > 1 && e.texts.iter().rev().eq(texts().iter().rev().take(e.texts.len()));
+        let mut tails: Vec<&&Executed> = all.iter().filter(|executed| !is_turn(executed)).collect();
         tails.sort_by_key(|executed| executed.texts.len());
-        let turns: Vec<&&Executed> = all.iter().filter(|executed| executed.often > 1 && !is_tail(executed)).collect();
+        let turns: Vec<&&Executed> = all.iter().filter(is_turn).collect();
         for (kind, candidates) in [("a tail", tails), ("a turn", turns)] {
             let mut is_found = false;
             for executed in candidates.into_iter().take(TRIED) {
-                let (copy, byte) = planted(&subject, program, executed)?;
-                let [refuted, wrong] = found(name, &copy, row, &cases, seed)?;
-                std::fs::remove_file(&copy).map_err(|e| e.to_string())?;
-                let is_exact = refuted == wrong;
-                if refuted.is_empty() && is_exact {
-                    continue; // without influence
+                let (wrong_subject, byte) = planted(name, program, row, executed)?;
+                // What has no influence is not looked at any further.
+                let some: Vec<Case> =
+                    cases.iter().filter(|case| executed.texts[..2.min(executed.texts.len())].contains(&case.text)).cloned().collect();
+                if found(&wrong_subject, &some, seed).iter().all(Vec::is_empty) {
+                    continue;
                 }
+                let [refuted, wrong] = found(&wrong_subject, &cases, seed);
+                let is_exact = refuted == wrong;
                 let place = subject.image.place(executed.instruction.ip());
-                let [executed_at, refuted_at, wrong_at] = [&executed.texts, &refuted, &wrong].map(|texts| crate::plan::said(texts));
+                let [executed_at, refuted_at, wrong_at] = [&executed.texts, &refuted, &wrong].map(|texts| said(texts));
                 let verdict = if is_exact { "exact" } else { "NOT EXACT" };
                 println!(
                     "| {row_name} | in {kind}: {place}: {} ends with {byte:02x} | {executed_at} | {refuted_at} | {wrong_at} | {verdict} |",

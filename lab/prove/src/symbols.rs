@@ -3,7 +3,12 @@
 use crate::unknown::Map;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
 
 /// Functions by their addresses in the file.
 #[derive(Debug, Default)]
@@ -46,8 +51,24 @@ impl Symbols {
     }
 }
 
-/// Where the file of a program has CPUID or XGETBV, with the bytes of each, when it begins at `base`: decoded from each name on to the next.
-pub fn asks(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
+/// Where a program asks what the processor is, with the bytes of each such instruction.
+pub type Asks = Arc<Map<u64, Vec<u8>>>;
+
+/// Where the file of a program has CPUID or XGETBV when it begins at `base`. One file is looked at once.
+pub fn asks(program: &Path, base: u64) -> Result<Asks, String> {
+    static KNOWN: Mutex<BTreeMap<(PathBuf, u64), Asks>> = Mutex::new(BTreeMap::new());
+    let key = (program.to_owned(), base);
+    let mut known = KNOWN.lock().expect("no panic");
+    if let Some(found) = known.get(&key) {
+        return Ok(found.clone());
+    }
+    let found = Arc::new(asks_of(program, base)?);
+    known.insert(key, found.clone());
+    Ok(found)
+}
+
+/// Decoded from each name on to the next.
+fn asks_of(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
     let bytes = fs::read(program).map_err(|e| format!("{}: {e}", program.display()))?;
     let file = object::File::parse(&*bytes).map_err(|e| format!("{}: {e}", program.display()))?;
     let symbols = Symbols::parsed(&file);
@@ -71,13 +92,4 @@ pub fn asks(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
         }
     }
     Ok(found)
-}
-
-/// Where in a file the byte of that address is.
-pub fn offset(bytes: &[u8], at: u64) -> Option<usize> {
-    let file = object::File::parse(bytes).ok()?;
-    let section = file.sections().find(|section| (section.address()..section.address() + section.size()).contains(&at))?;
-    let (start, size) = section.file_range()?;
-    let inside = at - section.address();
-    (inside < size).then_some((start + inside) as usize)
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     calls::{Case, ROWS, Subject},
-    concrete, plan,
+    concrete,
     plan::Group,
     symbols,
     table::{self, Outcome, texts},
@@ -48,8 +48,8 @@ pub fn compiled(source: &Path, more: &[String]) -> Result<PathBuf, String> {
     if status.success() { Ok(program) } else { Err(format!("{compiler} does not compile {}", source.display())) }
 }
 
-/// A copy of a program in which a byte of a function is another: `FUNCTION+OFFSET=BYTE`, in hexadecimal digits.
-pub fn patched(program: &Path, patch: &str) -> Result<PathBuf, String> {
+/// The address and the new byte that `FUNCTION+OFFSET=BYTE` says, in hexadecimal digits.
+fn patch(program: &Path, patch: &str) -> Result<(u64, u8), String> {
     let parts = || -> Option<(&str, u64, u8)> {
         let (place, byte) = patch.split_once('=')?;
         let (name, offset) = place.rsplit_once('+').unwrap_or((place, "0"));
@@ -57,20 +57,18 @@ pub fn patched(program: &Path, patch: &str) -> Result<PathBuf, String> {
         Some((name, hex(offset)?, u8::try_from(hex(byte)?).ok()?))
     };
     let (name, offset, byte) = parts().ok_or_else(|| format!("{patch}: a patch is written like aes_gcm_enc+0x1f3=11"))?;
-    let at = symbols::Symbols::of(program).address(name).ok_or_else(|| format!("{} has no function {name}", program.display()))? + offset;
-    changed(program, at, byte)
+    let at = symbols::Symbols::of(program).address(name).ok_or_else(|| format!("{} has no function {name}", program.display()))?;
+    Ok((at + offset, byte))
 }
 
-/// A copy of a program in which the byte of that address is another.
-pub fn changed(program: &Path, at: u64, byte: u8) -> Result<PathBuf, String> {
-    let mut bytes = fs::read(program).map_err(|e| format!("{}: {e}", program.display()))?;
-    let place = symbols::offset(&bytes, at).ok_or_else(|| format!("{at:#x} is nowhere in {}", program.display()))?;
-    bytes[place] = byte;
-    let copy = program.with_file_name(format!("{}-{at:x}-{byte:02x}", program.file_name().unwrap_or_default().to_string_lossy()));
-    fs::write(&copy, bytes).map_err(|e| format!("{}: {e}", copy.display()))?;
-    let permissions = fs::metadata(program).map_err(|e| e.to_string())?.permissions();
-    fs::set_permissions(&copy, permissions).map_err(|e| e.to_string())?;
-    Ok(copy)
+/// The program on that row, with a byte that is another.
+pub fn started(name: &str, program: &Path, row: usize, patched: Option<&str>) -> Result<Subject, String> {
+    let mut subject = Subject::on(name, program, row)?;
+    if let Some(patched) = patched {
+        let (at, byte) = patch(program, patched)?;
+        subject.patch(at, byte)?;
+    }
+    Ok(subject)
 }
 
 /// One row of a program.
@@ -84,9 +82,14 @@ pub struct Row {
 }
 
 /// Proves what `plan` asks of a program on these rows, and prints tables.
-pub fn prove_rows(name: &str, program: &Path, rows: &[usize], seed: Seed, plan: impl Fn(&Subject, usize) -> Vec<Group>) -> Vec<Row> {
+pub fn prove_rows(
+    start: impl Fn(usize) -> Result<Subject, String>,
+    rows: &[usize],
+    seed: Seed,
+    plan: impl Fn(&Subject, usize) -> Vec<Group>,
+) -> Vec<Row> {
     let one = |&row: &usize| {
-        let subject = Subject::on(name, program, row).map_err(String::from);
+        let subject = start(row);
         let (mut groups, mut outcomes) = (Vec::new(), Vec::new());
         match &subject {
             Ok(subject) => {
@@ -206,11 +209,4 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
         }
     }
     json!({ "program": name, "seed": seed.to_string(), "rows": all })
-}
-
-/// The calls of one verb that a fault is looked for in: sealed and short enough for each length to be asked for.
-pub fn each_length(subject: &Subject, row: usize, most: usize) -> Option<Vec<Group>> {
-    subject.verb("seal")?;
-    let lengths = plan::Lengths { keys: vec![16], aads: vec![13], texts: (0..=most).collect(), ..plan::Lengths::default() };
-    Some(plan::asked(subject, &[row], "seal", &lengths, false))
 }
