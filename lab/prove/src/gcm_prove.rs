@@ -22,7 +22,9 @@ gcm-prove PROGRAM             a program that has been compiled so
   --json FILE                 what came of it";
 
 fn main() -> ExitCode {
-    match work() {
+    let ended = work();
+    target::cleared();
+    match ended {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {

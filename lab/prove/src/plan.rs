@@ -161,8 +161,8 @@ pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
                 add(&[16], &[12], &upto(300), &[33]);
                 add(&[32], &(1..=64).filter(|&n| n != 12).collect::<Vec<_>>(), &[5], &[0, 100]);
             }
-            (false, false) => add(&[16, 32], &[12], &[13], &[0, 1, 16, 33, 100, 600]),
-            (false, true) => add(&[16, 24, 32], &[12], &[0, 13], &[few(), vec![768, 1420, 4097]].concat()),
+            (false, false) => add(&[16, 32], &[], &[13], &[0, 1, 16, 33, 100, 600]),
+            (false, true) => add(&[16, 24, 32], &[], &[0, 13], &[few(), vec![768, 1420, 4097]].concat()),
         }
     }
     groups

@@ -28,10 +28,21 @@ pub fn new(name: &str) -> Result<PathBuf, String> {
     Ok(path)
 }
 
+/// Where programs are compiled.
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("gcm-prove-{}", std::process::id()))
+}
+
+/// Removes what was compiled.
+pub fn cleared() {
+    // There is none if nothing was compiled.
+    let _ = fs::remove_dir_all(folder());
+}
+
 /// Compiles a target with what the C compiler is to be told besides; everything is linked into one program.
 pub fn compiled(source: &Path, more: &[String]) -> Result<PathBuf, String> {
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = std::env::temp_dir().join(format!("gcm-prove-{}", std::process::id())).join(&name);
+    let folder = folder().join(&name);
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     fs::write(folder.join("gcm-prove.h"), HEADER).map_err(|e| format!("{}: {e}", folder.display()))?;
     let program = folder.join(&name);
