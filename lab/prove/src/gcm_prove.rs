@@ -4,11 +4,17 @@
 
 use fastgcm_prove::{
     calls::ROWS,
+    checks,
     plan::{self, Lengths},
     planted, target,
     unknown::{self, Seed},
 };
-use std::{collections::HashMap, fs, path::PathBuf, process::ExitCode};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+    path::PathBuf,
+    process::ExitCode,
+};
 
 const USAGE: &str = "gcm-prove new NAME            writes NAME.c, a target to be filled in
 gcm-prove TARGET.c [-l LIBRARY]... [what the C compiler is to be told]...
@@ -18,6 +24,7 @@ gcm-prove PROGRAM             a program that has been compiled so
   --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
   --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
   --plant                     plants two faults, and sees that they are refuted at exactly their lengths
+  --forms                     holds each instruction that is met against this processor
   --seed N                    what points are drawn from, to repeat a run
   --json FILE                 what came of it";
 
@@ -46,7 +53,7 @@ fn work() -> Result<bool, String> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
         match &*argument {
-            "--sweep" | "--plant" => drop(options.insert(argument[2..].into(), String::new())),
+            "--sweep" | "--plant" | "--forms" => drop(options.insert(argument[2..].into(), String::new())),
             "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" => {
                 drop(options.insert(argument[2..].into(), value()?));
             }
@@ -83,6 +90,15 @@ fn work() -> Result<bool, String> {
     println!("{name}: points drawn from seed {seed}");
     if options.contains_key("plant") {
         return planted::plant(&name, &program, &rows, seed);
+    }
+    if options.contains_key("forms") {
+        let (mut encodings, mut proofs) = (BTreeSet::new(), 0);
+        for &row in &rows {
+            let (met, proved) = checks::encodings(&target::started(&name, &program, row, None)?, &[row], seed);
+            encodings.extend(met);
+            proofs += proved;
+        }
+        return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
     }
     let is_own = !lengths.texts.is_empty() || !lengths.keys.is_empty() || !lengths.nonces.is_empty() || !lengths.aads.is_empty();
     let start = |row| target::started(&name, &program, row, options.get("patch").map(|patch| &**patch));

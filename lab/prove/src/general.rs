@@ -125,7 +125,10 @@ impl Machine<'_> {
                     self.low_byte(&a.bits()[..n], &b, false);
                     let (a, b) = (a.bits(), b.bits());
                     let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
-                    self.flags = Flags { zero: Zero::of(&differ), ..Flags::UNDEFINED };
+                    let zero = Zero::of(&differ);
+                    // Below one is zero.
+                    let carry = if number(&b[..n]) == Some(1) { Some(none(&a[..n])) } else { None };
+                    self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
                     self.compared_in_public(&a[..n], &b[..n]);
                 }
             }

@@ -171,12 +171,13 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
         let [refuted, secret, unknown] = KINDS.map(|kind| row.count(kind));
         let steps: u64 = row.outcomes.iter().map(|outcome| outcome.steps).sum();
         let (trace, bound) = (row.trace(), row.bound());
+        let bound = if bound.is_finite() { format!("2^{bound}") } else { "-".into() };
         let of = |kernel: u64| rows.iter().take_while(|other| other.row != row.row).find(|other| other.trace()[1] == kernel && kernel != 0);
         let same = of(trace[1]).map(|other| ROWS[other.row].0);
         let [code, kernel] = trace.map(|hash| format!("{:08x}", hash >> 32));
         let (calls, proved) = (row.calls(), row.proved());
         let shown = same.map_or(kernel.clone(), |same| format!("{kernel}, that of {same}"));
-        println!("| {row_name} | {calls} | {proved} | {refuted} | {secret} | {unknown} | {steps} | 2^{bound} | {code} | {shown} |");
+        println!("| {row_name} | {calls} | {proved} | {refuted} | {secret} | {unknown} | {steps} | {bound} | {code} | {shown} |");
         let mut failures = Vec::new();
         for kind in KINDS {
             for (n, case, why) in row.first_failures(kind) {
@@ -198,7 +199,7 @@ pub fn tell(name: &str, rows: &[Row], seed: Seed) -> Value {
             })
         });
         all.push(json!({
-            "row": row_name, "before": subject.before, "answered": subject.image.answered, "calls": calls, "proved": proved, "error": format!("2^{bound}"),
+            "row": row_name, "before": subject.before, "answered": subject.image.answered, "calls": calls, "proved": proved, "error": bound,
             "code": code, "aes_and_ghash": kernel, "one_code_path_with": same, "lines": groups.collect::<Vec<_>>(), "failures": failures,
         }));
     }

@@ -694,7 +694,7 @@ impl Machine<'_> {
         }
         let (mut a, b) = (self.source(i, first)?, self.source(i, second)?);
         Ok(match family {
-            Bytes if number(&b.bits).is_none() => (looked_up(&a, &b), 8),
+            Bytes if self.lifted_only || number(&b.bits).is_none() => (looked_up(&a, &b), 8),
             Bytes => {
                 let at = indices(&b, 8, 256)?;
                 let from = |j: usize| (at[j] & 0x80 == 0).then_some((&a, j / 16 * 16 + at[j] % 16));
