@@ -212,6 +212,9 @@ pub struct Subject {
     pub before: String,
     /// The row of which it was told that it is its processor, if it was told.
     pub on: Option<usize>,
+    /// Bytes of a turn of its loop, and of the longest text, if these are not fastgcm's and the standard's.
+    pub turn: Option<usize>,
+    pub longest: Option<u64>,
     /// Bytes of its code that are not what the file has, from its marker on.
     patches: Vec<(u64, u8)>,
     arena: Range<u64>,
@@ -281,11 +284,31 @@ impl Subject {
             }
         }
         let (name, program, arguments) = (name.to_owned(), program.to_owned(), arguments.to_owned());
-        Ok(Self { name, program, arguments, image, verbs, rows, call, perform, before, on, patches: Vec::new(), arena })
+        Ok(Self {
+            name,
+            program,
+            arguments,
+            image,
+            verbs,
+            rows,
+            call,
+            perform,
+            before,
+            on,
+            turn: None,
+            longest: None,
+            patches: Vec::new(),
+            arena,
+        })
     }
 
     pub fn verb(&self, name: &str) -> Option<usize> {
         self.verbs.iter().position(|verb| verb.name == name)
+    }
+
+    /// Bytes of a turn.
+    pub fn turn(&self, row: usize) -> usize {
+        self.turn.unwrap_or(crate::plan::turn(row).0)
     }
 
     /// Where `perform` finds the start of its second text; behind it stands the length, and before it the first text.

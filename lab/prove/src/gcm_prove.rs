@@ -3,8 +3,9 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use fastgcm_prove::{
-    calls::ROWS,
+    calls::{Case, Layout, ROWS},
     checks,
+    induct::Over,
     plan::{self, Lengths},
     planted, target,
     unknown::{self, Seed},
@@ -24,6 +25,8 @@ gcm-prove PROGRAM             a program that has been compiled so
   --verb V --key N --nonce N --aad N --text N[..N][,..]   calls of your own
   --patch FUNCTION+OFFSET=BYTE   a byte of that function is another (hexadecimal)
   --plant                     plants two faults, and sees that they are refuted at exactly their lengths
+  --lengths TURN              every length of `seal` and `open` from twelve turns on, by induction over turns of so many bytes
+  --longest N                 and up to N bytes; the standard's end, if nothing is said
   --forms                     holds each instruction that is met against this processor
   --seed N                    what points are drawn from, to repeat a run
   --json FILE                 what came of it";
@@ -54,7 +57,7 @@ fn work() -> Result<bool, String> {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} wants a value"));
         match &*argument {
             "--sweep" | "--plant" | "--forms" => drop(options.insert(argument[2..].into(), String::new())),
-            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" => {
+            "--row" | "--verb" | "--key" | "--nonce" | "--aad" | "--text" | "--patch" | "--seed" | "--json" | "--lengths" | "--longest" => {
                 drop(options.insert(argument[2..].into(), value()?));
             }
             "-l" => {
@@ -99,6 +102,27 @@ fn work() -> Result<bool, String> {
             proofs += proved;
         }
         return Ok(checks::forms_of(encodings, proofs, 300, seed, 0)? == 0);
+    }
+    if let Some(turn) = options.get("lengths") {
+        let mut failed = 0;
+        for &row in &rows {
+            let mut subject = target::started(&name, &program, row, None)?;
+            subject.turn = Some(turn.parse().map_err(|_| format!("--lengths {turn}: bytes of a turn"))?);
+            subject.longest = options.get("longest").map(|n| n.parse().map_err(|_| format!("--longest {n} is no number"))).transpose()?;
+            let verbs = match options.get("verb") {
+                Some(verb) => vec![subject.verb(verb).ok_or("it has no such verb")?],
+                None => ["seal", "open"].iter().filter_map(|verb| subject.verb(verb)).collect(),
+            };
+            let keys = if lengths.keys.is_empty() { vec![16] } else { lengths.keys.clone() };
+            let questions = verbs.iter().flat_map(|&verb| {
+                keys.iter().map(move |&key| {
+                    let case = Case { verb, row, key, nonce: 12, aad: 13, text: 0, cuts: [0; 2], right: true, layout: Layout::default() };
+                    (case, Over::Text)
+                })
+            });
+            failed += checks::of_any_length(&subject, &questions.collect::<Vec<_>>(), 1, seed);
+        }
+        return Ok(failed == 0);
     }
     let is_own = !lengths.texts.is_empty() || !lengths.keys.is_empty() || !lengths.nonces.is_empty() || !lengths.aads.is_empty();
     let start = |row| target::started(&name, &program, row, options.get("patch").map(|patch| &**patch));

@@ -488,9 +488,9 @@ impl Machine<'_> {
                 let (Some(a), Some(b), 0x1a) = (bytes(&a), bytes(&b), immediate) else { stop!("no semantics") };
                 let end = |of: &[u64]| of.iter().position(|&byte| byte == 0).unwrap_or(16);
                 let (to_a, to_b) = (end(&a), end(&b));
-                // Beyond both ends all is equal, beyond one nothing is; what is behind the end of the second is not told.
+                // Beyond both ends all is equal, beyond one nothing is.
                 let equal = |j: usize| if j < to_a && j < to_b { a[j] == b[j] } else { j >= to_a && j >= to_b };
-                let differ: Vec<bool> = (0..16).map(|j| if j < to_b { !equal(j) } else { equal(j) }).collect();
+                let differ: Vec<bool> = (0..16).map(|j| !equal(j)).collect();
                 let first = differ.iter().position(|&differs| differs);
                 self.flags = Flags {
                     carry: Some(first.is_some().into()),
