@@ -84,6 +84,7 @@ final class Jce {
                 cuts = new int[] {lengths[2], lengths[3]};
                 aads = 1;
             }
+            // YOURS is another library's place: `from` is sealed or opened to `to`, with the tag behind the ciphertext. The line above says what it offers.
             try {
                 var cipher = Cipher.getInstance("AES/GCM/NoPadding");
                 var parameters = new GCMParameterSpec(8 * tag, nonce);

@@ -42,6 +42,8 @@ function cut(bytes, lengths) {
     return lengths.map((length) => bytes.subarray(at, (at += length)));
 }
 
+// YOURS is another library's place: return the text, and behind it the tag if it seals; whatever is thrown is a refusal. `tag` is its length if it seals, or
+// the tag. `aads` and `texts` are lists of pieces, of one each unless the library takes pieces.
 function message(seals, key, nonce, aads, texts, tag) {
     const name = `aes-${8 * key.length}-gcm`;
     const options = { authTagLength: seals ? tag : tag.length };
@@ -54,6 +56,8 @@ function message(seals, key, nonce, aads, texts, tag) {
     return Buffer.concat(out);
 }
 
+// YOURS: name, version, keys (1 AES-128, 2 AES-192, 4 AES-256, added up), tags (bit n: n bytes), the shortest and the longest nonce, and 1 with pieces or 0
+// without. (256 are whole messages, 512 the referee's memory.)
 const tags = (1 << 4) | (1 << 8) | (0x1f << 12);
 write(Buffer.from(`Node|${process.version}, OpenSSL ${process.versions.openssl}|${memory ? 768 : 256}|7|${tags}|1|128|1\n`));
 for (;;) {

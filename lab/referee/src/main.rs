@@ -212,7 +212,8 @@ fn run(run: &Run) -> Result<bool, String> {
         return Ok(true);
     }
     let spare = run.spare.iter().map(|spare| format!(" --spare {spare}")).collect::<String>();
-    let how = format!("--amount {}{spare}", format!("{amount:?}").to_lowercase());
+    let fetch = if run.fetch { " --fetch" } else { "" };
+    let how = format!("--amount {}{fetch}{spare}", format!("{amount:?}").to_lowercase());
     let asked = pages::Asked { reports: &reports, cases: &cases, how: &how, strict: run.strict };
     let table = report::table(&asked);
     print!("{table}");

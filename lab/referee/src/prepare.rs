@@ -180,9 +180,9 @@ fn compiled(path: &Path, compiler: &str, fetch: bool) -> Result<String, String> 
         }
         for message in cargo(&rivals().join(format!("{rival}.rs")), fetch)? {
             if let Some(out) = message["out_dir"].as_str() {
-                // `registry+https://...#NAME@VERSION`, or `path+file:///.../FOLDER#NAME@VERSION`.
-                let id = message["package_id"].as_str().unwrap_or_default();
-                let name = id.rsplit('#').next().and_then(|name| name.split('@').next()).unwrap_or_default();
+                // `registry+https://...#NAME@VERSION`, or of a folder that is named like its package `path+file:///.../NAME#VERSION`.
+                let (at, id) = message["package_id"].as_str().unwrap_or_default().rsplit_once('#').unwrap_or_default();
+                let name = id.split_once('@').map_or_else(|| at.rsplit('/').next().unwrap_or_default(), |(name, _)| name);
                 link = link.replace(&format!("$({name})"), out);
             }
         }
@@ -262,7 +262,8 @@ fn run(command: &mut Command) -> Result<String, String> {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).take(3).collect();
+    let tells = |line: &&str| ["error", "cannot find", "undefined reference"].iter().any(|word| line.contains(word));
+    let errors: Vec<&str> = said.lines().filter(tells).take(3).collect();
     let last: Vec<&str> = said.lines().rev().take(3).collect();
     Err(if errors.is_empty() { last.join("; ") } else { errors.join("; ") })
 }

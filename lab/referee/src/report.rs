@@ -3,7 +3,7 @@
 use crate::{
     pages::{Asked, question, repeats},
     prepare,
-    worker::KINDS,
+    worker::{Finding, KINDS, Kind},
 };
 use std::{
     fmt::Write,
@@ -45,6 +45,12 @@ pub(crate) fn table(asked: &Asked<'_>) -> String {
             for finding in report.findings.iter().filter(|finding| finding.kind == kind) {
                 let _ = writeln!(out, "  {kind:?}: {}\n    {}", finding.says, repeats(finding, &short(path), asked.how));
             }
+        }
+    }
+    for (_, report) in reports {
+        let refuses = |finding: &Finding| finding.kind != Kind::Wrong || finding.says.starts_with("refuses what is right");
+        if report.counts[0] > 1000 && report.findings.iter().all(refuses) {
+            let _ = writeln!(out, "\n{} refuses nearly everything: are the functions of its plug-in filled in?", report.about.name);
         }
     }
     // Who asks one question wants to see it.

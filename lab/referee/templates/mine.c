@@ -1,5 +1,7 @@
 /* MINE: an implementation of AES-GCM for the referee. Whatever yours does not have, leave out: nobody counts it as a fault.
- * link: -I/opt/mine/include -L/opt/mine/lib -lmine
+ *
+ * What stands behind `link:` goes to the compiler, such as -I/opt/mine/include -L/opt/mine/lib -lmine
+ * link: -lc
  *
  * Of the two lines below, the first names features of the processor that your library can be told not to use, by variables of its own; the referee
  * takes away each and each two of them (`--crippled`). The second names whole levels. Drop what yours does not have.

@@ -46,6 +46,8 @@ func goFree(key unsafe.Pointer) {
 	C.free(key)
 }
 
+// YOURS is another library's place: its AEAD is made here, and sealed and opened with below; table.c says what it offers.
+//
 //export goMessage
 func goMessage(key unsafe.Pointer, m *C.struct_referee_message, seals C.int) (done C.int) {
 	// "crypto/cipher: invalid buffer overlap" and the like: a refusal.

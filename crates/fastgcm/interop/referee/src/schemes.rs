@@ -2,7 +2,7 @@
 //! AES-GCM-SIV.
 
 use fastgcm::{AesGcmSiv, KcXaes, RootKey, Scheme, Tag, Xaes, draft::Dndk};
-use referee_interface::{IN_PLACE, Implementation, Message, NULL, NoPieces, THREADS, bytes, bytes_mut};
+use referee_interface::{IN_PLACE, Implementation, KEEPS, Message, NULL, NoPieces, THREADS, bytes, bytes_mut};
 use std::{mem::MaybeUninit, ptr};
 
 /// A root key where it stays.
@@ -103,7 +103,7 @@ struct Siv(Box<AesGcmSiv>);
 
 impl Implementation for Siv {
     const NAME: &'static str = "fastgcm, Rust, AES-GCM-SIV\0";
-    const OFFERS: u32 = IN_PLACE | NULL | THREADS;
+    const OFFERS: u32 = IN_PLACE | NULL | THREADS | KEEPS; // it has no constructor that moves nothing
     const KEYS: u32 = 1 | 4;
     const ALGORITHM: u32 = 2;
     type Run = NoPieces;
