@@ -111,7 +111,7 @@ def clone(version):
             except UnicodeDecodeError:
                 continue
             # `=0.1.0` is another package's, and so is what stands within a longer number.
-            new = re.sub(rf"(?<![\d.=]){old}(?![\d.])", version, text)
+            new = re.sub(rf"(?<![\d.=]){old}(?!\.?\d)", version, text)
             path.write_text(released(new, source, path, version) if path.suffix == ".md" else new)
     readme, changelog = source / "README.md", source / "CHANGELOG.md"
     readme.write_text(released(readme.read_text(), source, readme, version))
