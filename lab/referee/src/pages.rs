@@ -2,8 +2,8 @@
 
 use crate::{
     cases::{Asks, Case},
+    finding::{Finding, KINDS, Kind, Report},
     peer::Memory,
-    worker::{Finding, KINDS, Kind, Report},
 };
 use std::{fmt::Write, path::PathBuf};
 
