@@ -30,8 +30,9 @@ static int start(void)
             cpuid_clear_flag(features[i].flag);
     return 1;
 }
+#define START start
 #else
-#define start NULL
+#define START NULL
 #endif
 
 static const char *version(void) { return LIBWOLFSSL_VERSION_STRING; }
@@ -72,7 +73,7 @@ const struct referee_plugin referee_plugin = {
     .nonce_max = 1 << 20,
     .name = "wolfSSL",
     .version = version,
-    .start = start,
+    .start = START,
     .key = key,
     .free = release,
     .seal = seal,
