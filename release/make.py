@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tarfile
 
+from cargo_registry import Registry
+
 HERE = pathlib.Path(__file__).resolve().parent
 MACHINES = ["x86_64", "aarch64"]
 EPOCH = "SOURCE_DATE_EPOCH"
@@ -57,7 +59,12 @@ class Maker:
     def crates(self):
         names = [word for name in self.published() for word in ("-p", name)]
         self.run("cargo", "package", "--no-verify", *names)
-        self.run("cargo", "package", "--no-verify", "--exclude-lockfile", cwd=self.source / "crates/aes-gcm-010")
+        # That of another workspace is packed as Cargo does it when the registry has the library.
+        registry, config = Registry(), self.build / "registry.toml"
+        config.write_text(registry.source())
+        self.run("cargo", "publish", "--no-verify", "--config", config, "--registry", "here", "--package", "fastgcm")
+        self.run("cargo", "package", "--no-verify", "--config", config, cwd=self.source / "crates/aes-gcm-010")
+        registry.shutdown()
         for crate in (self.build / "target/package").glob("*.crate"):
             shutil.copy(crate, self.folder("crates"))
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 
@@ -82,9 +83,9 @@ def server(url, *command, **options):
 class Rehearsal:
     def __init__(self, maker, out, version):
         self.maker, self.out, self.version = maker, out, version
-        self.folder = maker.build.parent / "rehearsal"
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir()
+        # Far from the repository, whose workspace Cargo would find above.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fastgcm-rehearsal-"))
+        print(f"release: the rehearsal is in {self.folder}")
         keep = ("PATH", "LANG", "RUSTUP_HOME", "SSL_CERT_FILE", "PIP_CERT", "NODE_EXTRA_CA_CERTS")
         self.environment = {name: maker.environment[name] for name in keep if name in maker.environment}
         self.environment["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", str(pathlib.Path.home() / ".rustup"))
@@ -107,7 +108,7 @@ class Rehearsal:
         # Cargo packs each once more, builds what it has packed, and sends it: the bytes are those of the release.
         target = {**environment, "CARGO_TARGET_DIR": str(home / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
         run("cargo", "publish", "--quiet", "--registry", "here", "--workspace", cwd=self.maker.source, env=target)
-        run("cargo", "publish", "--quiet", "--registry", "here", "--exclude-lockfile", cwd=self.maker.source / "crates/aes-gcm-010", env=target)
+        run("cargo", "publish", "--quiet", "--registry", "here", cwd=self.maker.source / "crates/aes-gcm-010", env=target)
         sent = {f"{name}-{version}.crate": archive for (name, version), archive in registry.crates.items()}
         made = {file.name: file.read_bytes() for file in (self.out / "crates").iterdir()}
         if differ := [name for name in {*sent, *made} if sent.get(name) != made.get(name)]:
@@ -259,3 +260,4 @@ def parts(maker, out, version):
     rehearsal = Rehearsal(maker, out, version)
     for part in (rehearsal.rust, rehearsal.debian, rehearsal.python, rehearsal.node, rehearsal.java, rehearsal.program, rehearsal.c_for_aarch64):
         yield part.__name__, part
+    shutil.rmtree(rehearsal.folder)

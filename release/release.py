@@ -5,6 +5,7 @@ import hashlib
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -196,7 +197,9 @@ def main():
             step(f"rehearsal: {name}")
             part()
     step("end")
-    print(f"release: {version} is in {out.relative_to(ROOT)}, made in {(time.monotonic() - BEGUN) / 60:.0f} minutes")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = f"{(time.monotonic() - BEGUN) / 60:.0f} minutes, of which the processors worked {(used.ru_utime + used.ru_stime) / 60:.0f}"
+    print(f"release: {version} is in {out.relative_to(ROOT)}, made in {took}")
     if not options.rehearse:
         print(f"What is left to the owner stands in release/README.md; its commit is v{version} of target/releases/source")
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![forbid(unsafe_code)]
 
 mod gcm;

@@ -37,6 +37,7 @@
 //! that key, unless the context distinguishes them. The library takes no passwords: a key is random.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 
 mod cipher;
 mod error;

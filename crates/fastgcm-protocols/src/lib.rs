@@ -16,6 +16,7 @@
 //! **Nonces**: where the protocol counts, the sealer counts ([`esp::Outbound`], [`tls`]), and returns [`Error::Exhausted`] before a nonce
 //! repeats. Where the caller numbers packets (QUIC, SRTP), the documentation says what must be unique.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![forbid(unsafe_code)]
 
 pub mod esp;

@@ -73,6 +73,7 @@
 //! `fastgcm_without_avx`, `fastgcm_without_sse` and `fastgcm_without_ssse3` leave out the other back ends of
 //! x86-64. `portable` always stays.
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 #![deny(unsafe_code)]
 // `each!` spells out branches whose condition is a constant; clippy looks into the dead branches.
 #![allow(clippy::out_of_bounds_indexing, clippy::absurd_extreme_comparisons)]

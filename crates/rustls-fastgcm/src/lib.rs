@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))] // docs.rs shows which feature each item needs
 
 mod aes;
 mod quic;

@@ -2,35 +2,39 @@
 
 use crate::{
     field::{Byte, byte, bytes},
-    image::Image,
+    image::{Image, writable},
     machine::{Decoded, Machine, Processor, Result, Word, stop},
     memory::Memory,
     unknown::Seed,
 };
+use fastgcm_step::Traced;
 use iced_x86::Register;
 use std::{
     ops::Range,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
 
 /// The rows that are proved, and a processor that has what each needs, and nothing that a better row needs besides.
 pub const ROWS: [(&str, Processor); 4] = [
-    ("vaes-avx512", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2 | AVX512, seven_c: VAES | VBMI }),
-    ("vaes-avx2", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: VAES }),
-    ("aesni-avx", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: 0 }),
-    ("aesni-sse", Processor { one_c: SSE, seven_b: 0, seven_c: 0 }),
+    ("vaes-avx512", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2 | SHA | AVX512, seven_c: VAES | VBMI, saved: 0xe7 }),
+    ("vaes-avx2", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2 | SHA, seven_c: VAES, saved: 7 }),
+    ("aesni-avx", Processor { one_c: SSE | AVX, seven_b: BMI | AVX2, seven_c: 0, saved: 7 }),
+    ("aesni-sse", Processor { one_c: SSE, seven_b: 0, seven_c: 0, saved: 3 }),
 ];
-/// PCLMULQDQ, SSSE3, SSE4.1, AES.
-const SSE: u32 = 1 << 1 | 1 << 9 | 1 << 19 | 1 << 25;
-/// The system saves registers; AVX.
-const AVX: u32 = 1 << 27 | 1 << 28;
-const BMI: u32 = 1 << 8;
+/// SSE3, PCLMULQDQ, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT, AES.
+const SSE: u32 = 1 << 0 | 1 << 1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23 | 1 << 25;
+/// FMA, MOVBE; the system saves registers; AVX.
+const AVX: u32 = 1 << 12 | 1 << 22 | 1 << 26 | 1 << 27 | 1 << 28;
+/// Both parts.
+const BMI: u32 = 1 << 3 | 1 << 8;
 const AVX2: u32 = 1 << 5;
-/// F, BW, VL.
-const AVX512: u32 = 1 << 16 | 1 << 30 | 1 << 31;
+const SHA: u32 = 1 << 29;
+/// F, DQ, IFMA, CD, BW, VL.
+const AVX512: u32 = 1 << 16 | 1 << 17 | 1 << 21 | 1 << 28 | 1 << 30 | 1 << 31;
 const VBMI: u32 = 1 << 1;
-/// VAES, VPCLMULQDQ.
-const VAES: u32 = 1 << 9 | 1 << 10;
+/// GFNI, VAES, VPCLMULQDQ.
+const VAES: u32 = 1 << 8 | 1 << 9 | 1 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
@@ -204,6 +208,15 @@ pub struct Subject {
     pub rows: [Option<u64>; 4],
     pub call: u64,
     pub perform: u64,
+    /// What it says that it has done before.
+    pub before: String,
+    /// The row of which it was told that it is its processor, if it was told.
+    pub on: Option<usize>,
+    /// Bytes of a turn of its loop, and of the longest text, if these are not fastgcm's and the standard's.
+    pub turn: Option<usize>,
+    pub longest: Option<u64>,
+    /// Bytes of its code that are not what the file has, from its marker on.
+    patches: Vec<(u64, u8)>,
     arena: Range<u64>,
 }
 
@@ -218,12 +231,45 @@ impl Subject {
     /// A program of its own, with the layout that `victim` has.
     pub fn start(name: &str, program: &Path, arguments: &[String]) -> Result<Self> {
         let (image, _) = Image::of(program, arguments)?;
+        Self::of(name, program, arguments, image, None)
+    }
+
+    /// And from its start on, its processor is that of a row, whose name it is given.
+    pub fn on(name: &str, program: &Path, row: usize) -> Result<Self> {
+        let arguments = [ROWS[row].0.to_owned()];
+        let (image, _) = Image::on(program, &arguments, &ROWS[row].1)?;
+        Self::of(name, program, &arguments, image, Some(row))
+    }
+
+    /// A process of it that stands at its marker.
+    pub fn process(&self) -> Result<Traced> {
+        let traced = match self.on {
+            Some(row) => Image::arrived(&self.program, &self.arguments, &ROWS[row].1)?.0,
+            None => {
+                let mut traced = Traced::start(&self.program, &self.arguments)?;
+                traced.next_marker()?;
+                traced
+            }
+        };
+        let memory = writable(&traced)?;
+        self.patches.iter().try_for_each(|(at, byte)| memory.write_all_at(&[*byte], *at)).map_err(|e| e.to_string())?;
+        Ok(traced)
+    }
+
+    /// From now on that byte is another.
+    pub fn patch(&mut self, at: u64, byte: u8) -> Result<()> {
+        self.image.patch(at, byte).ok_or_else(|| format!("{at:#x} is nowhere in the program"))?;
+        self.patches.push((at, byte));
+        Ok(())
+    }
+
+    fn of(name: &str, program: &Path, arguments: &[String], image: Image, on: Option<usize>) -> Result<Self> {
         let r = &image.registers;
         let (call, perform, arena) = (r.rdi, r.rsi, r.rdx..r.rdx + r.rcx);
         let told = image.string(r.r8, r.r9 as usize).ok_or("the program tells nothing of its verbs")?;
         let told = String::from_utf8_lossy(told).into_owned();
         let (mut verbs, mut rows, mut row) = (Vec::new(), [None; 4], 0);
-        let mut number = 0;
+        let (mut number, mut before) = (0, String::new());
         for line in told.lines() {
             if let Some(line) = line.strip_prefix("verb;") {
                 verbs.extend(Verb::parse(number, line));
@@ -233,14 +279,36 @@ impl Subject {
                     rows[known] = Some(row);
                 }
                 row += 1;
+            } else if let Some(done) = line.strip_prefix("before;") {
+                done.clone_into(&mut before);
             }
         }
         let (name, program, arguments) = (name.to_owned(), program.to_owned(), arguments.to_owned());
-        Ok(Self { name, program, arguments, image, verbs, rows, call, perform, arena })
+        Ok(Self {
+            name,
+            program,
+            arguments,
+            image,
+            verbs,
+            rows,
+            call,
+            perform,
+            before,
+            on,
+            turn: None,
+            longest: None,
+            patches: Vec::new(),
+            arena,
+        })
     }
 
     pub fn verb(&self, name: &str) -> Option<usize> {
         self.verbs.iter().position(|verb| verb.name == name)
+    }
+
+    /// Bytes of a turn.
+    pub fn turn(&self, row: usize) -> usize {
+        self.turn.unwrap_or(crate::plan::turn(row).0)
     }
 
     /// Where `perform` finds the start of its second text; behind it stands the length, and before it the first text.

@@ -1,7 +1,8 @@
 //! Semantics of instructions on general registers.
 
 use crate::{
-    field::{Bit, I, O, byte, lifted, number},
+    field::{Bit, I, O, byte, lifted, none, number},
+    lines::Lines,
     machine::{
         Flags, Machine, Result,
         Word::{self, Bits, Number},
@@ -121,9 +122,13 @@ impl Machine<'_> {
                     self.difference(&a, &b, O, n)?;
                 } else if self.difference_of_lines(&a, &b, O, n).is_none() {
                     // Nothing is known but whether they are equal.
+                    self.low_byte(&a.bits()[..n], &b, false);
                     let (a, b) = (a.bits(), b.bits());
                     let differ: Vec<Bit> = (0..n).map(|j| a[j] ^ b[j]).collect();
-                    self.flags = Flags { zero: Zero::of(&differ), ..Flags::UNDEFINED };
+                    let zero = Zero::of(&differ);
+                    // Below one is zero.
+                    let carry = if number(&b[..n]) == Some(1) { Some(none(&a[..n])) } else { None };
+                    self.flags = Flags { zero, carry, ..Flags::UNDEFINED };
                     self.compared_in_public(&a[..n], &b[..n]);
                 }
             }
@@ -267,6 +272,8 @@ impl Machine<'_> {
                 self.set(i, 0, &Word::of(bits))?;
             }
             Tzcnt | Lzcnt | Bsf | Bsr | Popcnt => self.count(i, n)?,
+            Cmc => self.flags.carry = self.flags.carry.map(Bit::inverted),
+            Clc | Stc => self.flags.carry = Some(Bit::from(m == Stc)),
             // Conditions
             _ if i.is_jcc_short_or_near() => {
                 if self.condition(i.condition_code())? {
@@ -274,13 +281,13 @@ impl Machine<'_> {
                 }
             }
             _ if i.condition_code() != ConditionCode::None && i.op_count() == 2 => {
-                let (a, b) = (self.get(i, 0)?, self.get(i, 1)?);
-                let chosen = if self.condition(i.condition_code())? { b } else { a };
+                let (a, b) = (self.get(i, 0)?.keep(n), self.get(i, 1)?.keep(n));
+                let chosen = self.chosen(i.condition_code(), &a, &b)?;
                 self.set(i, 0, &chosen)?;
             }
             _ if i.condition_code() != ConditionCode::None && i.op_count() == 1 => {
-                let one = self.condition(i.condition_code())?;
-                self.set(i, 0, &Number(one.into()))?;
+                let one = self.chosen(i.condition_code(), &Number(0), &Number(1))?;
+                self.set(i, 0, &one)?;
             }
             // The stack
             Push => {
@@ -297,28 +304,24 @@ impl Machine<'_> {
                 self.set_register(Register::RBP, &word);
             }
             Call => {
-                let to = self.get(i, 0)?.number()?;
+                let to = self.get(i, 0)?.place()?;
                 self.push(&Number(i.next_ip()))?;
                 self.rip = to;
             }
-            Ret => self.rip = self.pop()?.number()?,
-            Jmp if !i.is_jmp_far() && !i.is_jmp_far_indirect() => self.rip = self.get(i, 0)?.number()?,
+            Ret => self.rip = self.pop()?.place()?,
+            Jmp if !i.is_jmp_far() && !i.is_jmp_far_indirect() => self.rip = self.get(i, 0)?.place()?,
             // Strings
             Movsb | Movsd | Movsq | Stosb | Stosd | Stosq => self.string(i)?,
             // What the processor says of itself
             Cpuid => {
-                let leaf = self.register(Register::EAX).number()?;
-                let [a, b, c] = match leaf {
-                    0 => [7, 0, 0],
-                    1 => [0, 0, self.processor.one_c],
-                    7 => [0, self.processor.seven_b, self.processor.seven_c],
-                    _ => stop!("CPUID, leaf {leaf}"),
-                };
+                let leaf = self.register(Register::EAX).number()? as u32;
+                let below = self.register(Register::ECX).number().unwrap_or(0) as u32;
+                let Some(answer) = self.processor.cpuid(leaf, below) else { stop!("CPUID, leaf {leaf:#x}") };
                 let registers = [Register::EAX, Register::EBX, Register::ECX, Register::EDX];
-                registers.into_iter().zip([a, b, c, 0]).for_each(|(register, n)| self.set_register(register, &Number(n.into())));
+                registers.into_iter().zip(answer).for_each(|(register, n)| self.set_register(register, &Number(n.into())));
             }
             Xgetbv => {
-                self.set_register(Register::EAX, &Number(0xe7));
+                self.set_register(Register::EAX, &Number(self.processor.saved.into()));
                 self.set_register(Register::EDX, &Number(0));
             }
             Int3 => {
@@ -343,6 +346,34 @@ impl Machine<'_> {
             _ => stop!("no semantics"),
         }
         Ok(())
+    }
+
+    /// The second if the condition holds: of symbols a sum of products, and no branch.
+    fn chosen(&mut self, condition: ConditionCode, a: &Word, b: &Word) -> Result<Word> {
+        let why = match self.decided(condition) {
+            Ok(outcome) => return Ok(if outcome { b } else { a }.clone()),
+            Err(why) => why,
+        };
+        // One way of what is public, where both are gone.
+        if let Some(outcome) = self.unknown.lines.as_mut().and_then(Lines::way) {
+            return Ok(if outcome { b } else { a }.clone());
+        }
+        let (zero, degree) = match &self.flags.zero {
+            Zero::IfNone(bits) => (Some(none(bits)), self.degrees.of_flags().saturating_mul(bits.len() as u32)),
+            _ => (None, self.degrees.of_flags()),
+        };
+        let holds = match condition {
+            ConditionCode::e => zero,
+            ConditionCode::ne => zero.map(Bit::inverted),
+            ConditionCode::b => self.flags.carry,
+            ConditionCode::ae => self.flags.carry.map(Bit::inverted),
+            _ => None,
+        };
+        let Some(holds) = holds else { stop!("{why}") };
+        self.degrees.read(degree);
+        self.degrees.multiplies = true;
+        let (a, b) = (a.bits(), b.bits());
+        Ok(Word::of(std::array::from_fn(|j| a[j] ^ holds.and(a[j] ^ b[j]))))
     }
 
     fn push(&mut self, word: &Word) -> Result<()> {
@@ -378,11 +409,34 @@ impl Machine<'_> {
             self.flags.carry = Some(a[n - 1]);
             return Ok(Word::low(&[&[carry], &a[..n - 1]].concat()));
         }
+        // To numbers in the lowest bits another number is added, and nothing is carried to the symbols above them.
+        if let Some(sum) = self.low_sum(&a[..n], &b[..n], carry) {
+            self.flags.carry = Some(O);
+            return Ok(Word::low(&sum));
+        }
         if carry != O {
             stop!("a sum of symbols, with a carry");
         }
+        match (number(&a[..n]), number(&b[..n])) {
+            (None, Some(other)) => self.low_byte(&a[..n], &Number(other), true),
+            (Some(other), None) => self.low_byte(&b[..n], &Number(other), true),
+            _ => {}
+        }
         let sum = self.add_bits(&a[..n], &b[..n])?;
         Ok(Word::low(&sum))
+    }
+
+    /// The sum of a number and bits whose lowest are numbers, if nothing is carried beyond these.
+    fn low_sum(&self, a: &[Bit], b: &[Bit], carry: Bit) -> Option<Vec<Bit>> {
+        let (bits, more) = match (number(a), number(b)) {
+            (None, Some(more)) => (a, more),
+            (Some(more), None) => (b, more),
+            _ => return None,
+        };
+        let known = bits.iter().position(|bit| bit.number().is_none())?;
+        let low = number(&bits[..known])?.checked_add(more)?.checked_add(carry.number()?.into())?;
+        let fits = low >> known == 0;
+        fits.then(|| [&lifted::<64>(low)[..known], &bits[known..]].concat())
     }
 
     /// The sum of two elements: of numbers, of what has no carry, or the shared function of 32 bits and a number.
@@ -390,10 +444,17 @@ impl Machine<'_> {
         if a.iter().zip(b).all(|(&a, &b)| a == O || b == O) {
             return Ok(a.iter().zip(b).map(|(&a, &b)| a ^ b).collect());
         }
+        if a == b {
+            // Twice a number: its bits move up.
+            return Ok([&[O], &a[..a.len() - 1]].concat());
+        }
         if let Some(sum) = self.sum_of_bits(a, b) {
             return sum.ok_or_else(|| "a sum that is too great for some lengths".into());
         }
         let words = || Some((<&[Bit; 32]>::try_from(a).ok()?, <&[Bit; 32]>::try_from(b).ok()?));
+        if let Some(sum) = self.sum_in_bytes(a, b) {
+            return Ok(sum);
+        }
         match (number(a), number(b), words()) {
             (Some(x), Some(y), _) => Ok(lifted::<64>(x.wrapping_add(y))[..a.len()].to_vec()),
             (_, Some(y), Some((a, _))) => {
@@ -406,6 +467,36 @@ impl Machine<'_> {
             }
             _ => stop!("a sum of symbols"),
         }
+    }
+
+    /// Sums of symbols and a number in which a byte is the lowest of a counter, or of which only the low half is looked at.
+    fn sum_in_bytes(&mut self, a: &[Bit], b: &[Bit]) -> Option<Vec<Bit>> {
+        let (bits, more) = match (number(a), number(b)) {
+            (None, Some(more)) => (a, more),
+            (Some(more), None) => (b, more),
+            _ => return None,
+        };
+        let n = bits.len();
+        let (byte, rest) = bits.split_first_chunk::<8>()?;
+        let zeros = |bits: &[Bit]| bits.iter().all(|&bit| bit == O);
+        self.degrees.asked();
+        if n == 8 {
+            return Some(self.unknown.add8(byte, more as u8).to_vec());
+        }
+        if n == 32 && more & 0xff_ffff == 0 {
+            // The bytes of a counter in the other order.
+            let highest = self.unknown.add8(bits[24..].try_into().expect("a byte"), (more >> 24) as u8);
+            return Some([&bits[..24], &highest].concat());
+        }
+        if zeros(rest) && more < 256 && u64::from(self.unknown.range(byte)[1]) + more < 256 {
+            return Some([&self.unknown.add8(byte, more as u8), rest].concat());
+        }
+        if n == 64 && zeros(&bits[32..]) && more >> 32 == 0 {
+            let low = bits[..32].try_into().expect("32 bits");
+            let (sum, carry) = (self.unknown.add32(low, more as u32), self.unknown.carry32(low, more as u32));
+            return Some([&sum[..], &[carry], &[O; 31]].concat());
+        }
+        None
     }
 
     fn difference(&mut self, a: &Word, b: &Word, borrow: Bit, n: usize) -> Result<Word> {
@@ -511,11 +602,11 @@ impl Machine<'_> {
         };
         let moves = matches!(i.mnemonic(), Movsb | Movsd | Movsq);
         let [count, from, to] = [Register::RCX, Register::RSI, Register::RDI].map(Register::number);
-        let times = if i.has_rep_prefix() { self.general[count].number()? } else { 1 };
+        let times = if i.has_rep_prefix() { self.general[count].place()? } else { 1 };
         for _ in 0..times {
-            let at = self.general[to].number()?;
+            let at = self.general[to].place()?;
             let word = if moves {
-                let at = self.general[from].number()?;
+                let at = self.general[from].place()?;
                 self.general[from] = Number(at.wrapping_add(bytes));
                 self.load(at, bytes as usize)?
             } else {

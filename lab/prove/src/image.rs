@@ -1,11 +1,15 @@
 //! The memory of a process that stands still right before the call: what is interpreted.
 
+use crate::{machine::Processor, symbols};
 use fastgcm_step::{Registers, Traced};
 use std::{
-    fs::{self, File},
+    arch::x86_64::__cpuid_count,
+    collections::HashMap,
+    fs::{self, File, OpenOptions},
     ops::Range,
     os::unix::fs::FileExt,
     path::Path,
+    sync::Mutex,
 };
 
 /// Bytes of memory that are looked at together.
@@ -25,6 +29,9 @@ pub struct Image {
     pub registers: Registers,
     /// All of the stack that the system has given it.
     pub stack: Range<u64>,
+    /// How often CPUID and XGETBV were answered before that.
+    pub answered: usize,
+    names: Mutex<HashMap<String, symbols::Symbols>>,
 }
 
 impl Image {
@@ -33,6 +40,38 @@ impl Image {
         let mut traced = Traced::start(program, arguments)?;
         let registers = traced.next_marker()?.ok_or_else(|| format!("{} has no marker", program.display()))?;
         Ok((Self::of_process(traced.id(), registers)?, traced))
+    }
+
+    /// And it hears of that processor, as far as its own file goes, in which CPUID and XGETBV have been replaced by traps. They are back in their places when
+    /// its marker is met.
+    pub fn on(program: &Path, arguments: &[String], processor: &Processor) -> Result<(Self, Traced), String> {
+        let (traced, registers, answered) = Self::arrived(program, arguments, processor)?;
+        let mut image = Self::of_process(traced.id(), registers)?;
+        image.answered = answered;
+        Ok((image, traced))
+    }
+
+    /// Its process at the marker, the registers then, and how often it was answered.
+    pub fn arrived(program: &Path, arguments: &[String], processor: &Processor) -> Result<(Traced, Registers, usize), String> {
+        let mut traced = Traced::start(program, arguments)?;
+        let memory = writable(&traced)?;
+        let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
+        let sites = symbols::asks(program, traced.base())?;
+        for &at in sites.keys() {
+            write(at, &[0xcc])?;
+        }
+        let mut answered = 0;
+        loop {
+            let r = traced.next_marker()?.ok_or_else(|| format!("{} has no marker", program.display()))?;
+            let Some(bytes) = sites.get(&(r.rip - 1)) else {
+                for (&at, bytes) in &*sites {
+                    write(at, bytes)?;
+                }
+                return Ok((traced, r, answered));
+            };
+            traced.set_registers(told(processor, &r, bytes))?;
+            answered += 1;
+        }
     }
 
     /// What this process is, which stands still.
@@ -56,7 +95,7 @@ impl Image {
                 regions.push(Region { range: start..end, writable: fields[1].as_bytes()[1] == b'w', file, bytes });
             }
         }
-        Ok(Self { regions, registers, stack })
+        Ok(Self { regions, registers, stack, answered: 0, names: Mutex::default() })
     }
 
     fn region(&self, at: u64) -> Option<&Region> {
@@ -76,6 +115,13 @@ impl Image {
         region.bytes.get((at - region.range.start) as usize..)?.get(..n)
     }
 
+    /// Another byte; none where memory is not mapped.
+    pub fn patch(&mut self, at: u64, byte: u8) -> Option<()> {
+        let region = self.regions.iter_mut().find(|region| region.range.contains(&at))?;
+        *region.bytes.get_mut((at - region.range.start) as usize)? = byte;
+        Some(())
+    }
+
     pub fn is_writable(&self, at: u64) -> bool {
         self.region(at).is_some_and(|region| region.writable)
     }
@@ -85,12 +131,41 @@ impl Image {
         self.region(at).is_some_and(|region| region.file.is_empty() || region.file == "[heap]")
     }
 
-    /// File and offset of an address, as one finds it in a disassembly.
+    /// File and offset of an address, as one finds it in a disassembly, and the function if that has a name.
     pub fn place(&self, at: u64) -> String {
         let Some(region) = self.region(at) else { return format!("{at:#x}") };
         let first = self.regions.iter().find(|other| other.file == region.file).map_or(0, |first| first.range.start);
-        format!("{} + {:#x}", region.file.rsplit('/').next().unwrap_or_default(), at - first)
+        let mut names = self.names.lock().expect("no panic");
+        let symbols = names.entry(region.file.clone()).or_insert_with(|| symbols::Symbols::of(region.file.as_ref()));
+        let file = region.file.rsplit('/').next().unwrap_or_default();
+        match symbols.name(at, first) {
+            Some((name, by)) => format!("{name}+{by:#x} in {file}"),
+            None => format!("{file} + {:#x}", at - first),
+        }
     }
+}
+
+/// The memory of that process.
+pub fn writable(traced: &Traced) -> Result<File, String> {
+    OpenOptions::new().read(true).write(true).open(format!("/proc/{}/mem", traced.id())).map_err(|e| e.to_string())
+}
+
+/// The registers after that instruction, CPUID or XGETBV, behind whose first byte the process stands.
+fn told(processor: &Processor, r: &Registers, bytes: &[u8]) -> Registers {
+    let mut now = *r;
+    now.rip += bytes.len() as u64 - 1;
+    if bytes.len() == 3 {
+        (now.rax, now.rdx) = (processor.saved.into(), 0);
+        return now;
+    }
+    let (leaf, below) = (r.rax as u32, r.rcx as u32);
+    // What says nothing of instructions, caches for example, is this machine's.
+    #[allow(unused_unsafe)]
+    // SAFETY: every processor of 64 bits has CPUID.
+    let own = || unsafe { __cpuid_count(leaf, below) };
+    let [a, b, c, d] = processor.cpuid(leaf, below).unwrap_or_else(|| [own().eax, own().ebx, own().ecx, own().edx]);
+    (now.rax, now.rbx, now.rcx, now.rdx) = (a.into(), b.into(), c.into(), d.into());
+    now
 }
 
 impl std::fmt::Debug for Image {

@@ -5,10 +5,12 @@
 //! spec     the standards                                          image    a process right before the call
 //! memory   machine   general   vector   the processor
 //! calls    what is called, with which arguments                   prove    one call held against the standard
+//! target   programs of anybody, compiled                  concrete a call over numbers, by the processor
 //! plan     which calls                                            table    all of them, on all cores
 //! induct   all lengths                                            lines    numbers that are linear in a length
 //! forms    semantics against silicon                              lockstep whole calls against silicon
-//! checks   what else is run
+//! ways     both ways of what must not decide
+//! checks   what else is run                               symbols  names of functions
 //! ```
 // Most fields are what they are called; what is not is described.
 #![allow(missing_docs)]
@@ -16,6 +18,7 @@
 
 pub mod calls;
 pub mod checks;
+pub mod concrete;
 pub mod controls;
 pub mod field;
 pub mod forms;
@@ -27,8 +30,12 @@ pub mod lockstep;
 pub mod machine;
 pub mod memory;
 pub mod plan;
+pub mod planted;
 pub mod prove;
 pub mod spec;
+pub mod symbols;
 pub mod table;
+pub mod target;
 pub mod unknown;
 mod vector;
+pub mod ways;

@@ -8,14 +8,14 @@ use crate::{
     calls::{Case, RETURN, ROWS, Subject},
     field::{Bit, Byte, byte, number},
     forms::{broken, flags_differ},
-    image::Image,
+    image::{Image, writable},
     machine::{Decoded, Flags, Machine, Result, Word, Zero},
     prove::Message,
     unknown::{Random, Seed, Unknown},
 };
-use fastgcm_step::{Registers, Traced};
+use fastgcm_step::Registers;
 use iced_x86::{Mnemonic, Register};
-use std::{arch::x86_64::__cpuid_count, fs::OpenOptions, os::unix::fs::FileExt};
+use std::{arch::x86_64::__cpuid_count, os::unix::fs::FileExt};
 
 /// What came of a call.
 #[derive(Debug, Default)]
@@ -31,9 +31,8 @@ const LIMIT: u64 = 200_000;
 
 /// The call of this case, over random numbers; `how`: with semantics that are broken in that way, or 0.
 pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Told> {
-    let mut traced = Traced::start(&subject.program, &subject.arguments)?;
-    traced.next_marker()?;
-    let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{}/mem", traced.id())).map_err(|e| e.to_string())?;
+    let mut traced = subject.process()?;
+    let memory = writable(&traced)?;
     let write = |at: u64, what: &[u8]| memory.write_all_at(what, at).map_err(|e| format!("{at:#x}: {e}"));
 
     let verb = &subject.verbs[case.verb];
@@ -73,7 +72,7 @@ pub fn run(subject: &Subject, case: &Case, seed: Seed, how: usize) -> Result<Tol
     let mut told = Told::default();
     while machine.rip != RETURN && told.difference.is_none() {
         if told.steps == LIMIT {
-            return Err(format!("more than {LIMIT} instructions"));
+            return Err(format!("more than {LIMIT} instructions").into());
         }
         told.steps += 1;
         let at = machine.rip;

@@ -7,17 +7,64 @@ use crate::{
     lines::Lines,
     memory::Memory,
     unknown::{Map, Seed, Unknown},
+    ways::{Low, Ways},
 };
 use iced_x86::{ConditionCode, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use std::ops::Range;
 
 /// What stops the interpreter.
-pub type Result<T> = std::result::Result<T, String>;
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// A symbol would decide where the program goes on, or where memory is touched.
+    Secret(String),
+    /// There is no meaning here for what the program does.
+    NotUnderstood(String),
+}
+
+pub type Result<T> = std::result::Result<T, Stop>;
 
 macro_rules! stop {
-    ($($what:tt)*) => { return Err(format!($($what)*)) };
+    ($($what:tt)*) => { return Err(crate::machine::Stop::NotUnderstood(format!($($what)*))) };
+}
+macro_rules! secret {
+    ($($what:tt)*) => { return Err(crate::machine::Stop::Secret(format!($($what)*))) };
 }
 pub(crate) use stop;
+
+impl Stop {
+    /// Where that was.
+    fn at(self, place: impl std::fmt::Display) -> Self {
+        match self {
+            Self::Secret(why) => Self::Secret(format!("{place}: {why}")),
+            Self::NotUnderstood(why) => Self::NotUnderstood(format!("{place}: {why}")),
+        }
+    }
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Secret(why) | Self::NotUnderstood(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl From<String> for Stop {
+    fn from(why: String) -> Self {
+        Self::NotUnderstood(why)
+    }
+}
+
+impl From<&str> for Stop {
+    fn from(why: &str) -> Self {
+        Self::NotUnderstood(why.into())
+    }
+}
+
+impl From<Stop> for String {
+    fn from(stop: Stop) -> Self {
+        stop.to_string()
+    }
+}
 
 /// A general register, or what is computed of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,6 +106,14 @@ impl Word {
         match self {
             Number(n) => Ok(*n),
             Bits(_) => stop!("a symbol where a number must be"),
+        }
+    }
+
+    /// Where the program goes on, or how often, or which memory it touches.
+    pub fn place(&self) -> Result<u64> {
+        match self {
+            Number(n) => Ok(*n),
+            Bits(_) => secret!("a symbol says where"),
         }
     }
 }
@@ -170,6 +225,11 @@ impl Degrees {
         self.sum = self.sum.saturating_add(degree);
     }
 
+    /// Of what flags are of.
+    pub(crate) fn of_flags(&self) -> u32 {
+        self.flags
+    }
+
     /// Some general register is read that is no operand.
     pub(crate) fn read_any(&mut self) {
         let greatest = self.general.iter().copied().fold(0, u32::max);
@@ -198,12 +258,31 @@ impl Degrees {
     }
 }
 
-/// The processor that CPUID tells: ECX of leaf 1, EBX and ECX of leaf 7. The system saves all registers.
+/// The processor that CPUID tells: ECX of leaf 1, EBX and ECX of leaf 7, and which registers the system saves, as XGETBV says it.
 #[derive(Clone, Copy, Debug)]
 pub struct Processor {
     pub one_c: u32,
     pub seven_b: u32,
     pub seven_c: u32,
+    pub saved: u32,
+}
+
+impl Processor {
+    /// What CPUID answers: EAX, EBX, ECX, EDX; none for what says nothing of instructions.
+    pub fn cpuid(&self, leaf: u32, below: u32) -> Option<[u32; 4]> {
+        let name = |part: &[u8; 4]| u32::from_le_bytes(*part);
+        Some(match (leaf, below) {
+            (0, _) => [7, name(b"Genu"), name(b"ntel"), name(b"ineI")],
+            // The model is that of a server of 2023; what every processor with 64 bits has.
+            (1, _) => [0x806f8, 0, self.one_c, 0x078b_fbff],
+            (7, 0) => [0, self.seven_b, self.seven_c, 0],
+            (2..=7 | 0xd, _) => [0; 4],
+            // LZCNT, PREFETCHW, and 64 bits.
+            (0x8000_0000, _) => [0x8000_0001, 0, 0, 0],
+            (0x8000_0001, _) => [0, 0, if self.seven_b == 0 { 1 } else { 0x121 }, 0x2c10_0800],
+            _ => return None,
+        })
+    }
 }
 
 pub struct Machine<'a> {
@@ -223,6 +302,8 @@ pub struct Machine<'a> {
     pub verdicts: Map<Bit, bool>,
     /// Which of them were asked for.
     pub asked: Vec<Bit>,
+    /// Both ways of what must not decide are gone, if anybody wants to know.
+    pub ways: Option<Ways>,
     /// Conditions on numbers, if anybody wants to know.
     pub decisions: Option<Vec<Decision>>,
     /// What the last comparison was of.
@@ -231,6 +312,11 @@ pub struct Machine<'a> {
     /// Registers at the last `int3`, by which a program says that what it has left behind so far does not count.
     pub marked: Option<Vec<Byte>>,
     pub steps: u64,
+    /// The places of all instructions in their order, as a hash; and of those of AES and of products without carry.
+    pub trace: [u64; 2],
+    /// The last instruction that has set flags, and what they are of, if that is the lowest byte of a counter.
+    pub(crate) compares: u64,
+    pub(crate) low: Option<Low>,
     /// Takes the way of symbols where numbers have a shorter one: for comparison with a processor.
     pub lifted_only: bool,
 }
@@ -257,11 +343,15 @@ impl<'a> Machine<'a> {
             fs: image.registers.fs_base,
             verdicts: Map::default(),
             asked: Vec::new(),
+            ways: None,
             decisions: None,
             compared: [0; 2],
             degrees: Degrees::new(),
             marked: None,
             steps: 0,
+            trace: [0; 2],
+            compares: 0,
+            low: None,
             lifted_only: false,
         }
     }
@@ -274,8 +364,13 @@ impl<'a> Machine<'a> {
         if let Some(visited) = &mut self.decoded.visited {
             *visited.entry(at).or_default() += 1;
         }
+        let fold = |hash: u64| (hash.rotate_left(5) ^ at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.trace[0] = fold(self.trace[0]);
+        if crate::vector::is_kernel(&i) {
+            self.trace[1] = fold(self.trace[1]);
+        }
         self.rip = i.next_ip();
-        self.execute(&i).map_err(|why| format!("{} ({i}): {why}", self.image.place(at)))
+        self.execute(&i).map_err(|why| why.at(format_args!("{} ({i})", self.image.place(at))))
     }
 
     /// Runs until it is to execute what stands there.
@@ -316,6 +411,7 @@ impl<'a> Machine<'a> {
         }
         // What flags are of.
         if i.rflags_written() != 0 {
+            self.compares = i.ip();
             self.degrees.flags = self.degrees.result();
         }
         Ok(())
@@ -368,7 +464,7 @@ impl<'a> Machine<'a> {
         }
         let number = |r: Register| match self.register(r) {
             Number(n) => Ok(n),
-            Bits(_) => stop!("a symbol in an address"),
+            Bits(_) => secret!("a symbol in an address"),
         };
         let mut at = i.memory_displacement64();
         if i.memory_base() != Register::None && !i.is_ip_rel_memory_operand() {
@@ -479,6 +575,12 @@ impl<'a> Machine<'a> {
         self.degrees.vectors[..16].iter_mut().for_each(|degrees| degrees[16..].fill(0));
     }
 
+    /// The rest of VZEROALL.
+    pub(crate) fn clear_low(&mut self) {
+        self.vectors[..16].iter_mut().for_each(|vector| vector[..128].fill(O));
+        self.degrees.vectors[..16].iter_mut().for_each(|degrees| degrees[..16].fill(0));
+    }
+
     pub fn mask(&self, r: Register) -> Result<u64> {
         self.masks[r.number()].ok_or_else(|| "a mask that is not a number".into())
     }
@@ -544,25 +646,38 @@ impl<'a> Machine<'a> {
             Zero::IfNone(bits) => {
                 let what = none(bits);
                 self.degrees.decided = self.degrees.decided.max(u64::from(self.degrees.flags) * bits.len() as u64);
-                let Some(&outcome) = self.verdicts.get(&what) else { stop!("{} symbols decide", bits.len()) };
+                if let Some(&assumed) = self.ways.as_ref().and_then(|ways| ways.assumed(&what)) {
+                    return Ok(assumed);
+                }
+                if let Some(&outcome) = self.verdicts.get(&what.inverted()) {
+                    let what = what.inverted();
+                    if !self.asked.contains(&what) {
+                        self.asked.push(what);
+                    }
+                    return Ok(!outcome);
+                }
+                let Some(&outcome) = self.verdicts.get(&what) else { secret!("{} symbols decide", bits.len()) };
                 if !self.asked.contains(&what) {
                     self.asked.push(what);
                 }
                 Ok(outcome)
             }
-            Zero::Undefined => stop!("an undefined flag decides"),
+            Zero::Undefined => secret!("a flag decides that is not known"),
         }
     }
 
     pub fn condition(&mut self, condition: ConditionCode) -> Result<bool> {
         let outcome = self.decided(condition);
         let mut way = || self.unknown.lines.as_mut().and_then(Lines::way);
-        outcome.or_else(|why| way().ok_or(why))
+        match outcome.or_else(|why| way().ok_or(why)) {
+            Err(Stop::Secret(why)) if self.ways.is_some() => self.follow(condition, &why),
+            outcome => outcome,
+        }
     }
 
-    fn decided(&mut self, condition: ConditionCode) -> Result<bool> {
+    pub(crate) fn decided(&mut self, condition: ConditionCode) -> Result<bool> {
         use ConditionCode as C;
-        let known = |flag: Option<bool>| flag.ok_or_else(|| "a flag decides that is not known".to_string());
+        let known = |flag: Option<bool>| flag.ok_or_else(|| Stop::Secret("a flag decides that is not known".into()));
         let Flags { carry, overflow, sign, parity, .. } = self.flags;
         let carry = carry.and_then(Bit::number);
         let outcome = match condition {

@@ -7,9 +7,9 @@ use fastgcm_prove::{
     checks,
     plan::{self, How, Lengths},
     table::{self, Options},
-    unknown::Seed,
+    unknown::drawn,
 };
-use std::{collections::HashMap, fs::File, io::Read, process::ExitCode};
+use std::{collections::HashMap, process::ExitCode};
 
 fn main() -> ExitCode {
     match work() {
@@ -98,12 +98,4 @@ fn work() -> Result<usize, String> {
         failed += table::run(&subject, &groups, seed, Options { wiped, stop: options.contains_key("stop") });
     }
     if asked == 0 { Err("nothing is asked for: no program has such a verb or takes such lengths".into()) } else { Ok(failed) }
-}
-
-/// A seed that nobody can have known when the program was compiled.
-fn drawn() -> Result<Seed, String> {
-    let mut seed = [0; 16];
-    let mut file = File::open("/dev/urandom").map_err(|e| format!("/dev/urandom: {e}"))?;
-    file.read_exact(&mut seed).map_err(|e| format!("/dev/urandom: {e}"))?;
-    Ok(Seed::from_le_bytes(seed))
 }

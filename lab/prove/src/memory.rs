@@ -83,7 +83,7 @@ impl<'a> Memory<'a> {
             let unknown = (0..LINE).filter(|&i| self.unknown(at(i))).count();
             let new = match (known, unknown) {
                 (Some(bytes), 0) => Line::Known(bytes),
-                (None, 0) => return Err(format!("memory at {start:#x} is not mapped")),
+                (None, 0) => return Err(format!("memory at {start:#x} is not mapped").into()),
                 (known, _) => {
                     let degrees = std::array::from_fn(|i| self.unknown(at(i)).into());
                     let symbols = |i| if self.unknown(at(i)) { self.random.symbols() } else { byte(known.map_or(0, |bytes| bytes[i])) };
@@ -142,7 +142,7 @@ impl<'a> Memory<'a> {
             let start = line * LINE as u64 + first as u64;
             for at in [start, start + n as u64 - 1] {
                 if !self.unknown(at) && !self.image.is_writable(at) {
-                    return Err(format!("memory at {at:#x} cannot be written"));
+                    return Err(format!("memory at {at:#x} cannot be written").into());
                 }
             }
             if self.before.as_ref().is_some_and(|before| !before.contains_key(&line)) {

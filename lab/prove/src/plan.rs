@@ -130,11 +130,49 @@ fn everywhere(n: usize) -> Vec<[usize; 2]> {
     (0..=n).flat_map(|first| (first..=n).map(move |second| [first, second])).collect()
 }
 
+/// The plan of a program of anybody's: `seal` and `open` at lengths near the edges of vectors and turns of whatever size, other verbs at a few; or, to sweep,
+/// each length. One plan for all rows, so that rows that are one code path show.
+pub fn of_target(subject: &Subject, row: usize, sweep: bool) -> Vec<Group> {
+    let edges = [16, 32, 48, 64, 80, 96, 112, 128, 192, 256, 320, 384, 512, 640, 768, 1024].into_iter();
+    let mut near: Vec<usize> = edges.flat_map(|edge| [edge - 1, edge, edge + 1]).chain([0, 2, 5, 8, 100, 300, 600, 1420]).collect();
+    near.sort_unstable();
+    let upto = |last: usize| (0..=last).collect::<Vec<usize>>();
+    let mut groups = Vec::new();
+    for verb in 0..subject.verbs.len() {
+        let mut add = |keys: &[usize], nonces: &[usize], aads: &[usize], texts: &[usize]| {
+            let lengths = Lengths { keys: keys.to_vec(), nonces: nonces.to_vec(), aads: aads.to_vec(), texts: texts.to_vec() };
+            let group = group(subject, row, verb, &lengths, thirds, "");
+            let takes = |own: &[usize], asked: &[usize]| own.is_empty() || asked.is_empty() || own.iter().any(|n| asked.contains(n));
+            if takes(&subject.verbs[verb].keys, keys) && takes(&subject.verbs[verb].nonces, nonces) {
+                groups.push(group);
+            }
+        };
+        let is_first = matches!(&*subject.verbs[verb].name, "seal" | "open");
+        match (is_first, sweep) {
+            (true, false) => {
+                add(&[16], &[12], &[13], &near);
+                add(&[24, 32], &[12], &[13], &few());
+                add(&[16], &[12], &[0, 1, 16, 20, 64, 255, 600], &[0, 33]);
+                add(&[32], &[8, 16, 60], &[0, 33], &[0, 100, 600]);
+            }
+            (true, true) => {
+                add(&[16], &[12], &[13], &[upto(1100), vec![1420, 2047, 4097, 16384]].concat());
+                add(&[24, 32], &[12], &[20], &upto(600));
+                add(&[16], &[12], &upto(300), &[33]);
+                add(&[32], &(1..=64).filter(|&n| n != 12).collect::<Vec<_>>(), &[5], &[0, 100]);
+            }
+            (false, false) => add(&[16, 32], &[], &[13], &[0, 1, 16, 33, 100, 600]),
+            (false, true) => add(&[16, 24, 32], &[], &[0, 13], &[few(), vec![768, 1420, 4097]].concat()),
+        }
+    }
+    groups
+}
+
 /// What is asked for: one verb, or all whose name has that text in it.
 pub fn asked(subject: &Subject, rows: &[usize], verb: &str, lengths: &Lengths, every_cut: bool) -> Vec<Group> {
-    let named: Vec<usize> = (1..subject.verbs.len()).filter(|&n| subject.verbs[n].name == verb).collect();
+    let named: Vec<usize> = (0..subject.verbs.len()).filter(|&n| subject.verbs[n].name == verb).collect();
     let holds = |n: &usize| subject.verbs[*n].name.contains(verb);
-    let verbs = if named.is_empty() { (1..subject.verbs.len()).filter(holds).collect() } else { named };
+    let verbs = if named.is_empty() { (0..subject.verbs.len()).filter(holds).collect() } else { named };
     let cuts = if every_cut { everywhere } else { thirds };
     let mut groups = Vec::new();
     for &row in rows {

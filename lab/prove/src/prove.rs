@@ -3,9 +3,10 @@
 use crate::{
     calls::{AROUND_BOTH, Case, Form, Places, RETURN, ROWS, Refused, Shape, Subject, Verb, place},
     field::{Bit, Block, Byte, byte, none, number, xor},
-    machine::{Decoded, Machine, Word},
+    machine::{Decoded, Machine, Stop, Word},
     spec::{self, Gcm},
     unknown::{Seed, Unknown},
+    ways::{Fact, Ways},
 };
 use iced_x86::Register;
 use std::collections::HashSet;
@@ -15,22 +16,46 @@ use std::collections::HashSet;
 pub enum Failure {
     /// It computes something else than the standard says, or does what it must not.
     Refuted(String),
-    /// The interpreter cannot go on.
-    Stopped(String),
+    /// A secret decides where it goes on, or where it touches memory.
+    Secret(String),
+    /// The interpreter has no meaning for what it does.
+    NotUnderstood(String),
 }
 
-impl From<String> for Failure {
-    fn from(why: String) -> Self {
-        Self::Stopped(why)
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Secret(why) => Self::Secret(why),
+            Stop::NotUnderstood(why) => Self::NotUnderstood(why),
+        }
+    }
+}
+
+impl Failure {
+    /// The kind of it, in words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Refuted(_) => "refuted",
+            Self::Secret(_) => "the trace depends on a secret",
+            Self::NotUnderstood(_) => "not understood",
+        }
+    }
+
+    /// And of what it is said.
+    pub(crate) fn of(self, what: impl std::fmt::Display) -> Self {
+        let with = |why: String| format!("{what}: {why}");
+        match self {
+            Self::Refuted(why) => Self::Refuted(with(why)),
+            Self::Secret(why) => Self::Secret(with(why)),
+            Self::NotUnderstood(why) => Self::NotUnderstood(with(why)),
+        }
     }
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Refuted(why) => write!(f, "refuted: {why}"),
-            Self::Stopped(why) => write!(f, "stopped: {why}"),
-        }
+        let (Self::Refuted(why) | Self::Secret(why) | Self::NotUnderstood(why)) = self;
+        write!(f, "{}: {why}", self.kind())
     }
 }
 
@@ -45,6 +70,8 @@ pub struct Proved {
     pub degree: u64,
     /// The probability that what is proved is false is below this power of two: docs/proof.md has the calculation.
     pub bound: f64,
+    /// Hashes of the places of its instructions, and of those of AES and of products without carry.
+    pub trace: [u64; 2],
 }
 
 impl Proved {
@@ -66,7 +93,7 @@ impl Proved {
         // Each is held against 0, 1, another bit and its opposite. What decides is held against what may decide.
         let decided = machine.degrees.decided.max(128 * blocks);
         let sum = pairs * square(argument) + 4.0 * bits * square(degree) + 16.0 * square(decided);
-        Self { steps, asked, argument, degree, bound: sum.log2() - 128.0 }
+        Self { steps, asked, argument, degree, bound: sum.log2() - 128.0, trace: machine.trace }
     }
 }
 
@@ -105,7 +132,7 @@ impl Message {
         Self::of(unknown, strings, verb)
     }
 
-    fn of(unknown: &mut Unknown, [key, mut nonce, aad, text, given]: [Vec<Byte>; 5], verb: &Verb) -> Self {
+    pub(crate) fn of(unknown: &mut Unknown, [key, mut nonce, aad, text, given]: [Vec<Byte>; 5], verb: &Verb) -> Self {
         let (form, opens) = (verb.form, verb.opens);
         if verb.counts {
             nonce.iter_mut().for_each(|symbols| *symbols = byte(unknown.random.word() as u8));
@@ -196,11 +223,57 @@ fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, h
     (stack, secret.count())
 }
 
+/// More ways than these are not gone.
+const WAYS: usize = 100;
+
 /// Proves one call for all keys, nonces, AADs and texts of these lengths. `wiped`: and that nothing is left of secrets where the verb promises
-/// that.
+/// that. Where a secret decides, both ways are gone, to say what comes of each.
 pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, limit: u64, wiped: bool) -> Result<Proved, Failure> {
+    let (mut todo, mut ends, mut condition, mut gone) = (vec![(Vec::new(), Vec::new())], Vec::new(), None, 0);
+    while let Some((chosen, facts)) = todo.pop().filter(|_| gone < WAYS) {
+        gone += 1;
+        let (mut ways, mut answer) = (Ways::of(chosen), None);
+        let end = prove_way(subject, decoded, case, seed, limit, wiped, (&mut ways, &facts, &mut answer));
+        let Some((place, known)) = ways.parts else {
+            if condition.is_none() {
+                return end;
+            }
+            ends.push((end, answer));
+            continue;
+        };
+        condition.get_or_insert(place);
+        for (outcome, fact) in [true, false].into_iter().zip(known.into_iter().rev()) {
+            todo.push(([&ways.chosen[..], &[outcome]].concat(), [&facts[..], &[fact]].concat()));
+        }
+    }
+    let condition = condition.unwrap_or_default();
+    let has = |n: u64| ends.iter().any(|(_, answer)| *answer == Some(Word::Number(n)));
+    if subject.verbs[case.verb].opens && has(0) && has(1) {
+        return refuted(format!("it does not accept by the tag alone, or not by all of it: {condition}"));
+    }
+    let right = ends.iter().filter(|(end, _)| end.is_ok()).count();
+    let more = match ends.iter().find_map(|(end, _)| end.as_ref().err()) {
+        _ if !todo.is_empty() => ", and others were not gone".into(),
+        None => String::new(),
+        Some(why) => format!("; elsewhere {why}"),
+    };
+    Err(Failure::Secret(format!("{condition}. Of {} ways that were gone {right} give what the standard says{more}", ends.len())))
+}
+
+/// One of the ways that a call goes, and what it answers.
+fn prove_way(
+    subject: &Subject,
+    decoded: &mut Decoded,
+    case: &Case,
+    seed: Seed,
+    limit: u64,
+    wiped: bool,
+    (ways, facts, answer): (&mut Ways, &[Option<Fact>], &mut Option<Word>),
+) -> Result<Proved, Failure> {
     let verb = &subject.verbs[case.verb];
     let mut machine = subject.machine(decoded, case, seed)?;
+    machine.ways = Some(std::mem::take(ways));
+    machine.unknown.facts = facts.to_vec();
     let message = Message::new(&mut machine.unknown, case, verb);
     let places = subject.places(case)?;
 
@@ -222,7 +295,11 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
     let top = machine.register(Register::RSP).number()?;
     machine.memory.watch();
     let entry = if wiped { machine.registers() } else { Vec::new() };
-    machine.run_to(RETURN, limit)?;
+    let ended = machine.run_to(RETURN, limit);
+    *ways = machine.ways.take().unwrap_or_default();
+    ended?;
+    let told = machine.register(Register::RAX);
+    *answer = Some(told.clone());
 
     let first = [machine.marked.take().unwrap_or_default(), entry].concat();
     if wiped
@@ -236,9 +313,8 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
         return refuted("a register of the caller is not what it was");
     }
     let accepts = !verb.opens || case.right;
-    let answer = machine.register(Register::RAX);
-    if answer != Word::Number(u64::from(!accepts)) {
-        return refuted(format!("the answer is {answer:?}"));
+    if told != Word::Number(u64::from(!accepts)) {
+        return refuted(format!("the answer is {told:?}"));
     }
     if verb.opens && machine.asked != [equal_tags] {
         return refuted("it accepts without a look at the tag");
@@ -284,7 +360,7 @@ pub fn prove(subject: &Subject, decoded: &mut Decoded, case: &Case, seed: Seed, 
     }
     let proved = Proved::new(&machine, case, verb.form);
     if proved.bound > LEAST {
-        return Err(Failure::Stopped(format!("the error is bounded by 2^{:.0} only", proved.bound)));
+        return Err(Failure::NotUnderstood(format!("the error is bounded by 2^{:.0} only", proved.bound)));
     }
     Ok(proved)
 }

@@ -47,6 +47,17 @@ pub fn linear(substituted: &Block, mixes: bool) -> Block {
     })
 }
 
+/// FIPS 197, 5.3.3: a column times {0b}x^3 + {0d}x^2 + {09}x + {0e}.
+pub fn unmixed(column: &[Byte; 4]) -> [Byte; 4] {
+    std::array::from_fn(|i| {
+        let [a, b, c, d] = std::array::from_fn(|j| column[(i + j) % 4]);
+        // 14 a + 11 b + 13 c + 9 d = 8 (a + b + c + d) + 4 (a + c) + 2 (a + b) + b + c + d
+        let (ac, ab, bcd) = (xor(&a, &c), xor(&a, &b), xor(&xor(&b, &c), &d));
+        let eight = xtime(&xtime(&xtime(&xor(&a, &bcd))));
+        xor(&xor(&xor(&eight, &xtime(&xtime(&ac))), &xtime(&ab)), &bcd)
+    })
+}
+
 /// FIPS 197, 5.1.
 pub fn cipher(unknown: &mut Unknown, keys: &[Block], block: &Block) -> Block {
     let add = |a: &Block, b: &Block| -> Block { std::array::from_fn(|i| xor(&a[i], &b[i])) };

@@ -3,11 +3,12 @@
 use crate::{
     calls::{Case, Layout, ROWS, Subject},
     machine::Decoded,
-    plan::Group,
+    plan::{Group, said},
     prove::{Failure, LIMIT, Proved, prove},
     unknown::Seed,
 };
 use std::{
+    collections::BTreeSet,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -25,6 +26,8 @@ pub struct Outcome {
     /// The worst bound, as a power of two.
     pub bound: f64,
     pub failures: Vec<(Case, Failure)>,
+    /// Hashes of what was executed, summed over the calls that are proved: rows with one and the same hash are one code path.
+    pub trace: [u64; 2],
 }
 
 /// What else is asked for.
@@ -38,6 +41,11 @@ pub struct Options {
 
 /// Proves all cases of all groups, and prints a line for each group when it is done. Returns how many calls are not proved.
 pub fn run(subject: &Subject, groups: &[Group], seed: Seed, options: Options) -> usize {
+    outcomes(subject, groups, seed, options).iter().map(|outcome| outcome.failures.len()).sum()
+}
+
+/// What came of each group.
+pub fn outcomes(subject: &Subject, groups: &[Group], seed: Seed, options: Options) -> Vec<Outcome> {
     println!("| {} | verb | key; lengths | calls | instructions | seconds | error below |", subject.name);
     println!("|---|---|---|---:|---:|---:|---:|");
     let cases: Vec<(usize, &Case)> =
@@ -75,11 +83,17 @@ pub fn run(subject: &Subject, groups: &[Group], seed: Seed, options: Options) ->
             println!("proof::{}/{name} ok {calls}", subject.name.replace('-', "_"));
         }
     }
-    let failed = outcomes.iter().map(|outcome| outcome.failures.len()).sum();
+    let failed: usize = outcomes.iter().map(|outcome| outcome.failures.len()).sum();
     let sum = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).sum::<f64>();
     let (calls, steps, time) = (sum(|o| o.runs as f64), sum(|o| o.steps as f64), sum(|o| o.time.as_secs_f64()));
     println!("{}: {calls} calls, {failed} of them not proved, {steps} instructions, {time:.0} s of all threads", subject.name);
-    failed
+    outcomes
+}
+
+/// The lengths of texts of these, for people.
+pub fn texts<'c>(cases: impl Iterator<Item = &'c Case>) -> String {
+    let texts: BTreeSet<usize> = cases.map(|case| case.text).collect();
+    said(&texts.into_iter().collect::<Vec<_>>())
 }
 
 impl Outcome {
@@ -89,21 +103,26 @@ impl Outcome {
         match result {
             Ok(proved) => {
                 self.steps += proved.steps;
-                self.bound = if self.runs == 1 { proved.bound } else { self.bound.max(proved.bound) };
+                (0..2).for_each(|i| self.trace[i] = self.trace[i].wrapping_add(proved.trace[i]));
+                self.bound = if self.runs == 1 + self.failures.len() { proved.bound } else { self.bound.max(proved.bound) };
             }
             Err(failure) => self.failures.push((case.clone(), failure)),
         }
     }
 
     fn print(&self, subject: &Subject, group: &Group) {
-        let Outcome { runs, steps, time, bound, failures } = self;
+        let Outcome { runs, steps, time, bound, failures, .. } = self;
         let (row, verb) = (ROWS[group.row].0, &subject.verbs[group.verb].name);
         let (seconds, bound) = (time.as_secs_f64(), bound.ceil());
         match failures.len() {
             0 => println!("| {row} | {verb} | {} | {runs} | {steps} | {seconds:.1} | 2^{bound} |", group.what),
             failed => println!("| {row} | {verb} | {} | {runs}, {failed} NOT PROVED | {steps} | {seconds:.1} | |", group.what),
         }
-        for (case, failure) in failures.iter().take(2) {
+        // At which lengths, by what happens, and one of each.
+        for kind in ["refuted", "the trace depends on a secret", "not understood"] {
+            let of_kind: Vec<_> = failures.iter().filter(|(_, failure)| failure.kind() == kind).collect();
+            let Some((case, failure)) = of_kind.first() else { continue };
+            println!("{row}, {verb}: {kind}: {} calls, texts of {}", of_kind.len(), texts(of_kind.iter().map(|(case, _)| case)));
             let Case { key, nonce, aad, text, cuts, right, layout, .. } = case;
             let layout = if *layout == Layout::default() { String::new() } else { format!(", {layout:?}") };
             let bits = 8 * key;

@@ -5,8 +5,9 @@
 //! of a number to 32 bits that are not numbers is another: all that is known of it is (x + a) + b = x + (a + b).
 
 use crate::{
-    field::{Bit, Byte, Vector, byte, lifted, number},
+    field::{Bit, Byte, O, Vector, byte, lifted, number},
     lines::Lines,
+    ways::Fact,
 };
 use rand_chacha::{
     ChaCha8Rng,
@@ -14,12 +15,22 @@ use rand_chacha::{
 };
 use std::{
     collections::HashMap,
+    fs::File,
     hash::{BuildHasherDefault, Hasher},
+    io::Read,
     sync::LazyLock,
 };
 
 /// What the points of a run are drawn from.
 pub type Seed = u128;
+
+/// A seed that nobody can have known when the program was compiled.
+pub fn drawn() -> Result<Seed, String> {
+    let mut seed = [0; 16];
+    let mut file = File::open("/dev/urandom").map_err(|e| format!("/dev/urandom: {e}"))?;
+    file.read_exact(&mut seed).map_err(|e| format!("/dev/urandom: {e}"))?;
+    Ok(Seed::from_le_bytes(seed))
+}
 
 /// Points that are drawn at random.
 #[derive(Clone, Debug)]
@@ -100,6 +111,12 @@ pub struct Unknown {
     /// What each sum was made of.
     sums: Map<Word32, (Word32, u32)>,
     made: Map<(Word32, u32), Word32>,
+    /// Words by their lowest byte: of what each is the sum.
+    lowest: Map<Byte, (Word32, u32)>,
+    carries: Map<(Word32, u32), Bit>,
+    /// What is known of lowest bytes, on the way that is gone: for each condition; and how many of these have been met.
+    pub facts: Vec<Option<Fact>>,
+    pub met: usize,
     /// Numbers that are linear in a length, where one is not known.
     pub lines: Option<Lines>,
     /// Bits of hashes, and their degree: what the standard has on its way.
@@ -118,6 +135,10 @@ impl Unknown {
             real: *REAL,
             sums: Map::default(),
             made: Map::default(),
+            lowest: Map::default(),
+            carries: Map::default(),
+            facts: Vec::new(),
+            met: 0,
             lines: None,
             hashes: Map::default(),
         }
@@ -144,10 +165,54 @@ impl Unknown {
         if let Some(made) = self.made.get(&(base, sum)) {
             return *made;
         }
-        let new = std::array::from_fn(|_| self.random.symbol());
+        let lowest = |word: &Word32| *word.first_chunk().expect("a byte");
+        self.lowest.entry(lowest(&base)).or_insert((base, 0));
+        let mut new: Word32 = std::array::from_fn(|_| self.random.symbol());
+        // Where nothing is carried out of the lowest byte, the others stay.
+        if Self::range_by(&self.facts, &base, sum.wrapping_sub(1))[1] < 255 {
+            let before = self.add32(&base, sum.wrapping_sub(1));
+            new[8..].copy_from_slice(&before[8..]);
+        }
+        self.lowest.insert(lowest(&new), (base, sum));
         self.made.insert((base, sum), new);
         self.sums.insert(new, (base, sum));
         new
+    }
+
+    /// `of` + `n` modulo 2^8: the lowest byte of a sum of 32 bits, if it is one of these.
+    pub fn add8(&mut self, of: &Byte, n: u8) -> Byte {
+        let (word, before) = self.origin(of).unwrap_or_else(|| (std::array::from_fn(|i| if i < 8 { of[i] } else { O }), 0));
+        *self.add32(&word, before.wrapping_add(n.into())).first_chunk().expect("a byte")
+    }
+
+    /// What is carried out of the sum of 32 bits and a number.
+    pub fn carry32(&mut self, of: &Word32, n: u32) -> Bit {
+        *self.carries.entry((*of, n)).or_insert_with(|| self.random.symbol())
+    }
+
+    /// The word, and the number added to it, of whose sum this is the lowest byte.
+    pub fn origin(&self, of: &Byte) -> Option<(Word32, u32)> {
+        self.lowest.get(of).copied()
+    }
+
+    /// The least and the greatest that this byte can be, on this way.
+    pub fn range(&self, of: &Byte) -> [u32; 2] {
+        self.origin(of).map_or([0, 255], |(word, n)| Self::range_by(&self.facts[..self.met], &word, n))
+    }
+
+    fn range_by(facts: &[Option<Fact>], word: &Word32, n: u32) -> [u32; 2] {
+        let mut range = [0, 255];
+        for (_, from, [least, most]) in facts.iter().flatten().filter(|fact| fact.0 == *word) {
+            let more = n.wrapping_sub(*from);
+            // Nothing is carried, or something surely is.
+            let moved = match more {
+                0..256 if most + more < 256 => [least + more, most + more],
+                0..256 if least + more > 255 => [least + more - 256, most + more - 256],
+                _ => continue,
+            };
+            range = [range[0].max(moved[0]), range[1].min(moved[1])];
+        }
+        range
     }
 
     /// These bits are polynomials of that degree.
@@ -178,7 +243,7 @@ impl Unknown {
 
     /// How many bytes the S-box has been asked for, and how many sums there are: pairs of them could be taken for one another.
     pub fn asked(&self) -> usize {
-        self.forgotten + self.sbox.len() + self.made.len()
+        self.forgotten + self.sbox.len() + self.made.len() + self.carries.len()
     }
 }
 

@@ -3,7 +3,7 @@
 //! `family` says which mnemonics there are and what each does. Most of them only move elements.
 
 use crate::{
-    field::{Bit, Block, I, O, Sums, Vector, elements, number},
+    field::{Bit, Block, Byte, I, O, Sums, Vector, elements, none, number},
     machine::{Flags, Machine, Result, WIDEST, Word, Zero, is_extended, stop, wants_alignment},
     spec,
 };
@@ -31,6 +31,10 @@ enum Family {
     Or(usize),
     Ternary(usize),
     AesRound(bool),
+    /// The inverse of what mixes columns: linear.
+    AesUnmix,
+    /// The S-box of two words, each also rotated, with a round constant.
+    AesKey,
     Multiply,
     /// Bytes of each lane by an index.
     Bytes,
@@ -57,10 +61,16 @@ enum Family {
     Difference(usize),
     Equal(usize),
     Unequal(usize),
+    /// Signed; of symbols only whether they are negative.
+    Greater(usize),
     Compare(usize),
+    /// Whether both have a bit; or none.
+    TestToMask(usize, bool),
     Smallest(usize),
     Greatest(usize),
     Broadcast(usize, usize),
+    /// Words become bytes; what is too great becomes 255, and what is negative 0.
+    Pack,
     Insert(usize, usize),
     Extract(usize, usize),
     Lanes(usize),
@@ -80,7 +90,10 @@ enum Family {
     VectorToMask(usize),
     SignsToRegister,
     Test,
+    /// Where two strings of bytes, which end with a zero, are not equal: of numbers, as `strcmp` asks.
+    Strings,
     ClearAbove,
+    ClearAll,
 }
 use Family::*;
 
@@ -113,6 +126,8 @@ fn family(m: Mnemonic) -> Option<Family> {
         Vpternlogq => Ternary(64),
         Aesenc | Vaesenc => AesRound(true),
         Aesenclast | Vaesenclast => AesRound(false),
+        Aesimc | Vaesimc => AesUnmix,
+        Aeskeygenassist | Vaeskeygenassist => AesKey,
         Pclmulqdq | Vpclmulqdq => Multiply,
         Pshufb | Vpshufb => Bytes,
         Vpermb => Any(8),
@@ -163,15 +178,26 @@ fn family(m: Mnemonic) -> Option<Family> {
         Pcmpeqw | Vpcmpeqw => Equal(16),
         Pcmpeqd | Vpcmpeqd => Equal(32),
         Pcmpeqq | Vpcmpeqq => Equal(64),
+        Pcmpgtb | Vpcmpgtb => Greater(8),
+        Pcmpgtw | Vpcmpgtw => Greater(16),
+        Pcmpgtd | Vpcmpgtd => Greater(32),
+        Pcmpgtq | Vpcmpgtq => Greater(64),
         Vpcmpb | Vpcmpub => Compare(8),
         Vpcmpd | Vpcmpud => Compare(32),
         Vpcmpq | Vpcmpuq => Compare(64),
+        Vptestmb => TestToMask(8, true),
+        Vptestmd => TestToMask(32, true),
+        Vptestmq => TestToMask(64, true),
+        Vptestnmb => TestToMask(8, false),
+        Vptestnmd => TestToMask(32, false),
+        Vptestnmq => TestToMask(64, false),
         Pminub | Vpminub => Smallest(8),
         Pminud | Vpminud => Smallest(32),
         Vpminuq => Smallest(64),
         Pmaxub | Vpmaxub => Greatest(8),
         Pmaxud | Vpmaxud => Greatest(32),
         Vpmaxuq => Greatest(64),
+        Packuswb | Vpackuswb => Pack,
         Vpbroadcastb => Broadcast(8, 8),
         Vpbroadcastw => Broadcast(16, 16),
         Vpbroadcastd | Vbroadcastss => Broadcast(32, 32),
@@ -237,7 +263,9 @@ fn family(m: Mnemonic) -> Option<Family> {
         Vpmovb2m => VectorToMask(8),
         Pmovmskb | Vpmovmskb => SignsToRegister,
         Ptest | Vptest => Family::Test,
+        Pcmpistri | Vpcmpistri => Strings,
         Vzeroupper => ClearAbove,
+        Vzeroall => ClearAll,
         _ => return None,
     })
 }
@@ -245,7 +273,13 @@ fn family(m: Mnemonic) -> Option<Family> {
 /// Whether this module knows what to make of it: it has a vector or a mask among its operands.
 pub(crate) fn is(i: &Instruction) -> bool {
     let is_wide = |r: Register| r.is_vector_register() || r.is_k();
-    i.mnemonic() == Mnemonic::Vzeroupper || (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && is_wide(i.op_register(op)))
+    matches!(i.mnemonic(), Mnemonic::Vzeroupper | Mnemonic::Vzeroall)
+        || (0..i.op_count()).any(|op| i.op_kind(op) == OpKind::Register && is_wide(i.op_register(op)))
+}
+
+/// Whether it is of AES or a product without carry: what the cipher and the hash are made of.
+pub(crate) fn is_kernel(i: &Instruction) -> bool {
+    matches!(family(i.mnemonic()), Some(AesRound(_) | AesKey | Multiply))
 }
 
 /// Elements of `bits` bits that are picked from elsewhere, or zeros, up to a width of `n` bits.
@@ -359,6 +393,33 @@ impl Machine<'_> {
                 substituted.degrees.fill(1);
                 (bitwise(&substituted, &key, |a, b| a ^ b, false), WIDEST)
             }
+            AesUnmix => {
+                let a = self.source(i, 1)?;
+                let mut result = Vector::zeros(n);
+                for column in elements(n, 32) {
+                    let four: [Byte; 4] = std::array::from_fn(|j| *a.bits[column.start + 8 * j..].first_chunk().expect("a byte"));
+                    result.bits[column.clone()].copy_from_slice(spec::unmixed(&four).as_flattened());
+                    result.degrees[column.start / 8..column.end / 8].fill(a.degree(column));
+                }
+                (result, WIDEST)
+            }
+            AesKey => {
+                let a = self.source(i, 1)?;
+                self.degrees.read(a.degree(0..n));
+                self.degrees.asked();
+                let mut result = Vector::zeros(n);
+                for half in 0..2 {
+                    let word = 64 * half + 32;
+                    let s: [_; 4] = std::array::from_fn(|j| self.unknown.sbox(*a.bits[word + 8 * j..].first_chunk().expect("a byte")));
+                    for j in 0..4 {
+                        result.bits[64 * half + 8 * j..][..8].copy_from_slice(&s[j]);
+                        result.bits[word + 8 * j..][..8].copy_from_slice(&s[(j + 1) % 4]);
+                    }
+                    (0..8).for_each(|bit| result.bits[word + bit] ^= Bit::from(immediate >> bit & 1 == 1));
+                }
+                result.degrees.fill(1);
+                (result, WIDEST)
+            }
             Multiply => {
                 let (a, b) = (self.source(i, first)?, self.source(i, second)?);
                 let mut result = Vector::zeros(n);
@@ -421,8 +482,31 @@ impl Machine<'_> {
                 self.flags = Flags { carry, overflow: no, sign: no, parity: no, zero: Zero::of(&both.bits) };
                 return Ok(());
             }
-            ClearAbove => {
+            Strings => {
+                let (a, b) = (self.source(i, 0)?, self.source(i, 1)?);
+                let bytes = |of: &Vector| elements(128, 8).map(|range| number(&of.bits[range])).collect::<Option<Vec<u64>>>();
+                let (Some(a), Some(b), 0x1a) = (bytes(&a), bytes(&b), immediate) else { stop!("no semantics") };
+                let end = |of: &[u64]| of.iter().position(|&byte| byte == 0).unwrap_or(16);
+                let (to_a, to_b) = (end(&a), end(&b));
+                // Beyond both ends all is equal, beyond one nothing is.
+                let equal = |j: usize| if j < to_a && j < to_b { a[j] == b[j] } else { j >= to_a && j >= to_b };
+                let differ: Vec<bool> = (0..16).map(|j| !equal(j)).collect();
+                let first = differ.iter().position(|&differs| differs);
+                self.flags = Flags {
+                    carry: Some(first.is_some().into()),
+                    overflow: Some(differ[0]),
+                    sign: Some(to_a < 16),
+                    parity: Some(false),
+                    zero: Zero::Is(to_b < 16),
+                };
+                self.set_register(Register::ECX, &Word::Number(first.unwrap_or(16) as u64));
+                return Ok(());
+            }
+            ClearAbove | ClearAll => {
                 self.clear_above();
+                if family == ClearAll {
+                    self.clear_low();
+                }
                 return Ok(());
             }
             ExtractElement(e) => {
@@ -463,7 +547,19 @@ impl Machine<'_> {
                 }
                 return self.set_mask(i, 64, mask);
             }
-            Difference(e) | Equal(e) | Smallest(e) | Greatest(e) => (self.compared(i, family, e, [first, second])?, e),
+            TestToMask(e, any) => {
+                let (a, b) = (self.source(i, 1)?, self.source(i, 2)?);
+                let (own, mut mask) = (self.own_mask(i)?, 0);
+                for (j, range) in elements(a.len(), e).enumerate().filter(|(j, _)| own >> j & 1 == 1) {
+                    let (Some(a), Some(b)) = (number(&a.bits[range.clone()]), number(&b.bits[range])) else {
+                        stop!("symbols become a mask")
+                    };
+                    mask |= u64::from((a & b != 0) == any) << j;
+                }
+                return self.set_mask(i, 64, mask);
+            }
+            Greater(_) if i.op_kind(0) == OpKind::Register && i.op_register(0).is_k() => stop!("no semantics"),
+            Difference(e) | Equal(e) | Greater(e) | Smallest(e) | Greatest(e) => (self.compared(i, family, e, [first, second])?, e),
             _ => self.rearranged(i, family, immediate, by_number)?,
         };
         self.set_vector(i, result, element)
@@ -512,13 +608,32 @@ impl Machine<'_> {
             let all = u64::MAX >> (64 - e);
             let n = match (family, number(x), number(y)) {
                 (Equal(_), ..) if x == y => all,
-                (Difference(_), ..) if x == y => 0,
+                (Difference(_) | Greater(_), ..) if x == y => 0,
                 (Smallest(_) | Greatest(_), ..) if x == y => {
                     result.replace(range.start, &a.part(range));
                     continue;
                 }
+                (Greater(_), Some(0), known) if known.is_none() || self.lifted_only => {
+                    result.degrees[range.start / 8..range.end / 8].fill(b.degree(range.end - 8..range.end));
+                    let sign = b.bits[range.end - 1];
+                    result.bits[range].fill(sign);
+                    continue;
+                }
+                // All ones or all zeros: whether no bit differs, as one polynomial.
+                (Equal(_), known, other) if known.is_none() || other.is_none() || self.lifted_only => {
+                    let differ: Vec<Bit> = x.iter().zip(y).map(|(&x, &y)| x ^ y).filter(|&bit| bit != O).collect();
+                    let degree = a.degree(range.clone()).max(b.degree(range.clone())).saturating_mul(differ.len() as u32);
+                    result.degrees[range.start / 8..range.end / 8].fill(if differ.contains(&I) { 0 } else { degree });
+                    let equal = none(&differ);
+                    result.bits[range].fill(equal);
+                    continue;
+                }
                 (_, None, _) | (_, _, None) => stop!("{family:?} of symbols"),
                 (Equal(_), ..) => 0,
+                (Greater(_), Some(x), Some(y)) => {
+                    let signed = |x: u64| (x << (64 - e)) as i64;
+                    if signed(x) > signed(y) { all } else { 0 }
+                }
                 (Difference(_), Some(x), Some(y)) => x.wrapping_sub(y),
                 (Smallest(_), Some(x), Some(y)) => x.min(y),
                 (_, Some(x), Some(y)) => x.max(y),
@@ -579,6 +694,7 @@ impl Machine<'_> {
         }
         let (mut a, b) = (self.source(i, first)?, self.source(i, second)?);
         Ok(match family {
+            Bytes if self.lifted_only || number(&b.bits).is_none() => (looked_up(&a, &b), 8),
             Bytes => {
                 let at = indices(&b, 8, 256)?;
                 let from = |j: usize| (at[j] & 0x80 == 0).then_some((&a, j / 16 * 16 + at[j] % 16));
@@ -617,6 +733,22 @@ impl Machine<'_> {
                 let count = n / e;
                 let at = |j: usize| j + immediate % count;
                 (picked(n, e, |j| Some(if at(j) < count { (&b, at(j)) } else { (&a, at(j) - count) })), e)
+            }
+            Pack => {
+                let mut result = Vector::zeros(n);
+                for byte in 0..n / 8 {
+                    let (from, lane) = (if byte % 16 < 8 { &a } else { &b }, byte / 16 * 16);
+                    let word = 8 * lane + 16 * (byte % 8);
+                    let part = from.part(word..word + 16);
+                    if part.bits[8..].iter().all(|&bit| bit == O) {
+                        result.replace(8 * byte, &part.part(0..8));
+                    } else {
+                        let Some(n) = number(&part.bits) else { stop!("{family:?} of symbols") };
+                        let packed = (n as i16).clamp(0, 255) as u8;
+                        result.bits[8 * byte..8 * byte + 8].copy_from_slice(&crate::field::byte(packed));
+                    }
+                }
+                (result, 8)
             }
             Insert(bits, e) => {
                 a.replace(immediate % (n / bits) * bits, &b.part(0..bits));
@@ -696,6 +828,34 @@ fn ternary(a: &Vector, b: &Vector, c: &Vector, table: usize) -> Vector {
         sum = bitwise(&sum, &product.expect("a factor"), |a, b| a ^ b, false);
     }
     sum
+}
+
+/// Bytes of a table of 16 in each lane, at an index of symbols: a sum of products, as of any function of five bits. Where the table is a linear function of its
+/// index, as GHASH has one to reduce, no product is left.
+fn looked_up(table: &Vector, index: &Vector) -> Vector {
+    let mut result = Vector::zeros(table.len());
+    for byte in 0..table.len() / 8 {
+        let own = &index.bits[8 * byte..8 * byte + 8];
+        let lane = byte / 16 * 16;
+        let mut terms: [Vec<Bit>; 16] = std::array::from_fn(|j| table.bits[8 * (lane + j)..8 * (lane + j) + 8].to_vec());
+        for bit in [1, 2, 4, 8] {
+            for j in (0..16).filter(|j| j & bit != 0) {
+                let less = terms[j ^ bit].clone();
+                terms[j].iter_mut().zip(less).for_each(|(term, less)| *term ^= less);
+            }
+        }
+        let (of_table, of_index) = (table.degree(8 * lane..8 * lane + 128), index.degree(8 * byte..8 * byte + 8));
+        for (j, term) in terms.iter().enumerate().filter(|(_, term)| term.iter().any(|&bit| bit != O)) {
+            // The highest bit of an index makes a zero.
+            let factors = (0..4).filter(|k| j >> k & 1 == 1).map(|k| own[k]).chain([own[7].inverted()]);
+            let factor = factors.fold(I, Bit::and);
+            (0..8).for_each(|k| result.bits[8 * byte + k] ^= term[k].and(factor));
+            let count = j.count_ones() + u32::from(own[7].number().is_none());
+            let term = if term.iter().all(|bit| bit.number().is_some()) { 0 } else { of_table };
+            result.degrees[byte] = result.degrees[byte].max(of_index.saturating_mul(count).saturating_add(term));
+        }
+    }
+    result
 }
 
 /// Bits of each element moved up or down.

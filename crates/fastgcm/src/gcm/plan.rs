@@ -43,7 +43,8 @@ pub(crate) fn lengths(aad: u64, text: u64) -> Block {
 pub(crate) const STEP: usize = 4;
 
 /// The shortest message, in bytes, whose turns prefetch memory (`inout::AHEAD` bytes ahead): beyond the cache
-/// prefetching turns take 0.81 to 0.98 of the time (Emerald Rapids), within the cache there is no difference.
+/// prefetching turns take 0.81 to 0.98 of the time (Emerald Rapids), within the cache there is no difference. (tests/lists.rs
+/// has this number too, and stands at its edge.)
 pub(crate) const ASK_PAYS: usize = 32 << 10;
 
 /// The last vectors of a text, the last of which may be cut, and J0. "Lane" says that J0 has the last lane,

@@ -23,8 +23,8 @@ pub(super) struct Invariant {
     pub(super) first: i128,
     /// Words of so many bytes: as functions of N at the first head, and by how much they grow in a turn.
     pub(super) words: BTreeMap<At, (usize, Line, i128)>,
-    /// Blocks with the number of blocks before them in the last four bytes, plus this.
-    pub(super) counters: BTreeMap<At, i128>,
+    /// Blocks with the number of blocks before them in the last four bytes, plus this; or in the first four, in the other order.
+    pub(super) counters: BTreeMap<At, (i128, bool)>,
     /// The hash.
     pub(super) hashes: BTreeSet<At>,
     pub(super) is_mirrored: bool,
@@ -131,8 +131,10 @@ impl<'a> Run<'a> {
             if let Some((pending, is_mirrored, _)) = found {
                 (new.pending, new.is_mirrored) = (*pending, *is_mirrored);
                 new.hashes.insert(at);
-            } else if let Some(plus) = counter(&three, new.first, turn as i128 / 16) {
-                new.counters.insert(at, plus);
+            } else if let Some(found) =
+                [false, true].into_iter().find_map(|is_first| Some((counter(&three, new.first, turn as i128 / 16, is_first)?, is_first)))
+            {
+                new.counters.insert(at, found);
             } else {
                 continue;
             }
@@ -195,14 +197,15 @@ impl<'a> Run<'a> {
 }
 
 /// What is added to the number of blocks before turns one after the other, if the last four bytes change as such numbers do.
-pub(super) fn counter(three: &[Block; 3], first: i128, blocks: i128) -> Option<i128> {
+pub(super) fn counter(three: &[Block; 3], first: i128, blocks: i128, is_first: bool) -> Option<i128> {
     let last = |block: &Block| -> Option<u64> {
-        let word: Vec<Bit> = (0..32).map(|j| block[15 - j / 8][j % 8]).collect();
+        let word: Vec<Bit> = (0..32).map(|j| block[if is_first { j / 8 } else { 15 - j / 8 }][j % 8]).collect();
         number(&word)
     };
     let change = |a: usize| {
         let change = sum(&three[a], &three[a + 1]);
-        if change[..12].iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
+        let rest = if is_first { &change[4..] } else { &change[..12] };
+        if rest.iter().flatten().all(|&bit| bit == O) { last(&change) } else { None }
     };
     let changes = [change(0)?, change(1)?];
     if changes == [0, 0] {

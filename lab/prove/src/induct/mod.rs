@@ -18,7 +18,6 @@ use crate::{
     calls::{Case, Subject},
     lines::Line,
     machine::Decoded,
-    plan::turn,
     prove::{Failure, LIMIT, Proved, prove},
     unknown::Seed,
 };
@@ -74,7 +73,7 @@ impl From<Failure> for Stop {
 }
 
 fn stopped<T>(why: impl Into<String>) -> Result<T> {
-    Err(Stop::Failure(Failure::Stopped(why.into())))
+    Err(Stop::Failure(Failure::NotUnderstood(why.into())))
 }
 
 fn refuted<T>(why: impl Into<String>) -> Result<T> {
@@ -115,9 +114,9 @@ pub fn induct(
     every: usize,
     seed: Seed,
 ) -> std::result::Result<Answer, Failure> {
-    let turn = turn(case.row).0 as i128;
+    let turn = subject.turn(case.row) as i128;
     let mut answer = Answer::default();
-    let mut ranges = vec![[0, MOST]];
+    let mut ranges = vec![[0, subject.longest.map_or(MOST, i128::from)]];
     let mut failed = None;
     while let Some([from, to]) = ranges.pop() {
         if to < LOOKED_AT * turn {
@@ -133,7 +132,7 @@ pub fn induct(
             }
             Err(Stop::Doubt(doubt)) => {
                 let Some(part) = parted(&doubt, 0, from).filter(|part| *part <= to) else {
-                    return Err(Failure::Stopped(format!("no part of {from}..={to} decides {doubt:?}")));
+                    return Err(Failure::NotUnderstood(format!("no part of {from}..={to} decides {doubt:?}")));
                 };
                 ranges.extend([[from, part - 1], [part, to]]);
             }
@@ -141,7 +140,7 @@ pub fn induct(
                 Some(found) => return Err(found),
                 None => failed = failed.or(Some(failure)),
             },
-            Err(Stop::NoLoop) => return Err(Failure::Stopped(format!("no loop for lengths {from}..={to}"))),
+            Err(Stop::NoLoop) => return Err(Failure::NotUnderstood(format!("no loop for lengths {from}..={to}"))),
             Err(Stop::Weaker(_)) => unreachable!("that is asked for below"),
         }
     }
@@ -151,14 +150,13 @@ pub fn induct(
 
 /// A length of that range that is not proved by itself: of a fault in a loop no invariant is found, which says little.
 fn example(subject: &Subject, case: &Case, over: Over, [from, to]: [i128; 2], seed: Seed) -> Option<Failure> {
-    let turn = turn(case.row).0 as i128;
+    let turn = subject.turn(case.row) as i128;
     let least = from.max(LOOKED_AT * turn);
     [0, 1, turn + 1, 4 * turn].map(|more| least + more).into_iter().filter(|n| *n <= to.min(1 << 17)).find_map(|n| {
         let mut case = case.clone();
         *if over == Over::Text { &mut case.text } else { &mut case.aad } = n as usize;
         match prove(subject, &mut Decoded::default(), &case, seed, LIMIT, false) {
-            Err(Failure::Refuted(why)) => Some(Failure::Refuted(format!("{n} bytes: {why}"))),
-            Err(Failure::Stopped(why)) => Some(Failure::Stopped(format!("{n} bytes: {why}"))),
+            Err(failure) => Some(failure.of(format_args!("{n} bytes"))),
             Ok(_) => None,
         }
     })
@@ -173,11 +171,11 @@ fn class(
     every: usize,
     seed: Seed,
 ) -> Result<Class> {
-    let turn = turn(case.row).0 as i128;
+    let turn = subject.turn(case.row) as i128;
     let long = [from.max(LOOKED_AT * turn), to];
     let heads = Run::start(subject, decoded, case, over, long, seed)?.heads()?;
     let mut why = String::from("no loop is proved");
-    for head in heads {
+    'heads: for head in heads {
         let mut invariant = match Run::start(subject, decoded, case, over, long, seed)?.invariant(head) {
             Ok(invariant) => invariant,
             Err(Stop::Failure(failure)) => {
@@ -194,6 +192,10 @@ fn class(
                 Ok(()) => break,
                 Err(Stop::Doubt(doubt)) => parted(&doubt, 0, least).filter(|part| *part <= to).ok_or(Stop::Doubt(doubt))?,
                 Err(Stop::NoLoop) if least < to => least + 1,
+                Err(Stop::Failure(failure)) => {
+                    why += &format!("; head {}: {failure}", subject.image.place(head));
+                    continue 'heads;
+                }
                 Err(other) => return Err(other),
             };
         }

@@ -10,7 +10,6 @@ use crate::{
     field::{Block, Byte, O, xor},
     lines::{Line, Lines},
     machine::{Decoded, Machine, Word},
-    plan::turn,
     prove::{Failure, KEPT},
     spec::{self, Gcm},
     unknown::Seed,
@@ -80,7 +79,7 @@ impl<'a> Run<'a> {
         let top = machine.register(Register::RSP).number().map_err(Failure::from)?;
         machine.memory.watch();
         let given = given.try_into().expect("16 bytes");
-        let turn = turn(case.row).0;
+        let turn = subject.turn(case.row);
         let opens = verb.opens;
         Ok(Self { machine, over, opens, turn, gcm, nonce, aad, text, given, places, kept, top, seed, streams: 3, read, write: LONG })
     }
@@ -88,7 +87,7 @@ impl<'a> Run<'a> {
     pub(super) fn step(&mut self) -> Result<()> {
         self.machine.step().map_err(|why| match self.lines().doubt.take() {
             Some(doubt) if !doubt.is_number() => Stop::Doubt(doubt),
-            _ => Stop::Failure(Failure::Stopped(why)),
+            _ => Stop::Failure(why.into()),
         })
     }
 
@@ -157,7 +156,8 @@ impl<'a> Run<'a> {
             let is_static =
                 !self.machine.memory.endless.contains(&byte) && !(self.places.key - 4096..self.places.place.end).contains(&byte);
             let is_number = is_static && self.machine.memory.number(byte, 1).map_err(Failure::from)?.is_some();
-            if !own && !is_number {
+            let may_hold = self.places.heap.contains(&byte) || self.places.place.contains(&byte);
+            if !own && !is_number && !may_hold {
                 return refuted(format!("{what}: memory at {byte:#x} is written, which is not its own"));
             }
         }

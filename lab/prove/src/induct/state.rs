@@ -68,6 +68,14 @@ pub(super) fn put(machine: &mut Machine<'_>, at: At, bytes: &[Byte]) -> Result<(
 
 /// The last four bytes of a block, as a number with the most significant byte first.
 pub(super) fn in_block(word: &[Bit]) -> Block {
+    in_order(word, false)
+}
+
+/// Or in the first four, in the other order, as code has them that adds there.
+pub(super) fn in_order(word: &[Bit], is_first: bool) -> Block {
+    if is_first {
+        return std::array::from_fn(|i| if i < 4 { std::array::from_fn(|j| word[8 * i + j]) } else { [O; 8] });
+    }
     std::array::from_fn(|i| if i < 12 { [O; 8] } else { std::array::from_fn(|j| word[8 * (15 - i) + j]) })
 }
 

@@ -5,7 +5,7 @@ use super::{
     invariant::Invariant,
     refuted,
     run::Run,
-    state::{At, State, block_of, in_block, mirrored, put, sum},
+    state::{At, State, block_of, in_order, mirrored, put, sum},
     stopped,
 };
 use crate::{
@@ -84,8 +84,8 @@ impl<'a> Run<'a> {
             let bits = self.lines().bits(&value(new, word, i, left, turn));
             put(&mut self.machine, at, &bits.as_chunks().0[..word.0])?;
         }
-        for (&at, &plus) in &new.counters {
-            let block = self.counter(new, base, at, plus, i, translated)?;
+        for (&at, &how) in &new.counters {
+            let block = self.counter(new, base, at, how, i, translated)?;
             put(&mut self.machine, at, &block)?;
         }
         for (&at, &behind) in &new.copies {
@@ -110,15 +110,15 @@ impl<'a> Run<'a> {
         new: &Invariant,
         base: &mut State<'a>,
         at: At,
-        plus: i128,
+        (plus, is_first): (i128, bool),
         i: &Line,
         translated: impl Fn(Bit) -> Bit,
     ) -> Result<Block> {
         let blocks = self.turn as i128 / 16;
-        let then = in_block(&crate::field::lifted::<32>((blocks * new.first + plus) as u64));
+        let then = in_order(&crate::field::lifted::<32>((blocks * new.first + plus) as u64), is_first);
         let fixed = sum(&base.block(at)?, &then).map(|byte| byte.map(&translated));
         let now = self.lines().bits(&i.scaled(blocks).add_number(plus));
-        Ok(sum(&fixed, &in_block(&now[..32])))
+        Ok(sum(&fixed, &in_order(&now[..32], is_first)))
     }
 
     /// Where the text is that this turn reads, and where it writes.
@@ -173,10 +173,10 @@ impl<'a> Run<'a> {
                 weaker.insert(at);
             }
         }
-        for (&at, &plus) in &new.counters {
+        for (&at, &(plus, is_first)) in &new.counters {
             let blocks = turn / 16;
             let (then, later) = (i.scaled(blocks).add_number(plus), next.scaled(blocks).add_number(plus));
-            let [then, later] = [then, later].map(|line| in_block(&self.lines().bits(&line)[..32]));
+            let [then, later] = [then, later].map(|line| in_order(&self.lines().bits(&line)[..32], is_first));
             if sum(&sum(&start.block(at)?, &then), &later) != now.block(at)? {
                 return refuted("step: a counter");
             }

@@ -1,0 +1,95 @@
+//! What the file of a program says: names of its functions, and where it asks the processor what that is.
+
+use crate::unknown::Map;
+use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+/// Functions by their addresses in the file.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    all: Vec<(u64, String)>,
+    moves: bool,
+}
+
+impl Symbols {
+    /// Of a file; none if that is no program.
+    pub fn of(file: &Path) -> Self {
+        let Ok(bytes) = fs::read(file) else { return Self::default() };
+        object::File::parse(&*bytes).map_or_else(|_| Self::default(), |file| Self::parsed(&file))
+    }
+
+    fn parsed(file: &object::File<'_>) -> Self {
+        let code: Vec<_> = file.sections().filter(|section| section.kind() == SectionKind::Text).map(|section| section.index()).collect();
+        let is_code = |symbol: &object::Symbol<'_, '_>| symbol.section_index().is_some_and(|index| code.contains(&index));
+        let symbols = file.symbols().chain(file.dynamic_symbols());
+        let named =
+            symbols.filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Label | SymbolKind::Unknown) && is_code(symbol));
+        let mut all: Vec<_> = named.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?.to_owned()))).collect();
+        all.sort();
+        Self { all, moves: file.kind() == ObjectKind::Dynamic }
+    }
+
+    /// Which function has this address, in a process whose file begins there, and how many bytes from its start.
+    pub fn name(&self, at: u64, start: u64) -> Option<(&str, u64)> {
+        let at = if self.moves { at - start } else { at };
+        let next = self.all.partition_point(|(first, _)| *first <= at);
+        let (first, _) = self.all[..next].last()?;
+        // Of several names the first.
+        let first = &self.all[self.all.partition_point(|(other, _)| other < first)];
+        Some((&first.1, at - first.0))
+    }
+
+    /// The address of that function in the file.
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.all.iter().find(|(_, other)| other == name).map(|(at, _)| *at)
+    }
+}
+
+/// Where a program asks what the processor is, with the bytes of each such instruction.
+pub type Asks = Arc<Map<u64, Vec<u8>>>;
+
+/// Where the file of a program has CPUID or XGETBV when it begins at `base`. One file is looked at once.
+pub fn asks(program: &Path, base: u64) -> Result<Asks, String> {
+    static KNOWN: Mutex<BTreeMap<(PathBuf, u64), Asks>> = Mutex::new(BTreeMap::new());
+    let key = (program.to_owned(), base);
+    let mut known = KNOWN.lock().expect("no panic");
+    if let Some(found) = known.get(&key) {
+        return Ok(found.clone());
+    }
+    let found = Arc::new(asks_of(program, base)?);
+    known.insert(key, found.clone());
+    Ok(found)
+}
+
+/// Decoded from each name on to the next.
+fn asks_of(program: &Path, base: u64) -> Result<Map<u64, Vec<u8>>, String> {
+    let bytes = fs::read(program).map_err(|e| format!("{}: {e}", program.display()))?;
+    let file = object::File::parse(&*bytes).map_err(|e| format!("{}: {e}", program.display()))?;
+    let symbols = Symbols::parsed(&file);
+    let moved = if symbols.moves { base } else { 0 };
+    let mut found = Map::default();
+    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
+        let (start, code) = (section.address(), section.data().map_err(|e| e.to_string())?);
+        let end = start + code.len() as u64;
+        let inside = symbols.all.iter().map(|(at, _)| *at).filter(|at| (start..end).contains(at));
+        let mut starts: Vec<u64> = std::iter::once(start).chain(inside).collect();
+        starts.dedup();
+        for (n, &from) in starts.iter().enumerate() {
+            let to = starts.get(n + 1).copied().unwrap_or(end);
+            let part = &code[(from - start) as usize..(to - start) as usize];
+            for i in Decoder::with_ip(64, part, from, DecoderOptions::NONE) {
+                if matches!(i.mnemonic(), Mnemonic::Cpuid | Mnemonic::Xgetbv) {
+                    let at = (i.ip() - start) as usize;
+                    found.insert(i.ip() + moved, code[at..at + i.len()].to_vec());
+                }
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,81 @@
+#!/bin/sh
+# Puts a library into FOLDER: get.sh LIBRARY FOLDER. `version`, which is written last, says which that is. Sources come from Cargo's registry, as the lock file has
+# them, or by lab/bench/rivals/make.sh from Debian; what is built needs a C compiler, make, cmake, perl and, for ipsec-mb's source, nasm.
+set -eu
+here=$(dirname "$(realpath "$0")")
+root=$here/../../..
+mkdir -p "$2"
+folder=$(realpath "$2")
+[ ! -e "$folder/version" ] || exit 0
+jobs=$(nproc)
+
+# The sources of a crate, copied, and its version.
+crate() {
+    cargo metadata --format-version 1 --locked --all-features --manifest-path "$root/Cargo.toml" | python3 -c '
+import json, os, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["name"] == sys.argv[1] and package["version"].startswith(sys.argv[2]):
+        print(package["version"], os.path.dirname(package["manifest_path"]))' "$@" >"$folder/found"
+    read -r version source <"$folder/found"
+    rm -rf "$folder/source"
+    cp -r "$source" "$folder/source"
+}
+
+case $1 in
+# The source of BoringSSL in its crate; its library alone.
+boringssl)
+    crate boring-sys ''
+    cmake -S "$folder/source/deps/boringssl" -B "$folder/built" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF
+    cmake --build "$folder/built" --target crypto --parallel "$jobs"
+    mv "$folder/built/libcrypto.a" "$folder"
+    mv "$folder/source/deps/boringssl/include" "$folder"
+    version="boring-sys $version"
+    ;;
+aws-lc)
+    crate aws-lc-sys ''
+    cmake -S "$folder/source/aws-lc" -B "$folder/built" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DBUILD_LIBSSL=OFF -DBUILD_TOOL=OFF \
+        -DDISABLE_GO=ON -DDISABLE_PERL=ON
+    cmake --build "$folder/built" --target crypto --parallel "$jobs"
+    mv "$folder/built/crypto/libcrypto.a" "$folder"
+    mv "$folder/source/aws-lc/include" "$folder"
+    version="aws-lc-sys $version"
+    ;;
+openssl-4)
+    crate openssl-src 400.
+    cd "$folder/source/openssl"
+    ./Configure linux-x86_64 no-shared no-tests no-apps no-docs no-module no-legacy no-engine no-async no-ssl no-tls no-dtls no-quic no-cms no-ct no-ts no-ocsp no-cmp \
+        no-ml-kem no-ml-dsa no-slh-dsa no-camellia no-aria no-sm2 no-sm3 no-sm4 no-seed no-idea no-bf no-cast no-des no-rc2 no-rc4 no-whirlpool no-blake2 \
+        no-scrypt no-argon2 no-rmd160 no-md4 no-siphash no-gost no-srp no-srtp
+    make -j"$jobs" build_generated
+    make -j"$jobs" libcrypto.a
+    mv libcrypto.a include "$folder"
+    version="openssl-src $version"
+    ;;
+# What Debian has for this machine.
+openssl-3 | libgcrypt)
+    case $1 in openssl-3) set -- "$@" libssl-dev ;; *) set -- "$@" libgcrypt20-dev libgpg-error-dev ;; esac
+    cd "$folder"
+    version=
+    shift 2
+    for package; do
+        apt-get -q -o APT::Sandbox::User=root download "$package" >&2
+        dpkg-deb --extract "$package"_*.deb .
+        version="$version $package $(dpkg-deb --field "$package"_*.deb Version)"
+    done
+    mv usr/include usr/lib/*/*.a .
+    version="Debian's$version"
+    ;;
+ring | rustcrypto)
+    CARGO_PROFILE_RELEASE_LTO=off cargo rustc --release --locked --manifest-path "$here/rust/Cargo.toml" --target-dir "$folder/built" --features "$1" --crate-type staticlib
+    mv "$folder"/built/release/libprove_rust.a "$folder/"
+    case $1 in ring) crate ring 0.17 ;; *) crate aes-gcm 0.11 ;; esac
+    version="$1 $version"
+    ;;
+*)
+    "$root/lab/bench/rivals/make.sh" "$1" "$folder"
+    exit
+    ;;
+esac
+rm -rf "$folder/source" "$folder/built" "$folder/found" "$folder/usr"
+echo "$version" >"$folder/version.new"
+mv "$folder/version.new" "$folder/version"

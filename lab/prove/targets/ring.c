@@ -1,0 +1,4 @@
+/* ring.
+ * link: $MADE/libprove_rust.a */
+#define KEYS "[16, 32]"
+#include "rust.c"
