@@ -1,5 +1,4 @@
 /* Botan: its interface for C, whole messages, with the tag behind the ciphertext.
- * without: BOTAN_CLEAR_CPUID=aesni BOTAN_CLEAR_CPUID=clmul BOTAN_CLEAR_CPUID=ssse3 BOTAN_CLEAR_CPUID=sse2 BOTAN_CLEAR_CPUID=avx2
  * link: -I/usr/include/botan-2 -lbotan-2
  * debian: libbotan-2-dev */
 #include "referee.h"

@@ -13,6 +13,28 @@
 #include <wolfssl/wolfcrypt/aes.h>
 #include <stdlib.h>
 
+#ifdef WOLFSSL_USER_SETTINGS
+#include <string.h>
+#include <wolfssl/wolfcrypt/cpuid.h>
+/* What REFEREE_WOLFSSL names is taken from the processor. */
+static int start(void)
+{
+    static const struct {
+        const char *name;
+        word32 flag;
+    } features[] = { { "aesni", CPUID_AESNI }, { "avx1", CPUID_AVX1 }, { "avx2", CPUID_AVX2 }, { "bmi2", CPUID_BMI2 }, { "movbe", CPUID_MOVBE } };
+    const char *without = getenv("REFEREE_WOLFSSL");
+    cpuid_get_flags();
+    for (size_t i = 0; without && i < sizeof features / sizeof features[0]; i++)
+        if (strstr(without, features[i].name))
+            cpuid_clear_flag(features[i].flag);
+    return 1;
+}
+#define START start
+#else
+#define START NULL
+#endif
+
 static const char *version(void) { return LIBWOLFSSL_VERSION_STRING; }
 
 static void release(void *key)
@@ -51,6 +73,7 @@ const struct referee_plugin referee_plugin = {
     .nonce_max = 1 << 20,
     .name = "wolfSSL",
     .version = version,
+    .start = START,
     .key = key,
     .free = release,
     .seal = seal,

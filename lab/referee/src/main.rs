@@ -2,15 +2,20 @@
 //! for the manners that a caller needs. docs/referee.md says how one is tried.
 //!
 //! ```text
-//! main ┬── prepare            from a source file or a folder to a plug-in
-//!      ├── cases              what is asked, with the model's answers
-//!      ├── worker             a process for each implementation; what is wrong with an answer
-//!      │    └── peer · pipe  an implementation in C, or a program that reads questions
-//!      │         └── memory  buffers between pages that nobody may touch
-//!      ── report             the table
+//! main ┬── new · prepare      a plug-in to begin with; from a source file or a folder to a plug-in, and its switches
+//!      ├── families · cases   what is asked, with the model's answers
+//!      ├── worker · finding   a process for each implementation; what is wrong with an answer
+//!      │    ├── peer · pipe   an implementation in C, or a program that reads questions
+//!      │    ├── message       what is called for one message
+//!      │    │    └── memory   buffers between pages that nobody may touch
+//!      │    └── freed         what is in memory when a key is freed
+//!      ├── serve              the model with a fault, as a program at the end of a pipe
+//!      └── report · pages     the table; JUnit's XML, and HTML
 //! ```
 
 mod cases;
+mod families;
+mod finding;
 mod freed;
 mod memory;
 mod message;
@@ -25,8 +30,9 @@ mod serve;
 mod switches;
 mod worker;
 
-use cases::Amount;
 use clap::{Parser, Subcommand, ValueEnum};
+use families::Amount;
+use finding::{Kind, Report};
 use memory::Arena;
 use std::{
     fmt::Write,
@@ -34,7 +40,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use worker::{Kind, Manner, Report};
+use worker::Manner;
 
 #[derive(Parser)]
 #[command(version, about = "Asks implementations of AES-GCM for every answer of SP 800-38D, and looks at their manners")]
@@ -170,7 +176,7 @@ fn main() -> ExitCode {
 
 /// All cases, and buffers that are large enough for them.
 fn asked(amount: Amount, families: &[String]) -> (Vec<cases::Case>, Arena) {
-    let cases = cases::all(amount, families);
+    let cases = families::all(amount, families);
     let arena = arena(&cases);
     (cases, arena)
 }
@@ -222,7 +228,7 @@ fn run(run: &Run) -> Result<bool, String> {
         fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     let bad = |report: &Report| {
-        let counted = if run.strict { worker::KINDS.len() } else { Kind::Leaves as usize };
+        let counted = if run.strict { finding::KINDS.len() } else { Kind::Leaves as usize };
         let found = report.counts[..counted].iter().any(|count| *count > 0) && !run.known.contains(&report.about.name);
         let few = report.absent.is_none() && (report.asked as usize) < run.least;
         if few {
@@ -351,7 +357,7 @@ fn selftest(only: &[String]) -> Result<bool, String> {
             }
             "programs" => (worker::ask(&command, &cases, &mut arena, manner), true),
             name => {
-                family = cases::all(Amount::Quick, &[name.to_owned()]);
+                family = families::all(Amount::Quick, &[name.to_owned()]);
                 (worker::ask(&command, &family, &mut arena, manner), true)
             }
         };

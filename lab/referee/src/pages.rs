@@ -2,8 +2,8 @@
 
 use crate::{
     cases::{Asks, Case},
+    finding::{Finding, KINDS, Kind, Report},
     peer::Memory,
-    worker::{Finding, KINDS, Kind, Report},
 };
 use std::{fmt::Write, path::PathBuf};
 
@@ -193,4 +193,38 @@ td.skipped{grid-column:1/-1}td.skipped::before{content:none}}
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     text.chars().filter(|c| !c.is_control() || *c == '\n').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::families::{Amount, all};
+
+    /// A fault fails its family, a manner does so only if manners count, and no text breaks the form.
+    #[test]
+    fn what_fails() {
+        let cases = all(Amount::Quick, &["empty".into(), "tags".into()]);
+        let case = |family| cases.iter().find(|case| case.family == family).unwrap();
+        let mut report = Report { asked: 9, ..Report::default() };
+        report.about.name = "<mine> & \"yours\"".into();
+        report.add(Finding::new(Kind::Wrong, "gives <another> byte", case("empty")));
+        report.add(Finding::new(Kind::Takes, "takes it", case("tags")));
+        let absent = Report { absent: Some("no <library>".into()), ..Report::default() };
+        let reports = [("mine.c".into(), report), ("yours.c".into(), absent)];
+        let failures = |strict| {
+            let asked = Asked { reports: &reports, cases: &cases, how: "--amount quick", strict };
+            let (junit, html) = (asked.junit(), asked.html());
+            for text in [&junit, &html] {
+                assert!(text.contains("&lt;mine&gt; &amp; &quot;yours&quot;") && text.contains("no &lt;library&gt;"), "{text}");
+                assert!(text.contains("gives &lt;another&gt; byte") && text.contains("--case empty/0 'mine.c'"), "{text}");
+                assert!(!text.contains("<mine>") && !text.contains("<another>") && !text.contains("<library>"), "{text}");
+            }
+            let open = junit.matches("<testcase").count();
+            assert_eq!((open, junit.matches("<skipped").count()), (3, 1), "{junit}");
+            assert_eq!(html.matches("<details class=fault>").count(), 1, "{html}");
+            junit.matches("<failure").count()
+        };
+        assert_eq!((failures(false), failures(true)), (1, 2));
+        println!("pages::what_fails ok 2");
+    }
 }

@@ -135,7 +135,7 @@ pub(crate) struct Answer {
 /// An implementation.
 pub(crate) enum Peer {
     C(InC),
-    Process(Process),
+    Process(Box<Process>),
 }
 
 impl Peer {
@@ -150,7 +150,7 @@ impl Peer {
         match &command[words..] {
             [model] if model == MODEL => InC::of(referee_faulty::table()).map(Self::C),
             [library] if library.ends_with(".so") => InC::load(Path::new(library)).map(Self::C),
-            command => Process::start(command, arena).map(Self::Process),
+            command => Process::start(command, arena).map(|process| Self::Process(Box::new(process))),
         }
     }
 
@@ -213,8 +213,8 @@ impl InC {
         let text = |error: libloading::Error| error.to_string();
         // SAFETY: whoever names a plug-in trusts it; it stays loaded.
         let library = Box::leak(Box::new(unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(text)?));
-        // SAFETY: the symbol is of that type, by the header.
         let symbol = env::var("REFEREE_TABLE").unwrap_or_else(|_| SYMBOL.into());
+        // SAFETY: the symbol is of that type, by the header.
         if let Ok(table) = unsafe { library.get::<*const Table>(symbol.as_bytes()) } {
             // SAFETY: it points to the table, which lives as long as the library.
             return Self::of(unsafe { &*table.into_raw().cast::<Table>() });

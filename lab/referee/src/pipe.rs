@@ -59,7 +59,10 @@ impl Process {
         let memory = like.shared(&folder).map_err(text)?;
         let mut starts = Command::new(program);
         starts.args(arguments).env("REFEREE_MEMORY", &folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = starts.spawn().map_err(text)?;
+        let mut child = starts.spawn().map_err(|error| {
+            let _ = fs::remove_dir_all(&folder);
+            text(error)
+        })?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".into());
         };

@@ -1,6 +1,6 @@
 //! Published vectors: NIST's CAVP and ACVP, and Wycheproof. What they ask, and which faults they would have missed.
 
-use crate::cases::{Amount, Asks, Buffers, Case, Place, Sealed, Way};
+use crate::cases::{Asks, Buffers, Case, Place, Sealed, Way};
 use referee_faulty::{FAULTS, Fault, Gcm, Kind};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write, fs, path::Path, rc::Rc};
@@ -110,7 +110,7 @@ fn tests(set: &Value) -> impl Iterator<Item = (&Value, &Value)> {
 
 /// What closes the gaps: of the quick questions those that say nothing of places and pieces. Texts and AAD up to so many bytes.
 pub(crate) fn closing(most: usize) -> Set {
-    let mut cases = crate::cases::all(Amount::Quick, &[]);
+    let mut cases = crate::families::all(crate::families::Amount::Quick, &[]);
     let mut before = std::collections::HashSet::new();
     cases.retain(|case| {
         let of = &case.of;

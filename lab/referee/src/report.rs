@@ -1,9 +1,9 @@
 //! One table, and what was found.
 
 use crate::{
+    finding::{Finding, KINDS, Kind},
     pages::{Asked, question, repeats},
     prepare,
-    worker::{Finding, KINDS, Kind},
 };
 use std::{
     fmt::Write,

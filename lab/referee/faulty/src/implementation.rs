@@ -271,7 +271,7 @@ impl Run for Pieces {
         if !is("again-aad") {
             self.aad.clear();
         }
-        if is("again-tail") && self.sealed.len() % 16 != 0 {
+        if is("again-tail") && !self.sealed.len().is_multiple_of(16) {
             self.moved = self.sealed.len() % 16;
         }
         self.sealed.clear();
