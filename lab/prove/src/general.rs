@@ -427,7 +427,7 @@ impl Machine<'_> {
     }
 
     /// The sum of a number and bits whose lowest are numbers, if nothing is carried beyond these.
-    fn low_sum(&self, a: &[Bit], b: &[Bit], carry: Bit) -> Option<Vec<Bit>> {
+    pub(crate) fn low_sum(&self, a: &[Bit], b: &[Bit], carry: Bit) -> Option<Vec<Bit>> {
         let (bits, more) = match (number(a), number(b)) {
             (None, Some(more)) => (a, more),
             (Some(more), None) => (b, more),
