@@ -209,6 +209,7 @@ impl Machine<'_> {
                 }
                 self.flags = Flags::of_logic(&result, n);
                 self.flags_of_line(&result, n);
+                self.sign = Some((self.rip, result.bits()[n - 1]));
                 if m != Test {
                     self.set(i, 0, &result)?;
                 }
@@ -527,6 +528,16 @@ impl Machine<'_> {
                 self.flags = Flags::UNDEFINED;
                 let sum = self.add_bits(&a.bits()[..n], &Word::low(&bits[..1]).bits()[..n])?;
                 Ok(Word::low(&sum))
+            }
+            // A byte minus another, as who compares without a branch has it.
+            (Bits(x), Bits(y), Some(false)) if n > 8 && [x, y].iter().all(|bits| bits[8..].iter().all(|&bit| bit == O)) => {
+                let byte = |bits: &[Bit; 64]| *bits.first_chunk().expect("a byte");
+                let degree = self.degrees.of_result();
+                self.degrees.asked();
+                self.degrees.read(degree.saturating_mul(8).saturating_add(1));
+                let (low, less) = self.unknown.difference8(&byte(x), &byte(y));
+                self.flags = Flags { carry: Some(less), ..Flags::UNDEFINED };
+                Ok(Word::low(&[&low[..], &vec![less; n - 8]].concat()))
             }
             (a, Number(0), Some(false)) => {
                 self.flags = Flags::UNDEFINED;
