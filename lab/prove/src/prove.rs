@@ -224,7 +224,7 @@ fn left(machine: &Machine<'_>, first: &[Byte], message: &Message, opens: bool, h
 }
 
 /// More ways than these are not gone.
-const WAYS: usize = 100;
+const WAYS: usize = 40;
 
 /// Proves one call for all keys, nonces, AADs and texts of these lengths. `wiped`: and that nothing is left of secrets where the verb promises
 /// that. Where a secret decides, both ways are gone, to say what comes of each.
