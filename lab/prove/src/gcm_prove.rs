@@ -106,7 +106,7 @@ fn work() -> Result<bool, String> {
     if let Some(turn) = options.get("lengths") {
         let mut failed = 0;
         for &row in &rows {
-            let mut subject = target::started(&name, &program, row, None)?;
+            let mut subject = target::started(&name, &program, row, options.get("patch").map(|patch| &**patch))?;
             subject.turn = Some(turn.parse().map_err(|_| format!("--lengths {turn}: bytes of a turn"))?);
             subject.longest = options.get("longest").map(|n| n.parse().map_err(|_| format!("--longest {n} is no number"))).transpose()?;
             let verbs = match options.get("verb") {
